@@ -25,11 +25,11 @@ from app.api import (
     graders,
     health,
     jobs,
-    measurements,
     metrics,
     models,
     permissions,
     preflight,
+    process_metrics,
     project_keys,
     projects,
     reference,
@@ -47,10 +47,10 @@ from app.api.middleware.body import BodyGuard
 from app.api.middleware.empty_query_values import EmptyQueryValues
 from app.api.middleware.head import Head
 from app.api.middleware.idempotency import Idempotency
-from app.api.middleware.measurement import Measurement, RouteRecorder
+from app.api.middleware.process_metrics import RequestCounter, RouteRecorder
 from app.api.middleware.request_context import RequestContext
 from app.api.support import errors
-from app.api.support.measurements import Measurements
+from app.api.support.process_metrics import ProcessMetrics
 from app.api.support.specification import SpecifiedApp, sent_events
 from app.dashboard.error_pages import ErrorPages
 from app.dashboard.routes import FORMS
@@ -89,7 +89,7 @@ _ROUTES = (
     audit_logs,
     usage,
     health,
-    measurements,
+    process_metrics,
     reference,
 )
 
@@ -111,7 +111,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         context = ProcessContext.of(settings or load_settings())
         app.state.context = context
         if context.settings.monitoring_key is not None:
-            app.state.measurements = Measurements()
+            app.state.process_metrics = ProcessMetrics()
         _freeze_startup_objects()
         try:
             yield
@@ -130,7 +130,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.include_router(module.router)
     app.include_router(pages)
     app.webhooks.include_router(sent_events())
-    app.state.measurements = None
+    app.state.process_metrics = None
     errors.install(app)
     app.add_middleware(RouteRecorder)
     app.add_middleware(Idempotency)
@@ -139,5 +139,5 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(Head)
     app.add_middleware(RequestContext)
     app.add_middleware(ErrorPages)
-    app.add_middleware(Measurement)
+    app.add_middleware(RequestCounter)
     return app

@@ -58,7 +58,7 @@ BARS: Final = {
     "rollouts": {Generate.name: 2.0, GenerateBatch.name: 2.0, VLLM: 2.0},
 }
 Speeds = dict[str, dict[str, list[float]]]
-"""Tokens per second by cell and peer, one figure per round."""
+"""Tokens per second by cell and peer, one number per round."""
 TOLERANCE: Final = 1e-4
 
 

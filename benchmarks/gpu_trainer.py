@@ -2,15 +2,15 @@
 
 Random weights at the shapes of Qwen3-0.6B and Qwen3-4B, LoRA rank 16 on all linear layers, bf16,
 one 16,384-token sequence a micro-batch of which all but the first token are trained, with and
-without checkpointing of layers. The figures to beat are a peer's published ones on one H100
+without checkpointing of layers. The numbers to beat are a peer's published ones on one H100
 (prime-rl): 13.3k tokens/s and 5.1 GiB for 0.6B, 6.23k tokens/s, 21.7 % MFU and
 23.3 GiB for 4B.
 
     python benchmarks/gpu_trainer.py
-    python benchmarks/gpu_trainer.py --device cpu --tiny     # does it run? no figures
+    python benchmarks/gpu_trainer.py --device cpu --tiny     # does it run? no numbers
 
 MFU counts 6 FLOPs a token and parameter of the layers and the head, plus causal attention, over
-the GPU's dense bf16 peak: the convention that the peer's figures follow. LoRA needs no gradient of
+the GPU's dense bf16 peak: the convention that the peer's numbers follow. LoRA needs no gradient of
 the frozen weights, so what is really computed is about two thirds of it.
 """
 

@@ -157,7 +157,7 @@ def print_rewards(results: Results, samples: int) -> dict[str, Any]:
     summary = {}
     for name, rows in results.items():
         tuned = [row["held_out"] for row in rows]
-        differences = [figure - other for figure, other in zip(tuned, sync, strict=True)]
+        differences = [number - other for number, other in zip(tuned, sync, strict=True)]
         interval = bootstrap_interval(differences, seed=0)
         of_means = "" if interval is None else f" (95 % {interval[0]:+.3f} to {interval[1]:+.3f})"
         within = abs(fmean(differences)) <= pstdev(sync)

@@ -2,7 +2,7 @@
 
 The whole installation runs as a user starts it, with two projects. Loads of the other project: two
 clients that send messages of 3.6 MB, eight that chat, and 60 jobs. Each round measures the chat
-alone and then under the load, so that other work of the machine affects both; the figures are
+alone and then under the load, so that other work of the machine affects both; the numbers are
 medians over the rounds. Bars: beside any load the p95 is at most 1.5 times that of the chat alone,
 beside long messages also below 0.5 s. Every long message must be refused.
 """
@@ -87,9 +87,9 @@ def _measured(
 ) -> dict[str, Any]:
     alone, beside = list[dict[str, float]](), list[dict[str, float]]()
     for _ in range(rounds):
-        alone.append(_figures(_seconds(neighbour, calls)))
+        alone.append(_numbers(_seconds(neighbour, calls)))
         with load():
-            beside.append(_figures(_seconds(neighbour, calls)))
+            beside.append(_numbers(_seconds(neighbour, calls)))
     rows = {"alone": _medians(alone), "beside": _medians(beside)}
     ratios = {key: rows["beside"][key] / rows["alone"][key] for key in rows["alone"]}
     for title, row in rows.items():
@@ -99,7 +99,7 @@ def _measured(
     return {**rows, "ratio": ratios, "rounds": rounds, "calls": calls, "met": met}
 
 
-def _figures(seconds: list[float]) -> dict[str, float]:
+def _numbers(seconds: list[float]) -> dict[str, float]:
     p95 = statistics.quantiles(seconds, n=20)[-1]
     return {"p50": statistics.median(seconds), "p95": p95, "max": max(seconds)}
 

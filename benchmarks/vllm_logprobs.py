@@ -104,8 +104,8 @@ def compare(
                     strict=True,
                 )
             ]
-            figures = (len(gaps), fmean(gaps), quantiles(gaps, n=100)[-1], max(gaps))
-            rows.append(Row(spec.name, engine, precision, adapter, *figures))
+            numbers = (len(gaps), fmean(gaps), quantiles(gaps, n=100)[-1], max(gaps))
+            rows.append(Row(spec.name, engine, precision, adapter, *numbers))
     return rows
 
 

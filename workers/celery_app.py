@@ -19,7 +19,7 @@ from app.gateways.job_queue import broker_settings
 from app.logs import log_to_stderr
 from app.settings.settings import Settings, load_settings
 from app.telemetry.span_export import ExporterMissing, check_installed
-from workers.telemetry.serving import show_figures
+from workers.telemetry.metrics_server import serve_metrics
 
 EXPIRE_INTERVAL_S = 600.0
 """Interval between two removals of expired rows. The rows are hidden at once; their bytes may
@@ -90,7 +90,7 @@ def begin_telemetry(**_: object) -> None:
             check_installed()
         except ExporterMissing as error:
             raise SystemExit(str(error)) from None
-    show_figures(settings)
+    serve_metrics(settings)
 
 
 log_to_stderr()

@@ -35,7 +35,7 @@ from app.preflight.grader_choice import (
     with_grader,
 )
 from app.preflight.method_parts import method_of, method_type, reinforcement_of
-from app.preflight.unchecked import is_service_file, unchecked_parts
+from app.preflight.service_checks import is_service_file, unchecked_parts
 from app.settings.models import ModelSettings
 
 

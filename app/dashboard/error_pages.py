@@ -13,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.dashboard.refusals import refusal_page
-from app.dashboard.rendering.accepted import wants_page
+from app.dashboard.rendering.accept_header import wants_page
 from app.dashboard.rendering.pages import HEADERS
 
 _API: Final = ("/v1/", "/healthz/", "/readyz/", "/openapi.json/")

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from typing_extensions import override
 
-from app.dashboard.rendering.accepted import wants_page
+from app.dashboard.rendering.accept_header import wants_page
 from app.dashboard.rendering.pages import HEADERS, page, wants_part
 from app.dashboard.visitors import SignInRequired
 from app.domain.errors import RateLimited, RequestError

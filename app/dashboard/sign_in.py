@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 
 from app.current_actor import act_as
 from app.dashboard.refusals import FOR_BROWSERS, PageRoute
-from app.dashboard.rendering.accepted import prefers_html, wants_page
+from app.dashboard.rendering.accept_header import prefers_html, wants_page
 from app.dashboard.rendering.pages import HEADERS, page
 from app.dashboard.visitors import (
     COOKIE,

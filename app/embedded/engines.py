@@ -9,7 +9,7 @@ from typing import Final, assert_never
 
 from app.domain.models.start_plans import EngineKind
 from app.domain.processes.interpreters import running_module
-from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.base_model.last_model import ChosenModel
 from app.embedded.children.probes import http_ok, log_size
 from app.embedded.children.processes import ChildSpec
 from app.embedded.children.vllm_log import root_cause

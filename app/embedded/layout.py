@@ -13,7 +13,7 @@ from typing import Final
 
 from app.domain.processes.interpreters import running_module
 from app.embedded.base_model.choice import LastModel, ModelChoice
-from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.base_model.last_model import ChosenModel
 from app.embedded.children.probes import LogLine, http_ok, processor_time, sandbox_answers
 from app.embedded.children.processes import ChildSpec
 from app.embedded.identity import unprivileged_user

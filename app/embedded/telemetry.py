@@ -1,6 +1,7 @@
-"""Where the processes of one machine show their figures, and the check of the export of spans.
+"""Chooses the ports on which the processes of one machine serve their metrics, and checks the
+export of spans.
 
-Must not know what the figures are.
+Must not know what the metrics are.
 """
 
 from app.embedded.errors import WrongOptions
@@ -22,8 +23,8 @@ def check_export(settings: Settings) -> None:
 
 
 def metrics_port(settings: Settings, state: InstallationState, queue: str) -> int | None:
-    """Returns the port on which the worker of a queue shows its figures: the configured one for
-    `runs` and the next for `control`; else one of this directory, if there is a key to read it.
+    """Returns the port on which the worker of a queue serves its metrics: the configured one
+    for `runs` and the next for `control`; else one of this directory, if there is a key to read it.
     """
     configured, is_control = settings.telemetry.metrics_port, queue == "control"
     if configured is not None:
@@ -42,7 +43,7 @@ def with_metrics_port(settings: Settings, state: InstallationState, queue: str) 
 
 
 def metrics_urls(settings: Settings, state: InstallationState) -> dict[str, str]:
-    """Returns the address of each process that shows figures, by its name."""
+    """Returns the address of each process that serves metrics, by its name."""
     urls = {}
     if settings.monitoring_key is not None:
         urls["api"] = f"{settings.public_url}/metrics"

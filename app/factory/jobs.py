@@ -4,8 +4,8 @@ from app.factory.registry import RegistryServices
 from app.services.jobs.checkpoints import CheckpointService
 from app.services.jobs.creation.creation import CreationPorts, JobCreationService
 from app.services.jobs.creation.definitions import ReferencePorts, RegisteredDefinitions
-from app.services.jobs.creation.environment_files import EnvironmentFilePorts, EnvironmentFiles
-from app.services.jobs.creation.grader_choices import ChoicePorts, GraderChoiceService
+from app.services.jobs.creation.environment_files import EnvironmentFiles
+from app.services.jobs.creation.grader_choices import GraderChoiceService
 from app.services.jobs.creation.references import RegisteredReferences
 from app.services.jobs.events import EventService
 from app.services.jobs.jobs import JobService
@@ -48,8 +48,6 @@ class JobServices(RegistryServices):
             context.database,
             PreflightPorts(
                 EndpointProbes(context.egress, EnvironmentProbe(context.egress, self._signer())),
-                context.objects,
-                context.settings.work_dir,
                 context.inspections,
                 GraderTries(self._sandbox()),
                 McpListings(context.egress, self._signer()),
@@ -67,15 +65,10 @@ class JobServices(RegistryServices):
 
     def _definitions(self) -> RegisteredDefinitions:
         context = self._context
-        ports = ChoicePorts(context.objects, context.settings.work_dir, context.inspections)
-        choices = GraderChoiceService(context.database, ports, self._tenant)
+        choices = GraderChoiceService(context.database, context.inspections, self._tenant)
         curricula = self.curricula()
         environments = EnvironmentFiles(
-            context.database,
-            EnvironmentFilePorts(
-                context.objects, context.settings.work_dir, context.inspections, curricula
-            ),
-            self._tenant,
+            context.database, context.inspections, curricula=curricula, tenant=self._tenant
         )
         return RegisteredDefinitions(
             ReferencePorts(

@@ -83,9 +83,10 @@ class ProcessContext:
     def of(cls, settings: Settings) -> Self:
         database = Database(settings.database_url, quotas=settings.quotas)
         objects = build_objects(settings)
-        queue, inspections = CeleryJobQueue(settings.redis_url), Inspections()
+        queue = CeleryJobQueue(settings.redis_url)
+        inspections = Inspections(objects, settings.work_dir)
         file_validation = FileValidation(
-            FileValidationPorts(database, objects, queue, inspections, settings.work_dir),
+            FileValidationPorts(database, queue, inspections),
             base_models=settings.base_models,
             after_s=settings.validate_files_after_s,
         )

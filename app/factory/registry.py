@@ -51,9 +51,7 @@ class RegistryServices(FileServices, ModelServices):
             context.database,
             self._registry_ports(),
             self._tenant,
-            data=DataPorts(
-                self.files(), context.objects, context.settings.work_dir, context.inspections
-            ),
+            data=DataPorts(self.files(), context.objects, context.inspections),
         )
 
     def trials(self) -> TrialService:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from app.grading.judged import AnswerFormat, read_answer, strict_format
+from app.grading.judge_scorer import AnswerFormat, read_answer, strict_format
 from app.grading.score_bounds import finite
 
 Conversation = Sequence[Mapping[str, Any]]

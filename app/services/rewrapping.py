@@ -11,7 +11,7 @@ import structlog
 
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
-from app.store.sealed import SEALED, Key, SealedColumn, SealedUnitOfWork
+from app.store.sealed_blobs import SEALED, Key, SealedColumn, SealedUnitOfWork
 
 log = structlog.get_logger()
 

@@ -1,4 +1,4 @@
-"""Settings of telemetry: the figures that workers show, and the collector of spans."""
+"""Settings of telemetry: the metrics that workers serve, and the collector of spans."""
 
 import os
 from typing import Final
@@ -17,8 +17,8 @@ class TelemetrySettings(SettingsGroup):
     """Both are off by default."""
 
     metrics_port: int | None = Field(None, ge=1, le=65535)
-    """Port on which a worker shows its figures; `None` shows none. `agent-rft up` chooses ports of
-    its own if there is a `monitoring_key`.
+    """Port on which a worker serves its metrics; `None` serves none. `agent-rft up` chooses ports
+    of its own if there is a `monitoring_key`.
     """
     metrics_host: str = "127.0.0.1"
     """Address of that port."""

@@ -9,7 +9,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 CALLS: Final = CollectorRegistry()
-"""The figures of calls. API and workers both make calls, and show them."""
+"""The metrics of calls. API and workers both make calls, and serve them."""
 _KINDS: Final = {"call": "tool", "grade": "grader", "episode": "environment"}
 """Kinds by the prefix of a call's id."""
 OTHER: Final = "other"

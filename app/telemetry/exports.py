@@ -14,7 +14,7 @@ from app.telemetry.span_export import SpanExport, check_installed
 from app.telemetry.spans import SPANS
 
 EXPORTS: Final = CollectorRegistry()
-"""The figures of the export."""
+"""The metrics of the export."""
 SPANS_TOTAL: Final = Counter(
     "agent_rft_spans",
     "Spans of jobs by what became of them: exported, failed (the collector refused them or did not "

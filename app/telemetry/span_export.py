@@ -1,6 +1,6 @@
 """The collector of spans, and whether they can be exported to it.
 
-Must not import prometheus_client: a worker decides first where figures are written.
+Must not import prometheus_client: a worker decides first where metrics are written.
 """
 
 import importlib.util

@@ -5182,7 +5182,7 @@ export interface components {
             basis: "history" | "assumption";
             /**
              * Explanation
-             * @description The basis of the figures in a sentence.
+             * @description The basis of the numbers in a sentence.
              */
             explanation: string;
         };
@@ -5965,7 +5965,7 @@ export interface components {
             step_number: number;
             /**
              * Metrics
-             * @description Figures of the step, such as `full_valid_mean_reward`, by name.
+             * @description Values of the step, such as `full_valid_mean_reward`, by name.
              */
             metrics: {
                 [key: string]: number;
@@ -6006,13 +6006,13 @@ export interface components {
             message: string;
             /**
              * Type
-             * @description `metrics` has the figures of a step in `data`.
+             * @description `metrics` has the values of a step in `data`.
              * @enum {string}
              */
             type: "message" | "metrics";
             /**
              * Data
-             * @description Figures, codes and parameters of the event.
+             * @description Values, codes and parameters of the event.
              */
             data: {
                 [key: string]: unknown;
@@ -6658,7 +6658,7 @@ export interface components {
         };
         /**
          * GraderRunMetadata
-         * @description The figures of a trial run beside its reward.
+         * @description The numbers of a trial run beside its reward.
          */
         GraderRunMetadata: {
             /**
@@ -11287,7 +11287,7 @@ export interface components {
         };
         /**
          * ToolCheck
-         * @description One check; it may have further keys with its figures.
+         * @description One check; it may have further keys with its numbers.
          */
         ToolCheck: {
             /**
@@ -12620,13 +12620,13 @@ export interface components {
             message: string;
             /**
              * Type
-             * @description `metrics` has the figures of a step in `data`.
+             * @description `metrics` has the values of a step in `data`.
              * @enum {string}
              */
             type: "message" | "metrics";
             /**
              * Data
-             * @description Figures, codes and parameters of the event.
+             * @description Values, codes and parameters of the event.
              */
             data: {
                 [key: string]: unknown;

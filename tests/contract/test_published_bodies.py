@@ -11,7 +11,7 @@ import httpx
 import pytest
 from openai import BadRequestError, NotFoundError, OpenAI
 
-from tests.support.contract.published import (
+from tests.support.contract.published_bodies import (
     ITEM,
     SAME,
     judge,

@@ -12,11 +12,11 @@ import pytest
 from prometheus_client import CollectorRegistry
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.support.measurements import Measurements
+from app.api.support.process_metrics import ProcessMetrics
 from app.telemetry.calls import CALLS
 from app.telemetry.exports import EXPORTS
-from workers.telemetry.collecting import WorkerFigures
-from workers.telemetry.figures import WORK
+from workers.telemetry.process_metrics import WORK
+from workers.telemetry.worker_metrics import WorkerMetrics
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "observability.md").read_text(encoding="utf-8")
@@ -46,13 +46,13 @@ def series(registry: CollectorRegistry) -> dict[str, str]:
 
 
 def test_the_page_names_what_each_process_shows(tmp_path: Path) -> None:
-    figures = WorkerFigures(tmp_path, pid=os.getpid())
-    assert series(Measurements()._registry) == SECTIONS["API processes"]
+    metrics = WorkerMetrics(tmp_path, pid=os.getpid())
+    assert series(ProcessMetrics()._registry) == SECTIONS["API processes"]
     assert series(CALLS) == SECTIONS["API processes and workers"]
     assert {
         **series(WORK),
         **series(EXPORTS),
-        **series(figures._registry),
+        **series(metrics._registry),
     } == SECTIONS["Workers"]
     assert len(SECTIONS["Workers"]) > 10
 

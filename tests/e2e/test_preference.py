@@ -37,7 +37,7 @@ def _played_pairs_agree_with_the_preference_report(
     client: OpenAI, report: dict[str, Any], model: str, *, side: str
 ) -> None:
     """An answer is at most as probable as its first token, whose log-prob the API lists."""
-    for answer, figure in (
+    for answer, name in (
         ("preferred_output", "chosen_logprob"),
         ("non_preferred_output", "rejected_logprob"),
     ):
@@ -47,7 +47,7 @@ def _played_pairs_agree_with_the_preference_report(
             messages = [*pair["input"]["messages"], *pair[answer]]
             firsts.append(followed(client, model, messages, 1).logprob)
         assert answer != "preferred_output" or max(firsts) < 0, "the API lists each of them"
-        assert report[figure][f"{side}_mean"] <= fmean(firsts) + 1e-4
+        assert report[name][f"{side}_mean"] <= fmean(firsts) + 1e-4
 
 
 def test_a_preferring_model_continues_by_reinforcement_twice(

@@ -6,7 +6,7 @@ import pytest
 from openai import OpenAI
 from rapidfuzz import fuzz
 
-from tests.support.contract.published import SAME, multi, rows, similar
+from tests.support.contract.published_bodies import SAME, multi, rows, similar
 from tests.support.installation import Installation, wait_until_final
 
 ROWS = 10

@@ -1,4 +1,4 @@
-"""The figures of a whole installation after a job, read as Prometheus reads them."""
+"""The metrics of a whole installation after a job, read as Prometheus reads them."""
 
 import json
 import re

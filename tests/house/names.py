@@ -1,9 +1,10 @@
-"""Finds names of classes and functions that do not say what they name.
+"""Finds names of modules, classes and functions that do not say what they name.
 
 Owns: names that a rename ended, and names that are a participle alone. A class is named by the
 noun of what it holds (`RowPage`, not `Found`); a public function of the product by its result or
-by its verb. The wire's own classes are named as the hosted API names them. `tests.house.prose`
-reports every violation.
+by its verb; a module or folder by the noun of its content (`local_copies`, not `fetched`). The
+wire's own classes are named as the hosted API names them. `tests.house.prose` reports every
+violation.
 """
 
 import ast
@@ -17,6 +18,8 @@ from tests.house.words import NAMES, PARTICIPLE
 
 WIRE: Final = Path("app/api/schemas")
 _PRODUCT: Final = ("app", "workers")
+_FIELD_WORDS: Final = frozenset({"embedded", "supervised"})
+"""Names of a training method and of a kind of server, which the field writes so."""
 _CLASS: Final = re.compile(r"_?([A-Z][a-z]+)")
 _FUNCTION: Final = re.compile(r"([a-z]+)")
 
@@ -26,7 +29,7 @@ def find(path: Path, tree: ast.Module) -> Iterator[Violation]:
     for line, name in definitions(tree):
         if (bare := name.lstrip("_")) in NAMES:
             yield Violation(path, line, f"{name} was renamed: {NAMES[bare]}")
-    for line, name in [*_classes(path, tree), *_functions(path, tree)]:
+    for line, name in [*_module(path), *_classes(path, tree), *_functions(path, tree)]:
         yield Violation(path, line, f"{name} is a participle without its noun")
 
 
@@ -42,6 +45,14 @@ def definitions(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
             case _:
                 pass
+
+
+def _module(path: Path) -> Iterator[tuple[int, str]]:
+    if path.parts[0] not in _PRODUCT and path.parts[:2] != ("tests", "support"):
+        return
+    name = path.parent.name if path.name == "__init__.py" else path.stem
+    if PARTICIPLE.fullmatch(name) and name not in _FIELD_WORDS:
+        yield 1, name
 
 
 def _classes(path: Path, tree: ast.Module) -> Iterator[tuple[int, str]]:

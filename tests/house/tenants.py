@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.house.contracts import imported, read
 
-OWNERS = {"app.system": "app.store.across_tenants", "app.rewrap": "app.store.sealed"}
+OWNERS = {"app.system": "app.store.across_tenants", "app.rewrap": "app.store.sealed_blobs"}
 """Each setting that shows rows of all tenants, and the module that sets it."""
 CONTRACT = "Only the GPU plane may look across tenants"
 

@@ -123,6 +123,23 @@ def test_a_class_or_public_function_named_by_a_participle_is_found(
     assert len(list(prose.find_in_python(Path(path), source))) == count
 
 
+@pytest.mark.parametrize(
+    ("path", "messages"),
+    [
+        ("app/disk/committed.py", ["committed is a participle without its noun"]),
+        ("workers/exports/merged/__init__.py", ["merged is a participle without its noun"]),
+        ("tests/support/scored.py", ["scored is a participle without its noun"]),
+        ("tests/support/scored_rollouts.py", []),
+        ("app/domain/methods/supervised.py", []),
+        ("workers/supervised/__init__.py", []),
+        ("benchmarks/measured.py", []),
+    ],
+)
+def test_a_module_named_by_a_participle_is_found(path: str, messages: list[str]) -> None:
+    found = prose.find_in_python(Path(path), '"""Reads rows."""')
+    assert [each.message for each in found] == messages
+
+
 def test_a_retired_word_is_found_in_the_name_of_a_test() -> None:
     source = "def test_a_fault_is_told(): ...\ndef test_hours_are_counted(): ...\ndef ours(): ...\n"
     [found] = prose.find_in_tests(PATH, source)

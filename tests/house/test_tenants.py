@@ -17,7 +17,7 @@ def test_one_module_names_each_setting_that_opens_all_tenants(setting: str, owne
 
 def test_the_contract_lists_every_module_that_looks_across_tenants() -> None:
     contract = tenants.read_contract()
-    assert contract.exceptions == {"app.services.rewrapping -> app.store.sealed"}
+    assert contract.exceptions == {"app.services.rewrapping -> app.store.sealed_blobs"}
     admitted = {each.split(" -> ")[0] for each in contract.exceptions}
     modules = [name for name, text in APP if tenants.imports_owner(text) and name not in admitted]
     assert len(modules) >= 4
@@ -36,7 +36,7 @@ def test_the_contract_forbids_them_to_all_of_the_control_plane() -> None:
     [
         "from app.store.across_tenants import CrossTenantUnitOfWork",
         "from app.store import across_tenants",
-        "from app.store.sealed import SealedUnitOfWork",
+        "from app.store.sealed_blobs import SealedUnitOfWork",
         "import app.store.across_tenants as all_tenants",
         "def f():\n    from app.store.across_tenants import ClaimUnitOfWork",
     ],

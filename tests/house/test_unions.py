@@ -31,7 +31,7 @@ def test_the_unions_of_the_product_are_read_from_its_code() -> None:
         "PolicyLoss", "AnyMode", "AnyGrader", "StopRule", "GradeOrFailure", "Reply", "Consumer",
         "ScoreResult | ScoreFault", "ReachedCap | RuleTrigger | None", "Trajectory | ScoredRollout",
     }  # fmt: skip
-    stored = Symbol("app.domain.methods.stored", "StoredMethod")
+    stored = Symbol("app.domain.methods.method_documents", "StoredMethod")
     assert {member.name for member in found[stored]} == {
         "StoredReinforcementMethod", "StoredSupervisedMethod", "StoredDpoMethod",
     }  # fmt: skip

@@ -36,7 +36,8 @@ PHRASES: dict[str, str] = {
     r"has to do with": "belongs to, concerns",
     r"goes? by itself": "automatic",
     r"shall": "must, will",
-    r"what it (?:is|was) worth": "a figure",
+    r"figures?": "metric of a process, curve of a job; elsewhere number, value",
+    r"what it (?:is|was) worth": "a number",
     r"tells|telling|tell (?:if|whether|how|which|that|apart|them apart)": "report, distinguish",
     r"hears?|heard": "get, receive",
     r"goes on|going on": "continues",
@@ -106,6 +107,13 @@ NAMES: dict[str, str] = {
     "EngineAway": "EngineUnavailable",
     "SIGN_OF_LIFE": "KEEP_ALIVE",
     "away": "unavailable",
+    "Measurements": "ProcessMetrics",
+    "measurements": "metrics",
+    "EngineFigures": "EngineMetrics",
+    "WorkerFigures": "WorkerMetrics",
+    "show_figures": "serve_metrics",
+    "figure": "metric, quantity, number",
+    "figures": "metrics, numbers",
 }
 """Identifier that a rename ended, and its successor."""
 
@@ -130,6 +138,8 @@ IN_TEST_NAMES: dict[str, str] = {
     "wake_up": "notification",
     "holds_up": "delays",
     "take_turns": "alternate",
+    "figure": "value, number",
+    "figures": "metrics, values",
 }
 """Word in the name of a test, and what to write in its place."""
 

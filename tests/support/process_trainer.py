@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from app.disk.committed import ManifestMismatch
+from app.disk.manifest_directories import ManifestMismatch
 from app.domain.errors import AgentRftError
 from tests.support.child_processes import FORKS, killed
 from workers.learning.trainer import UpdateStats

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from app.disk.committed import commit_directory
+from app.disk.manifest_directories import commit_directory
 from app.gateways.objects import Objects
 from tests.support.stack import Database
 

@@ -10,8 +10,8 @@ import structlog
 from app.domain.errors import NoFreeSpace, RunFailed
 from app.store.leases.leases import Lease
 from app.store.models.leased_exports import leased_export
+from workers.exports.export_work import ExportWork
 from workers.exports.leased_exports import EXPORTS
-from workers.exports.merged import ExportWork
 from workers.processes.child import run_dispatched
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable

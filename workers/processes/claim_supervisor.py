@@ -33,7 +33,7 @@ from workers.processes.leased_work import LeasedWork
 from workers.processes.renewal import renew_until_end
 from workers.processes.retry import PATIENCE_S, retry_while_unavailable
 from workers.processes.vitals import Patience, Verdict, watch_process
-from workers.telemetry.figures import count_claim
+from workers.telemetry.process_metrics import count_claim
 
 log = structlog.get_logger()
 

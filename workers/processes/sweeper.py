@@ -18,7 +18,7 @@ from app.settings.runs import RetentionSettings
 from app.store.database import Database
 from workers.processes.leased_work import LeasedWork
 from workers.processes.ticks import TickClients
-from workers.telemetry.figures import show_waiting
+from workers.telemetry.process_metrics import show_waiting
 
 log = structlog.get_logger()
 

@@ -13,6 +13,7 @@ from app.domain.data.prompts import Overlap
 from app.domain.errors import RunFailed
 from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
 from app.domain.jobs.stop_rules.stop_rules import reward_of
+from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.reasoning_efforts import named_effort
 from app.domain.methods.reinforcement import (
     ReinforcementMethod,
@@ -20,7 +21,6 @@ from app.domain.methods.reinforcement import (
     resolved_options,
 )
 from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
-from app.domain.methods.stored import StoredMethod
 from app.domain.tools.mcp_servers import McpListing
 from workers.reinforcement.mcp_servers import (
     new_listings,

@@ -97,7 +97,7 @@ class StepResult:
     elapsed_s: float = 0.0
     """Seconds that count toward the wall time of the rollout; equal in a replay."""
     step: EnvironmentStep | None = None
-    """Reward and figures of the answer, where a customer's environment gave it."""
+    """Reward and numbers of the answer, where a customer's environment gave it."""
 
 
 class RolloutEnvironment(Protocol):

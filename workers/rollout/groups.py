@@ -28,7 +28,7 @@ from workers.progress import PROGRESS
 from workers.rollout.episode import RolloutFailure, run_episode
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
-from workers.telemetry.figures import count_rollouts
+from workers.telemetry.process_metrics import count_rollouts
 from workers.telemetry.rollout_spans import describe_rollout, rollout_span
 
 

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from app.domain.data.prompts import Overlap
 from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
+from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.stop import StopOptions
-from app.domain.methods.stored import StoredMethod
 from workers.runs.context import RunContext
 from workers.runs.endings.training_result import TrainingResult
 from workers.runs.steps.announcer import StepReport

@@ -10,8 +10,8 @@ from app.domain.jobs.jobs import Job
 from app.store.database import Database
 from app.telemetry.spans import SPANS
 from workers.runs.steps.step_outcome import StepOutcome
-from workers.telemetry.figures import count_step
 from workers.telemetry.job_spans import record_comparison, record_job, record_step
+from workers.telemetry.process_metrics import count_step
 
 log = structlog.get_logger()
 

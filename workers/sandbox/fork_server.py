@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from app.domain.sandbox.layers import LAYERS
 from app.domain.sandbox.programs import MAX_PROGRAM
+from app.parent_death import signal_at_parent_end
 from workers.sandbox import namespaces, program
-from workers.sandbox.kernel import set_parent_death_signal
 from workers.sandbox.layers import Protection, available
 from workers.sandbox.modules import preload, reseed
 
@@ -34,7 +34,7 @@ _OPEN_FILES: Final = 64
 
 def main() -> int:
     options = json.loads(sys.argv[1])
-    set_parent_death_signal(signal.SIGKILL)
+    signal_at_parent_end(signal.SIGKILL)
     # A program's process closes each number up to this limit; of a million that takes long.
     resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))
     line = socket.socket(fileno=os.dup(0))
@@ -91,7 +91,7 @@ def _serve(line: socket.socket, protection: Protection) -> None:
 def _keep(slot: int, protection: Protection, channel: int, status: int) -> None:
     """Forks the program's process, reports it to the runner, waits for its end."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    set_parent_death_signal(signal.SIGKILL)
+    signal_at_parent_end(signal.SIGKILL)
     if "namespaces" in protection.layers:
         namespaces.enter_for_one()
     pid = os.fork()

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 _LIBC.syscall.restype = ctypes.c_long
-_PR_SET_PDEATHSIG: Final = 1
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_SECCOMP: Final = 22
 _PR_SET_NO_NEW_PRIVS: Final = 38
@@ -16,10 +15,6 @@ _SECCOMP_MODE_FILTER: Final = 2
 def system_call(number: int, *arguments: Any) -> int:
     """Makes a system call. Raises `OSError`."""
     return _checked(_LIBC.syscall(ctypes.c_long(number), *arguments))
-
-
-def set_parent_death_signal(number: int) -> None:
-    _prctl(_PR_SET_PDEATHSIG, number)
 
 
 def forbid_dumps() -> None:

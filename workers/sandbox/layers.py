@@ -12,8 +12,8 @@ from functools import partial
 from typing import Final, assert_never
 
 from app.domain.sandbox.layers import ALWAYS, LAYERS, Layer
+from app.parent_death import signal_at_parent_end
 from workers.sandbox import landlock, namespaces, seccomp
-from workers.sandbox.kernel import set_parent_death_signal
 from workers.sandbox.privileges import drop_privileges, limit_resources, switch_user
 
 _TRIED_UID: Final = 60_800
@@ -37,7 +37,7 @@ class Protection:
         limit_resources(memory_bytes=self.memory_bytes, seconds=self.seconds)
         if "own_user" in self.layers:
             switch_user(self.first_uid + slot)
-        set_parent_death_signal(signal.SIGKILL)  # a change of user clears it, so not before
+        signal_at_parent_end(signal.SIGKILL)  # a change of user clears it, so not before
         drop_privileges()
         if "landlock" in self.layers:
             landlock.restrict()

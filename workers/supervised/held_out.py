@@ -12,7 +12,7 @@ from math import fsum, isfinite, nan
 from pathlib import Path
 from typing import Final
 
-from app.disk.committed import ManifestMismatch, commit_directory
+from app.disk.manifest_directories import ManifestMismatch, commit_directory
 from app.domain.rollouts import metrics as names
 from workers.runs.context import RunContext
 

@@ -11,8 +11,8 @@ from app.domain.data.chat_rows import DatasetError
 from app.domain.data.prompts import Overlap
 from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
 from app.domain.jobs.stop_rules.stop_rules import LOSSES
+from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.stop import StopOptions
-from app.domain.methods.stored import StoredMethod
 from app.domain.methods.supervised import (
     DpoMethod,
     SupervisedMethod,

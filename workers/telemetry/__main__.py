@@ -1,13 +1,11 @@
-"""The process that shows a worker's figures: `python -m workers.telemetry PID`.
+"""The process that serves a worker's metrics: `python -m workers.telemetry PID`.
 
 A process of its own, so that neither its server nor a slow reader takes time from the worker, and
-the worker forks no thread. It ends with the worker, and removes the directory of the figures.
+the worker forks no thread. It ends with the worker, and removes the directory of the metrics.
 """
 
 import asyncio
 import contextlib
-import ctypes
-import hmac
 import os
 import shutil
 import signal
@@ -19,28 +17,27 @@ import structlog
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from app.domain.http.bearer import has_key
 from app.logs import log_to_stderr
+from app.parent_death import signal_at_parent_end
 from app.settings.settings import Settings, load_settings
-from workers.telemetry.collecting import WorkerFigures
-from workers.telemetry.serving import DIRECTORY
+from workers.telemetry.metrics_server import DIRECTORY
+from workers.telemetry.worker_metrics import WorkerMetrics
 
 log = structlog.get_logger()
 _LOOK_S: Final = 1.0
 """Seconds between two looks whether the worker still runs, where the kernel does not report it."""
 _SHUTDOWN_S: Final = 1.0
-_PR_SET_PDEATHSIG: Final = 1
 _RETRY_S: Final = 1.0
 
 
-def build_app(figures: WorkerFigures, *, key: str | None) -> web.Application:
-    """Builds the application. Without a key everyone who reaches the port reads the figures."""
+def build_app(worker_metrics: WorkerMetrics, *, key: str | None) -> web.Application:
+    """Builds the application. Without a key everyone who reaches the port reads the metrics."""
 
     async def metrics(request: web.Request) -> web.Response:
-        sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        given = sent.encode(errors="surrogateescape")
-        if key is not None and not hmac.compare_digest(given, key.encode()):
+        if key is not None and not has_key(request.headers.get("Authorization"), key):
             return web.Response(status=401, text="Send AGENT_RFT_MONITORING_KEY as bearer token.\n")
-        content = await asyncio.to_thread(figures.show)
+        content = await asyncio.to_thread(worker_metrics.show)
         return web.Response(body=content, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     app = web.Application()
@@ -48,16 +45,16 @@ def build_app(figures: WorkerFigures, *, key: str | None) -> web.Application:
     return app
 
 
-async def serve(settings: Settings, figures: WorkerFigures, *, worker: int) -> None:
+async def serve(settings: Settings, metrics: WorkerMetrics, *, worker: int) -> None:
     """Serves until the worker ends."""
     key = settings.monitoring_key
-    app = build_app(figures, key=None if key is None else key.get_secret_value())
+    app = build_app(metrics, key=None if key is None else key.get_secret_value())
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S)
     await runner.setup()
     binding = asyncio.ensure_future(_bind(runner, settings))
     ended = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, ended.set)
-    _report_end_of_parent(signal.SIGUSR1)
+    signal_at_parent_end(signal.SIGUSR1)
     try:
         while os.getppid() == worker and not ended.is_set():
             with contextlib.suppress(TimeoutError):
@@ -69,12 +66,6 @@ async def serve(settings: Settings, figures: WorkerFigures, *, worker: int) -> N
         await runner.cleanup()
 
 
-def _report_end_of_parent(number: signal.Signals) -> None:
-    """Lets Linux send a signal when the parent ends, however it ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
-
-
 async def _bind(runner: web.AppRunner, settings: Settings) -> None:
     """Opens the port. One that is taken is tried again: an earlier worker may just end."""
     host, port = settings.telemetry.metrics_host, settings.telemetry.metrics_port
@@ -82,10 +73,10 @@ async def _bind(runner: web.AppRunner, settings: Settings) -> None:
         try:
             await web.TCPSite(runner, host, port).start()
         except OSError as error:
-            log.warning("figures not shown", host=host, port=port, error=str(error))
+            log.warning("metrics not served", host=host, port=port, error=str(error))
             await asyncio.sleep(_RETRY_S)
         else:
-            log.info("figures shown", host=host, port=port)
+            log.info("metrics served", host=host, port=port)
             return
 
 
@@ -96,8 +87,8 @@ def main() -> int:
         signal.signal(number, signal.SIG_IGN)
     worker, directory = int(sys.argv[1]), Path(os.environ.pop(DIRECTORY))
     try:
-        figures = WorkerFigures(directory, pid=worker)
-        asyncio.run(serve(load_settings(), figures, worker=worker))
+        metrics = WorkerMetrics(directory, pid=worker)
+        asyncio.run(serve(load_settings(), metrics, worker=worker))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     return 0

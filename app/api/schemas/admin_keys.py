@@ -7,7 +7,7 @@ from pydantic import Field
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.projects import Name
 from app.domain.accounts.keys import Organization, OwnedKey
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 
 MAX_LIFETIME_S = 31_536_000
 Lifetime = Annotated[int, Field(ge=1, le=MAX_LIFETIME_S, strict=True)]

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict
 
 from app.domain.accounts.audit_logs import AuditEntry
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 
 _CREATION = "created"
 _WITHOUT_DETAILS = ("login.succeeded", "logout.succeeded")

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 
 FinishReason = Literal["stop", "length", "tool_calls"]
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.jobs.jobs import Checkpoint
 
 
@@ -18,7 +18,7 @@ class FineTuningJobCheckpoint(DescribedModel):
     step_number: int
     """The committed step."""
     metrics: dict[str, float]
-    """Figures of the step, such as `full_valid_mean_reward`, by name."""
+    """Values of the step, such as `full_valid_mean_reward`, by name."""
 
     @classmethod
     def of(cls, checkpoint: Checkpoint) -> "FineTuningJobCheckpoint":

@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.tools.contract import CheckResult, CheckStatus
 
 
@@ -16,6 +16,6 @@ class ContractCheck(DescribedModel):
 
     @classmethod
     def of(cls, check: CheckResult) -> Self:
-        """Returns the check; its figures are left out where the schema has none."""
+        """Returns the check; its numbers are left out where the schema has none."""
         named = {"name": check.name, "status": check.status, "detail": check.detail}
         return cls.model_validate({**check.data, **named})

@@ -9,7 +9,7 @@ from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.jobs import Text
 from app.api.schemas.preflight import Fault
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.registry.curricula import (

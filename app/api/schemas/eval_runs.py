@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.evals import Metadata, Name, fault_of
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest
 from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.jobs import MetadataKey, MetadataValue
 from app.api.schemas.parameters import dotted_path
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.evals.evals import Eval, EvalCriterion, NewEval

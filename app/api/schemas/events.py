@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.jobs.jobs import EventKind, EventLevel, JobEvent
 
@@ -18,9 +18,9 @@ class FineTuningJobEvent(DescribedModel):
     message: str
     """The event in a sentence."""
     type: EventKind
-    """`metrics` has the figures of a step in `data`."""
+    """`metrics` has the values of a step in `data`."""
     data: Json | None
-    """Figures, codes and parameters of the event."""
+    """Values, codes and parameters of the event."""
 
     @classmethod
     def of(cls, event: JobEvent) -> "FineTuningJobEvent":

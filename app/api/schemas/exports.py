@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import ConfigDict
 
 from app.api.schemas.common import Deleted
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.models.exports import ExportKind, ExportStage, ExportStatus, ModelExport
 
 

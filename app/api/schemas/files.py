@@ -3,7 +3,7 @@
 from typing import Literal
 
 from app.domain.data.files import FileRow
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 
 MIN_EXPIRY_S, MAX_EXPIRY_S = 3600, 2_592_000
 

@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import Field
 
 from app.api.schemas.common import ErrorBody, ErrorEnvelope
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.processes.health import Health, PartName
 
 

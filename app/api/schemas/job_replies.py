@@ -2,11 +2,11 @@
 
 from typing import Any, Literal, assert_never
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.evals.evals import eval_id_of
 from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.methods.stored import (
+from app.domain.methods.method_documents import (
     StoredDpoMethod,
     StoredMethod,
     StoredReinforcementMethod,

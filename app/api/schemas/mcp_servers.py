@@ -5,7 +5,7 @@ from typing import Literal
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.registry import Metadata
 from app.api.schemas.tools import ToolCheck
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.tools.mcp_contract import McpCallPlan, McpReport
 from app.domain.tools.mcp_servers import McpResource, McpServerSpec, McpTool, McpToolName

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.ids import Split
 from app.domain.rollouts.metrics import MetricPoint
 

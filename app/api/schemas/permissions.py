@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import ClosedBody
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.models.permissions import CheckpointPermission
 
 ProjectIdText = Annotated[str, StringConstraints(min_length=1, max_length=128)]

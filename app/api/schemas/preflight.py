@@ -11,7 +11,7 @@ from app.api.schemas.jobs import CreateFineTuningJob, call_fields
 from app.api.schemas.methods import other_bodies
 from app.api.schemas.parameters import refusals
 from app.domain.data.prompts import Overlap
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.walk import FieldKind
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue

@@ -7,7 +7,7 @@ from pydantic import Field
 from app.api.schemas.admin_keys import Lifetime
 from app.api.schemas.common import ClosedBody
 from app.domain.accounts.keys import OwnedKey
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 
 NoScopes = Annotated[
     list[str], Field(max_length=0, description="Must be empty: a key has all rights of its project")

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import ClosedBody
 from app.domain.accounts.keys import Project
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from app.api.schemas.common import WireModel
 from app.api.schemas.jobs import MetadataKey, MetadataValue
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.walk import FieldKind, WalkedField
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, UnreadKey, unknown_key_error, unread
 from app.domain.registry.registered_objects import LabelChanges, RegisteredVersion

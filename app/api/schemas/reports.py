@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from pydantic import ConfigDict
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 
 Interval = list[float]

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.schemas.common import FORMAT_TEXT, Order, TableFormat
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.ids import Split
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow

@@ -7,7 +7,7 @@ from app.api.schemas.common import ClosedBody
 from app.api.schemas.project_keys import NoScopes
 from app.api.schemas.projects import Name
 from app.domain.accounts.keys import ApiKeyRow, ServiceAccount
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 
 
 class CreateServiceAccount(ClosedBody):

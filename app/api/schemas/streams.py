@@ -4,7 +4,7 @@ from typing import Literal
 
 from app.api.schemas.events import FineTuningJobEvent
 from app.api.schemas.job_replies import JobErrorBody
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.ids import Split
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.jobs.streams import StreamedEvent

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import WireModel
 from app.api.schemas.trials import HeaderSafe
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.texts.patterns import TOOL_NAME
 from app.domain.tools.tools import ToolSpec

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, StringConstraints
 from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.contract_checks import ContractCheck
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.registry.registered_objects import RegisteredVersion
 from app.domain.texts.patterns import TOOL_NAME
@@ -101,7 +101,7 @@ class RunToolTest(ClosedBody):
 
 
 class ToolCheck(ContractCheck):
-    """One check; it may have further keys with its figures."""
+    """One check; it may have further keys with its numbers."""
 
     model_config = ConfigDict(extra="allow")
 

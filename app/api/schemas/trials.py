@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from app.api.schemas.common import ClosedBody, WireModel
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.faults.closed_objects import unknown_key
 from app.domain.graders.auto import AutoGrader
@@ -163,7 +163,7 @@ class GraderErrorFlags(DescribedModel):
 
 
 class GraderRunMetadata(DescribedModel):
-    """The figures of a trial run beside its reward."""
+    """The numbers of a trial run beside its reward."""
 
     name: str
     """Name of the grader."""

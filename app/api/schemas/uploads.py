@@ -14,7 +14,7 @@ from app.domain.data.uploads import (
     UploadRow,
     UploadStatus,
 )
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.texts.patterns import MD5
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]

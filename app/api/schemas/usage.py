@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, Literal, TypeVar, assert_never
 
 from app.api.schemas.common import DescribedByItem
 from app.domain.accounts.usage import UsageKind, UsagePage, UsageSum
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 
 QuantityUnit = Literal["duration_seconds", "tokens"]
 

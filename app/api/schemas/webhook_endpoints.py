@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import ClosedBody
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.events.webhooks import (
     DeliveryError,
     DeliveryStatus,

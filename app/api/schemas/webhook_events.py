@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.events.webhooks import EventType
 
 

@@ -21,7 +21,7 @@ from app.api.schemas.streams import STREAM_PARTS
 from app.api.schemas.webhook_events import SENT, WebhookEvent
 from app.api.support.examples import examples
 from app.api.support.parameter_texts import PARAMETERS
-from app.domain.documents.described import LEFT_OUT, DescribedModel
+from app.domain.documents.field_descriptions import LEFT_OUT, DescribedModel
 
 _TAGS = {
     "Fine-tuning": "Jobs, their events, checkpoints, curves and rollouts; trial runs of graders.",

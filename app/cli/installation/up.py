@@ -31,7 +31,7 @@ from app.embedded.base_model.choice import (
     refuse_settings,
     to_arguments,
 )
-from app.embedded.base_model.chosen import read_chosen
+from app.embedded.base_model.last_model import read_chosen
 from app.embedded.base_model.preparation import prepare
 from app.embedded.base_model.request import ModelRequest
 from app.embedded.errors import EmbeddedError

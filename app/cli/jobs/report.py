@@ -86,7 +86,7 @@ def sentences(report: ReportReply) -> Iterator[str]:
         )
     if report.regressions:
         worst = ", ".join(
-            f"{one.row} ({_figure(one.before)} to {_figure(one.after)})"
+            f"{one.row} ({_number(one.before)} to {_number(one.after)})"
             for one in report.regressions[:_SHOWN_ROWS]
         )
         more = len(report.regressions) - _SHOWN_ROWS
@@ -109,10 +109,10 @@ def _rows(report: ReportReply) -> Iterator[tuple[str, ...]]:
             interval = _DASH if ends is None else f"{ends[0]:+.3f} to {ends[1]:+.3f}"
             change = _DASH if one.difference is None else f"{one.difference:+.3f}"
             yield (
-                *(name, _figure(one.base_mean), _figure(one.start_mean), _figure(one.tuned_mean)),
+                *(name, _number(one.base_mean), _number(one.start_mean), _number(one.tuned_mean)),
                 *(change, interval),
             )
 
 
-def _figure(value: float | None) -> str:
+def _number(value: float | None) -> str:
     return _DASH if value is None else f"{value:.3f}"

@@ -74,8 +74,8 @@ def _of_rollouts(curves: Curves) -> Iterator[Chart]:
     yield Chart("components", "Grader's components", _ROLLOUT, components)
     calls = [_line(curves, "all tools", names.TOOL_CALLS_MEAN), *_tools(curves, "calls_mean")]
     yield Chart("tool_calls", "Tool calls", _ROLLOUT, _present(calls))
-    for chart_id, title, unit, figure in _OF_TOOLS:
-        yield Chart(chart_id, title, unit, _tools(curves, figure))
+    for chart_id, title, unit, quantity in _OF_TOOLS:
+        yield Chart(chart_id, title, unit, _tools(curves, quantity))
     yield from _fixed(curves, _OF_ROLLOUTS)
 
 
@@ -211,12 +211,12 @@ def _mark(split: Split) -> ChartMark:
             assert_never(split)
 
 
-def _tools(curves: Curves, figure: str) -> list[Line]:
+def _tools(curves: Curves, quantity: str) -> list[Line]:
     metrics = ((name, names.ToolMetric.parse(name)) for name, _ in _below(curves, "tool/"))
     return [
         Line(metric.tool, name, curves[name, "train"])
         for name, metric in metrics
-        if metric is not None and metric.figure == figure
+        if metric is not None and metric.quantity == quantity
     ]
 
 

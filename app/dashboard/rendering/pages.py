@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from app.dashboard.rendering import formats
-from app.dashboard.rendering.accepted import PART
+from app.dashboard.rendering.accept_header import PART
 from app.dashboard.rendering.curl import curl
 
 _ROOM: Final = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from app.domain.documents.described import DescribedFields
+from app.domain.documents.field_descriptions import DescribedFields
 
 MAX_EXAMPLES: Final = 20
 _SHOWN: Final = 5

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import CustomerUrl, SecretHeaders
 from app.domain.faults.closed_objects import known_keys
 from app.domain.texts.patterns import TOOL_NAME

@@ -9,8 +9,8 @@ from typing_extensions import override
 from app.domain.documents.fields import JudgeName, SecretHeaders
 from app.domain.environments.options import EnvironmentOptions
 from app.domain.environments.writing_tasks import TASKS, writing_task
+from app.domain.graders.judge_grader import JudgeBaseUrl, check_headers
 from app.domain.graders.judge_prompts import JudgeSampling
-from app.domain.graders.judged import JudgeBaseUrl, check_headers
 from app.domain.graders.kinds.llm_judge import DEFAULT_RUBRIC, Rubric
 
 MAX_PROMPTS: Final = 1_000

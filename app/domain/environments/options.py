@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.faults.closed_objects import known_keys
 
 MIN_TASKS: Final = 10

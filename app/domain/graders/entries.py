@@ -6,7 +6,7 @@ rollouts, errors over all rollouts that reached the grader. Pure.
 
 from typing import Any, Final
 
-from app.domain.graders.judged import JudgedGrader
+from app.domain.graders.judge_grader import JudgedGrader
 from app.domain.graders.single import SINGLE_MODELS
 from app.domain.rollouts import metrics as names
 

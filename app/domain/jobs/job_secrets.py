@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.domain.methods.kinds import METHOD_MODELS
-from app.domain.methods.stored import stored_method
+from app.domain.methods.method_documents import stored_method
 from app.domain.secrets.owner_labels import by_pointer, owners_of_method
 from app.domain.secrets.redaction import SecretValues, require_sealed, restore_secrets, split
 

@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.choice.choice import GraderChoice
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
+from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.stored import StoredMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 
 MIN_EXAMPLES = 10
@@ -104,15 +104,11 @@ class StopRequest(StrEnum):
 TuningMethod = ReinforcementMethod | SupervisedMethod | DpoMethod
 
 
-@dataclass(frozen=True, slots=True)
-class NewJob:
-    """A create call as a domain value, before any look-up."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOptions:
+    """The parts of a create call that are the same before and after its references are resolved."""
 
     model: str
-    training_file: str
-    validation_file: str | None
-    """`None` is possible for other methods than reinforcement only."""
-    method: TuningMethod
     seed: int | None = None
     suffix: str | None = None
     metadata: dict[str, str] | None = None
@@ -121,7 +117,17 @@ class NewJob:
     priority: int = 0
     """Jobs of the project with a higher one start first."""
     unread: tuple[UnreadKey, ...] = ()
-    """Unknown keys outside the method's own object."""
+    """Keys outside the method's own object that nothing reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewJob(JobOptions):
+    """A create call as a domain value, before any look-up."""
+
+    training_file: str
+    validation_file: str | None
+    """`None` is possible for other methods than reinforcement only."""
+    method: TuningMethod
     grader_choice: GraderChoice | None = None
     """The choice of a call whose grader is `auto`."""
 

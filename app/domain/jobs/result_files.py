@@ -17,7 +17,7 @@ from typing import Any, Final, assert_never
 from app.domain.data.files import FileRow
 from app.domain.graders import entries as grader_entries
 from app.domain.jobs.jobs import Job
-from app.domain.methods.stored import (
+from app.domain.methods.method_documents import (
     StoredDpoMethod,
     StoredMethod,
     StoredReinforcementMethod,

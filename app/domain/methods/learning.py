@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.methods.loss import PolicyLoss, PpoOptions, bounds_ratio, fault, uses_ratio
 from app.domain.methods.mismatch import CAPS, MismatchOptions, Truncation
 from app.domain.methods.mode import TrainingMode, trains_in_parts

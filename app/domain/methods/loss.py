@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 
 Number = Annotated[float, Field(strict=True)]
 """A number; texts and booleans are refused."""

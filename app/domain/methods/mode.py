@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, assert_never
 from pydantic import ConfigDict, Field
 from typing_extensions import override
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.methods.loss import one_of
 
 Count = Annotated[int, Field(strict=True)]

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.methods.loss import Number, fault
 from app.domain.methods.supervised import Auto
 

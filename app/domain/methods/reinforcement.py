@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import OpenKeys
 from app.domain.environments.environments import Environment, over_http
 from app.domain.environments.http import HttpEnvironmentSpec

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, assert_never
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import OpenKeys
 from app.domain.methods.loss import (
     CrossEntropyOptions,

@@ -11,10 +11,10 @@ from typing import Any, Final, Self
 
 from pydantic import ConfigDict, model_validator
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import JudgeName, SecretHeaders
+from app.domain.graders.judge_grader import JudgeBaseUrl, check_headers
 from app.domain.graders.judge_prompts import JudgeSampling
-from app.domain.graders.judged import JudgeBaseUrl, check_headers
 
 EASIEST, HARDEST = 1, 5
 MAX_TASK: Final = 4_000

@@ -114,22 +114,22 @@ GRADER_ERROR_SHARE: Final = "grader/error_share"
 """Share of rollouts whose grade carries an error flag, or whose grader failed."""
 
 
-_TOOL_METRIC: Final = re.compile(r"tool/(?P<tool>[^/]+)/(?P<figure>.+)", re.DOTALL)
+_TOOL_METRIC: Final = re.compile(r"tool/(?P<tool>[^/]+)/(?P<quantity>.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolMetric:
-    """A curve of one tool. `figure`: `calls_mean`, `tokens_per_call`, `latency_s_mean`, `retries`
+    """A curve of one tool. `quantity`: `calls_mean`, `tokens_per_call`, `latency_s_mean`, `retries`
     (a count), `errors` or `errors/<kind>`.
     """
 
     tool: str
-    figure: str
+    quantity: str
 
     @property
     def name(self) -> str:
         """The curve's name, which `parse` reads back. Raises `ValueError` where it could not."""
-        name = f"tool/{self.tool}/{self.figure}"
+        name = f"tool/{self.tool}/{self.quantity}"
         if self.parse(name) != self:
             raise ValueError(f"tool name {self.tool!r} cannot be part of a curve's name")
         return name
@@ -138,11 +138,11 @@ class ToolMetric:
     def parse(cls, name: str) -> "ToolMetric | None":
         """Parses the name of a tool's curve; returns `None` for any other curve."""
         found = _TOOL_METRIC.fullmatch(name)
-        return None if found is None else cls(found["tool"], found["figure"])
+        return None if found is None else cls(found["tool"], found["quantity"])
 
 
-def tool_metric(tool: str, figure: str) -> str:
-    return ToolMetric(tool, figure).name
+def tool_metric(tool: str, quantity: str) -> str:
+    return ToolMetric(tool, quantity).name
 
 
 _DISCARDED: Final = "discarded/"

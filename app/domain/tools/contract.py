@@ -38,7 +38,7 @@ class CheckResult:
     status: CheckStatus
     detail: str
     data: dict[str, Any] = field(default_factory=dict)
-    """Figures and texts of this check."""
+    """Numbers and texts of this check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

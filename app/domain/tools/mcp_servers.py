@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders, SecretString
 from app.domain.texts.patterns import SERVER_LABEL
 from app.domain.tools.rates import RateLimit

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from pydantic import ConfigDict, Field
 
-from app.domain.documents.described import DescribedModel
+from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders
 from app.domain.texts.patterns import TOOL_NAME
 

@@ -19,7 +19,7 @@ from app.embedded.backup.manifest import BackupSecrets, Manifest
 from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.server import running_server
 from app.embedded.backup.snapshot import connection_options
-from app.embedded.base_model.chosen import read_chosen, write_chosen
+from app.embedded.base_model.last_model import read_chosen, write_chosen
 from app.embedded.commands import run_once
 from app.embedded.errors import DataDirBusy, DataDirUnusable
 from app.embedded.layout import UpOptions

@@ -22,7 +22,7 @@ from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.server import serving
 from app.embedded.backup.snapshot import Snapshot, open_snapshot
 from app.embedded.backup.staging import stage, staged_files
-from app.embedded.base_model.chosen import read_chosen
+from app.embedded.base_model.last_model import read_chosen
 from app.embedded.servers.postgres import PostgresServer
 from app.embedded.state import DataDir, InstallationState, load_state, write_private
 from app.settings.host import HostSettings

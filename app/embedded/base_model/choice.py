@@ -7,7 +7,7 @@ so that two starts at once cannot combine the model of one with the data of the 
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from app.embedded.base_model.chosen import (
+from app.embedded.base_model.last_model import (
     ChosenModel,
     forget_chosen_model,
     read_chosen,

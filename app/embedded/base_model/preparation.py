@@ -25,7 +25,7 @@ from app.domain.models.start_plans import (
 )
 from app.domain.models.trainer_memory import TrainerMemory
 from app.domain.processes.interpreters import running_module
-from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.base_model.last_model import ChosenModel
 from app.embedded.base_model.request import ModelRequest
 from app.embedded.base_model.source import ModelSource, fetch_weights, find_model
 from app.embedded.base_model.vllm_environment import find_vllm

@@ -8,7 +8,6 @@ This module runs on the supervisor's main thread only: the kernel sends the pare
 the *thread* that started the child ends.
 """
 
-import ctypes
 import os
 import re
 import signal
@@ -26,10 +25,10 @@ import structlog
 from app.embedded.children.log_files import create
 from app.embedded.errors import ChildFailed, EmbeddedError
 from app.embedded.identity import AS_OURSELVES, RunAs
+from app.parent_death import signal_at_parent_end
 
 _log = structlog.get_logger()
 
-_PR_SET_PDEATHSIG = 1
 _FIRST_DELAY_S = 0.1
 _LONGEST_DELAY_S = 10.0
 _MISSES = 6  # probes that a ready child fails, one after another, before it is replaced
@@ -285,11 +284,10 @@ def kill_group(pid: int) -> None:
 def _end_with_parent(orphan_signal: signal.Signals) -> Callable[[], None] | None:
     if sys.platform != "linux":
         return None
-    libc = ctypes.CDLL(None, use_errno=True)
     parent = os.getpid()
 
     def in_child() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, int(orphan_signal))
+        signal_at_parent_end(orphan_signal)
         if os.getppid() != parent:  # the supervisor crashed before the line above
             os._exit(1)
 

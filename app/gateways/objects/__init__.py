@@ -1,8 +1,8 @@
 """Objects: datasets, checkpoints and adapters as bytes under keys, on a disk or in an S3 bucket."""
 
 from app.gateways.objects.build import build_objects
-from app.gateways.objects.fetched import local_copy
 from app.gateways.objects.local import LocalObjects
+from app.gateways.objects.local_copies import local_copy
 from app.gateways.objects.memory import InMemoryObjects
 from app.gateways.objects.objects import (
     DOWNLOAD_CHUNK_BYTES,

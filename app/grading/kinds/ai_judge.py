@@ -30,7 +30,7 @@ from app.grading.group_prompt import (
     group_messages,
     read_scores,
 )
-from app.grading.judged import sampling_of, usage_of, with_instruction
+from app.grading.judge_scorer import sampling_of, usage_of, with_instruction
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,

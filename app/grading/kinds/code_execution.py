@@ -24,7 +24,7 @@ from app.domain.graders.texts.code_tests import (
 from app.domain.sandbox.programs import FunctionCall, Program, Script
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.computing import run_on_scoring_thread
-from app.grading.sandboxed import ArgumentsTooLarge, ProgramFailed, run_program
+from app.grading.program_runs import ArgumentsTooLarge, ProgramFailed, run_program
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 from app.grading.texts.fences import fenced_blocks
 from app.grading.texts.templating import Unrenderable, render, unusable_text_fault

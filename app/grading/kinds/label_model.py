@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.gateways.inference.judges import Judges
-from app.grading.judged import AnswerFormat, JudgedScorer, UnreadableAnswer, steps_format
+from app.grading.judge_scorer import AnswerFormat, JudgedScorer, UnreadableAnswer, steps_format
 
 
 class LabelModelScorer(JudgedScorer):

@@ -16,7 +16,7 @@ from app.domain.graders.judge_prompts import JudgeMessage
 from app.domain.graders.kinds.llm_judge import Criterion, LlmJudgeGrader
 from app.domain.graders.texts.numerals import number_of
 from app.gateways.inference.judges import Judges
-from app.grading.judged import (
+from app.grading.judge_scorer import (
     AnswerFormat,
     JudgedScorer,
     UnreadableAnswer,

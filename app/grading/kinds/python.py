@@ -12,7 +12,7 @@ from app.domain.graders.python_source import FUNCTION
 from app.domain.sandbox.programs import FunctionCall
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.sandbox.sandbox import Sandbox
-from app.grading.sandboxed import ArgumentsTooLarge, ProgramFailed, run_program
+from app.grading.program_runs import ArgumentsTooLarge, ProgramFailed, run_program
 from app.grading.score_bounds import finite
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 

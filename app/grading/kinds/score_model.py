@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.gateways.inference.judges import Judges
-from app.grading.judged import AnswerFormat, JudgedScorer, UnreadableAnswer, steps_format
+from app.grading.judge_scorer import AnswerFormat, JudgedScorer, UnreadableAnswer, steps_format
 from app.grading.score_bounds import finite
 
 

@@ -7,7 +7,6 @@ whose validation is lost with this process is validated by the worker that claim
 """
 
 import asyncio
-from contextlib import AsyncExitStack
 from contextvars import Context
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,18 +23,17 @@ from app.domain.jobs.creation.preflight import DatasetQuestion, DatasetReport
 from app.domain.jobs.creation.row_needs import NO_NEEDS, row_needs
 from app.domain.jobs.jobs import FILES_VALIDATED, Job, JobError, validating_message
 from app.domain.methods import reinforcement, supervised
-from app.domain.methods.nothing_to_learn import NothingToLearnOptions
-from app.domain.methods.reasoning_efforts import named_effort
-from app.domain.methods.stored import (
+from app.domain.methods.method_documents import (
     StoredDpoMethod,
     StoredMethod,
     StoredReinforcementMethod,
     StoredSupervisedMethod,
 )
+from app.domain.methods.nothing_to_learn import NothingToLearnOptions
+from app.domain.methods.reasoning_efforts import named_effort
 from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
 from app.gateways.job_queue import JobQueue
-from app.gateways.objects import Objects, local_copy
 from app.services.files.inspections import Inspections
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
@@ -46,10 +44,8 @@ log = structlog.get_logger()
 @dataclass(frozen=True, slots=True)
 class FileValidationPorts:
     database: Database
-    objects: Objects
     queue: JobQueue
     inspections: Inspections
-    work_dir: Path
 
 
 class FileValidation:
@@ -130,15 +126,7 @@ class FileValidation:
     async def _inspect(self, tenant: Tenant, job: Job, keys: list[str | None]) -> DatasetReport:
         from app.preflight.dataset import inspect  # noqa: PLC0415 - tokenizers and templates
 
-        async with AsyncExitStack() as stack:
-            training, validation = [
-                None
-                if key is None
-                else await stack.enter_async_context(
-                    local_copy(self._ports.objects, key, self._ports.work_dir)
-                )
-                for key in keys
-            ]
+        async with self._ports.inspections.copies(keys) as (training, validation):
             base = base_of(self._base_models, job.model)
             question = _question(job.method, base, training, validation)
             return await self._ports.inspections.run(tenant, inspect, question)

@@ -1,1 +1,1 @@
-"""The processes of an installation: their health, and the figures of monitoring."""
+"""The processes of an installation: their health, and what their metrics show of jobs."""

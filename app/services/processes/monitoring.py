@@ -1,4 +1,4 @@
-"""Reads the figures of the installation for the operator's monitoring."""
+"""Reads the health and the jobs of the installation for the metrics of an API process."""
 
 from app.domain.errors import Unavailable
 from app.domain.jobs.status_counts import StatusCount

@@ -12,7 +12,7 @@ from app.domain.accounts.quotas import Quotas
 from app.domain.errors import WrongState
 from app.domain.jobs.jobs import ENDED, TERMINAL, Job, JobError, JobStatus, StopRequest
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
-from app.domain.methods.stored import StoredMethod
+from app.domain.methods.method_documents import StoredMethod
 from app.store.jobs.deletion import delete_job
 from app.store.jobs.jobs import JobStore
 from app.store.jobs.rows import to_job

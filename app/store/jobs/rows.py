@@ -8,7 +8,7 @@ from sqlalchemy import inspect
 
 from app.domain.jobs.jobs import Job, JobError, JobStatus, StopRequest
 from app.domain.jobs.usage import Caps, Usage
-from app.domain.methods.stored import stored_method
+from app.domain.methods.method_documents import stored_method
 from app.store.schema.jobs import FineTuningJobTable
 from app.store.times import unix, unix_or_none
 

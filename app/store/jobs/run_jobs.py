@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.jobs.jobs import JobError, JobStatus, ResumePoint, StopRequest
 from app.domain.jobs.usage import Usage
-from app.domain.methods.stored import StoredMethod, stored_method
+from app.domain.methods.method_documents import StoredMethod, stored_method
 from app.domain.tools.mcp_servers import McpListing, McpListingSummary
 from app.store.accounts.usage import record_step
 from app.store.jobs.jobs import JobReader

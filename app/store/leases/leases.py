@@ -1,7 +1,7 @@
 """Leases: one worker at a time works on a row, and only the newest claim may write.
 
 Owns the columns of a claim, the lock at a fence, the renewal, and the claim of many chosen rows,
-for every table that carries the mixins of `app.store.schema.leased`. Promises: a claim raises the
+for every table that carries the mixins of `app.store.schema.leases`. Promises: a claim raises the
 row's fence; every check of a fence and of a lease's end happens in Postgres, on its clock; no two
 workers get the same fence. Must not know the meaning of the rows or the order of their claims.
 """
@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.domain.errors import LeaseLost
-from app.store.schema.leased import FencedRow, LeasedRow
+from app.store.schema.leases import FencedRow, LeasedRow
 
 _ENDED: Final = timedelta(seconds=-1)
 

@@ -11,7 +11,7 @@ from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.store.leases.leases import Lease, LeasedRows, is_unleased
-from app.store.schema.leased import QueuedRow
+from app.store.schema.leases import QueuedRow
 
 
 class WaitingRows(LeasedRows):

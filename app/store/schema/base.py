@@ -18,7 +18,7 @@ NAMING = {
 Id = Annotated[str, mapped_column(Text, primary_key=True)]
 Timestamp = Annotated[datetime, mapped_column(DateTime(timezone=True))]
 Now = Annotated[datetime, mapped_column(DateTime(timezone=True), server_default=func.now())]
-Json = Annotated[dict[str, Any], mapped_column(JSONB)]
+JsonColumn = Annotated[dict[str, Any], mapped_column(JSONB)]
 
 
 class Base(DeclarativeBase):

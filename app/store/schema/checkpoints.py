@@ -3,7 +3,7 @@
 from sqlalchemy import PrimaryKeyConstraint, UniqueConstraint
 from sqlalchemy.orm import Mapped
 
-from app.store.schema.base import Base, Json, Now, of_job
+from app.store.schema.base import Base, JsonColumn, Now, of_job
 
 
 class CheckpointTable(Base):
@@ -20,5 +20,5 @@ class CheckpointTable(Base):
     step: Mapped[int]
     model_name: Mapped[str]
     object_key: Mapped[str]
-    metrics: Mapped[Json]
+    metrics: Mapped[JsonColumn]
     created_at: Mapped[Now]

@@ -6,7 +6,7 @@ from sqlalchemy import ForeignKeyConstraint, PrimaryKeyConstraint, UniqueConstra
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.store.schema.base import Base, Json, Now
+from app.store.schema.base import Base, JsonColumn, Now
 
 
 class EvalItemTable(Base):
@@ -25,9 +25,9 @@ class EvalItemTable(Base):
     eval_id: Mapped[str]
     position: Mapped[int]
     status: Mapped[str]
-    datasource_item: Mapped[Json]
+    datasource_item: Mapped[JsonColumn]
     results: Mapped[list[Any]] = mapped_column(JSONB)
-    sample: Mapped[Json]
+    sample: Mapped[JsonColumn]
     usage: Mapped[list[Any]] = mapped_column(JSONB)
     """`[[model, tokens]]` of every call for the item; the next claim adds them to the totals."""
     created_at: Mapped[Now]

@@ -7,8 +7,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.evals.data_sources import MAX_ITEMS
-from app.store.schema.base import Base, Json, Timestamp
-from app.store.schema.leased import QueuedRow, queue_indexes
+from app.store.schema.base import Base, JsonColumn, Timestamp
+from app.store.schema.leases import QueuedRow, queue_indexes
 
 _OPEN = "status IN ('queued', 'in_progress')"
 
@@ -34,7 +34,7 @@ class EvalRunTable(QueuedRow, Base):
     eval_id: Mapped[str]
     name: Mapped[str]
     model: Mapped[str | None]
-    data_source: Mapped[Json]
+    data_source: Mapped[JsonColumn]
     bytes: Mapped[int] = mapped_column(
         BigInteger, Computed("octet_length(data_source::text)", persisted=True)
     )

@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, Computed, Index, LargeBinary, PrimaryKeyConst
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.store.schema.base import Base, Json, Now, of_job, of_project
+from app.store.schema.base import Base, JsonColumn, Now, of_job, of_project
 
 
 class EvalTable(Base):
@@ -23,7 +23,7 @@ class EvalTable(Base):
     project_id: Mapped[str]
     job_id: Mapped[str | None]
     name: Mapped[str]
-    data_source_config: Mapped[Json]
+    data_source_config: Mapped[JsonColumn]
     testing_criteria: Mapped[list[Any]] = mapped_column(JSONB)
     secrets: Mapped[bytes | None] = mapped_column(LargeBinary)
     """Sealed headers of graders; see `app.gateways.secrets`."""

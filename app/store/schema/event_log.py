@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, Timestamp, of_project
-from app.store.schema.leased import FencedRow
+from app.store.schema.leases import FencedRow
 
 
 class EventLogTable(Base):

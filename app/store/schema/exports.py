@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, Timestamp, of_project
-from app.store.schema.leased import QueuedRow, queue_indexes
+from app.store.schema.leases import QueuedRow, queue_indexes
 
 OPEN: Final = "status IN ('queued', 'in_progress')"
 """Condition of the partial indexes on exports that have not ended."""

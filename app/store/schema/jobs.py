@@ -6,8 +6,8 @@ from sqlalchemy import BigInteger, Index, LargeBinary, PrimaryKeyConstraint, Sma
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.store.schema.base import Base, Json, Timestamp, of_own_project
-from app.store.schema.leased import QueuedRow, queue_indexes
+from app.store.schema.base import Base, JsonColumn, Timestamp, of_own_project
+from app.store.schema.leases import QueuedRow, queue_indexes
 
 _OPEN = "status IN ('validating_files', 'queued', 'running', 'pausing')"
 
@@ -46,7 +46,7 @@ class FineTuningJobTable(QueuedRow, Base):
     validation_file: Mapped[str | None]
     seed: Mapped[int] = mapped_column(BigInteger)
     suffix: Mapped[str | None]
-    method: Mapped[Json]
+    method: Mapped[JsonColumn]
     mcp_listings: Mapped[dict[str, Any] | None] = mapped_column(
         JSONB(none_as_null=True), deferred=True
     )

@@ -6,7 +6,7 @@ from sqlalchemy import ForeignKeyConstraint, Index, PrimaryKeyConstraint, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.store.schema.base import Base, Json, Now, Timestamp, of_project
+from app.store.schema.base import Base, JsonColumn, Now, Timestamp, of_project
 
 
 class RegisteredObjectTable(Base):
@@ -53,7 +53,7 @@ class RegisteredVersionTable(Base):
     object_id: Mapped[str]
     version: Mapped[int]
     name: Mapped[str]
-    definition: Mapped[Json]
+    definition: Mapped[JsonColumn]
     secrets: Mapped[bytes | None]
     object_metadata: Mapped[dict[str, Any] | None] = mapped_column(
         "metadata", JSONB(none_as_null=True)

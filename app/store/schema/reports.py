@@ -3,7 +3,7 @@
 from sqlalchemy import PrimaryKeyConstraint
 from sqlalchemy.orm import Mapped
 
-from app.store.schema.base import Base, Json, Now, of_job
+from app.store.schema.base import Base, JsonColumn, Now, of_job
 
 
 class ReportTable(Base):
@@ -12,5 +12,5 @@ class ReportTable(Base):
 
     project_id: Mapped[str]
     job_id: Mapped[str]
-    report: Mapped[Json]
+    report: Mapped[JsonColumn]
     created_at: Mapped[Now]

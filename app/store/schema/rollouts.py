@@ -3,7 +3,7 @@
 from sqlalchemy import Double, Index, PrimaryKeyConstraint, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.store.schema.base import Base, Json, of_job
+from app.store.schema.base import Base, JsonColumn, of_job
 
 
 class RolloutTable(Base):
@@ -56,7 +56,7 @@ class RolloutTable(Base):
     completion_tokens: Mapped[int]
     reasoning_tokens: Mapped[int]
     tool_calls: Mapped[int]
-    components: Mapped[Json]
-    trace: Mapped[Json]
+    components: Mapped[JsonColumn]
+    trace: Mapped[JsonColumn]
     started_at: Mapped[float] = mapped_column(Double)
     finished_at: Mapped[float] = mapped_column(Double)

@@ -5,7 +5,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, Now, Timestamp, of_project
-from app.store.schema.leased import LeasedRow
+from app.store.schema.leases import LeasedRow
 
 
 class WebhookEndpointTable(Base):

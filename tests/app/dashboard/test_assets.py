@@ -80,7 +80,7 @@ async def test_the_heaviest_page_stays_small(api: Api, visit: Visit, database: D
     """The page of a job of 2,000 steps with every chart, and all files that it loads."""
     job = await create_job(api)
     values = [1 / (step + 3) for step in range(2000)]
-    tools = [f"tool/tool{n}/{figure}" for n in range(3) for figure in _FIGURES]
+    tools = [f"tool/tool{n}/{quantity}" for n in range(3) for quantity in _QUANTITIES]
     curves = {(name, "train"): values for name in (*_NAMES, *tools)}
     put_points(database, job, {**curves, ("reward/mean", "valid"): values})
     page = await visit.get(f"/jobs/{job}")
@@ -90,7 +90,7 @@ async def test_the_heaviest_page_stays_small(api: Api, visit: Visit, database: D
     assert sum(len(gzip.compress(content)) for content in contents) < HEAVIEST
 
 
-_FIGURES = ("calls_mean", "latency_s_mean", "errors", "tokens_per_call")
+_QUANTITIES = ("calls_mean", "latency_s_mean", "errors", "tokens_per_call")
 _NAMES = (
     *("reward/mean", "discarded/share", "reward/component/a", "reward/component/b"),
     *("tool_calls/mean", "tokens/completion_mean", "tokens/reasoning_mean", "tokens/prompt_mean"),

@@ -18,7 +18,7 @@ from app.embedded.backup.restore import restore
 from app.embedded.backup.server import running_server
 from app.embedded.backup.snapshot import NamedObjects
 from app.embedded.backup.staging import stage
-from app.embedded.base_model.chosen import (
+from app.embedded.base_model.last_model import (
     ChosenModel,
     forget_chosen_model,
     read_chosen,

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import EngineKind
-from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.base_model.last_model import ChosenModel
 from app.embedded.children.processes import ChildSpec
 from app.embedded.engines import engine_child
 from app.embedded.state import DataDir

@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 
 from app.domain.models.models import BaseModelSpec
-from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.base_model.last_model import ChosenModel
 from app.embedded.layout import UpOptions, api_child, build_settings
 from app.embedded.ports import free_port
 from app.embedded.state import DataDir, InstallationState

@@ -8,7 +8,7 @@ from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.organization import ADMIN_KEYS, PROJECTS, Admin, execute
 from tests.support.dashboard.scenes import create_job
 from tests.support.stack import Database
-from tests.support.stored import store_directory
+from tests.support.stored_directories import store_directory
 
 JOBS = "/v1/fine_tuning/jobs"
 ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12

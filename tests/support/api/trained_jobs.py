@@ -12,7 +12,7 @@ from app.domain.errors import RunFailed
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint
 from app.domain.jobs.usage import Usage
-from app.domain.methods.stored import StoredReinforcementMethod
+from app.domain.methods.method_documents import StoredReinforcementMethod
 from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import MetricPoint
 from app.gateways.inference.adapters import AdapterCache

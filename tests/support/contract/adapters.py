@@ -10,7 +10,7 @@ import httpx
 
 from tests.support.contract.service import Service
 from tests.support.patience import PATIENCE_S
-from tests.support.stored import store_adapter
+from tests.support.stored_directories import store_adapter
 
 WEIGHTS = bytes(range(251)) * 12_000
 """Weights of several chunks."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.support.contract.published import (
+from tests.support.contract.published_bodies import (
     ANSWER,
     LIKE,
     SAME,

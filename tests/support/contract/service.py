@@ -19,7 +19,7 @@ from tests.support.chat_engine import ChatEngine, chat_engine
 from tests.support.installation import free_port
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database, Services
-from tests.support.stored import store_directory
+from tests.support.stored_directories import store_directory
 
 BASE = "tiny-agent-2026-11-21"
 

@@ -14,7 +14,7 @@ from examples.records_agent.tools import SCHEMAS
 from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import Installation, wait_until_final
 from tests.support.jobs import records_method, upload
-from tests.support.served import FollowedText, follow_text
+from tests.support.served_models import FollowedText, follow_text
 
 HELD_OUT = range(40, 50)
 

@@ -15,9 +15,9 @@ from typing import Any
 from app.domain.data.files import FileRow
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint, Job, JobEvent
+from app.domain.methods.method_documents import stored_method
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stop import ReinforcementStopOptions
-from app.domain.methods.stored import stored_method
 from app.domain.models.models import BaseModelSpec
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.gateways.egress.egress import EgressReply, EgressRequest, InMemoryEgress

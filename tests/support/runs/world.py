@@ -11,8 +11,8 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.accounts.usage import Amounts, UsageQuery, buckets_of
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.methods.method_documents import stored_method
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
-from app.domain.methods.stored import stored_method
 from app.domain.models.models import BaseModelSpec
 from app.gateways.egress.egress import EgressReply, InMemoryEgress
 from app.gateways.inference.inference import Completion, InMemoryInference

@@ -6,7 +6,7 @@ from typing import Any
 from app.domain.data.files import FileRow
 from app.domain.jobs.jobs import Checkpoint, JobError
 from app.domain.jobs.usage import Usage
-from app.domain.methods.stored import StoredSupervisedMethod
+from app.domain.methods.method_documents import StoredSupervisedMethod
 from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import MetricPoint
 from app.store.unit_of_work import RunUnitOfWork

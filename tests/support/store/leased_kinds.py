@@ -23,7 +23,7 @@ from app.store.jobs.claims import ClaimableJobs, job_claims
 from app.store.leases.leases import Lease, lock_held
 from app.store.leases.queues import QueuedRows
 from app.store.models import export_claims as export_leases
-from app.store.schema.leased import QueuedRow
+from app.store.schema.leases import QueuedRow
 from tests.support import stack
 from tests.support.store.evals import a_run
 from tests.support.store.exports import an_export

@@ -6,7 +6,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.accounts.usage import Amounts, UsageRecord
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.methods.stored import stored_method
+from app.domain.methods.method_documents import stored_method
 from app.domain.rollouts.rollouts import RolloutRow
 from app.store.database import Database
 from tests.support.store.new_jobs import insert_job

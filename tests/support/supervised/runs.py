@@ -13,13 +13,13 @@ import pytest
 from app.domain.data.files import FileRow
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job
+from app.domain.methods.method_documents import stored_method
 from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.stored import stored_method
 from app.domain.models.models import BaseModelSpec
 from app.gateways.egress.egress import InMemoryEgress
 from app.gateways.inference.http import HttpInference
 from tests.support.patience import PATIENCE_S
-from tests.support.runs.interrupted import RunKilled, interrupted_run
+from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job

@@ -11,7 +11,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.events.webhooks import EVENT_TYPES, SigningSecret, WebhookDelivery, WebhookEndpoint
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, JobStatus, StopRequest
-from app.domain.methods.stored import stored_method
+from app.domain.methods.method_documents import stored_method
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
 from app.gateways.secrets import SecretBox

@@ -19,7 +19,7 @@ from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
 from tests.support.stack import Database
 from tests.support.store.claims import claim_row
-from tests.support.stored import store_directory
+from tests.support.stored_directories import store_directory
 from workers.evals.child import work
 
 

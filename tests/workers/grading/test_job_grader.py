@@ -16,7 +16,7 @@ from app.grading.build import GradingPorts
 from app.grading.scorer import GradeRequest, ScoreResult
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
-from tests.support.scored import scored
+from tests.support.scored_rollouts import scored
 from workers.grading.build import build_grader
 from workers.grading.failure import GraderFailure
 from workers.grading.job_grader import JobGrader

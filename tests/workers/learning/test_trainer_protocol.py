@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from app.disk.committed import ManifestMismatch
+from app.disk.manifest_directories import ManifestMismatch
 from tests.support.learning.samples import random_samples
 from tests.support.process_trainer import ROOT, ProcessTrainer
 from workers.learning.trainer import Trainer

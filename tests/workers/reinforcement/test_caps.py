@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.jobs.usage import Caps
-from tests.support.runs.interrupted import RunKilled, interrupted_run
+from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script
 from workers.methods import job_run
 from workers.runs.steps.reporter import Reporter

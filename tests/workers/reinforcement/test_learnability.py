@@ -11,7 +11,7 @@ from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.objective import ObjectiveOptions
 from app.domain.rollouts.trajectory import Grade, ScoredRollout, StopReason
 from tests.support.runs.world import plan
-from tests.support.scored import scored
+from tests.support.scored_rollouts import scored
 from workers.reinforcement.learnability import Diagnosis, LearnabilityCounts
 from workers.reinforcement.plan import Plan
 from workers.runs.steps.trace import rollout_row

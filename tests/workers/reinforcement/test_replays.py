@@ -9,7 +9,7 @@ from typing_extensions import override
 from app.domain.jobs.jobs import Job, JobStatus
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion
-from tests.support.runs.interrupted import RunKilled, interrupted_run
+from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import ROWS, RealRuns, Script
 from workers.methods import job_run
 

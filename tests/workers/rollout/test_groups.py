@@ -14,7 +14,7 @@ from tests.support.group_judges import RankingJudge
 from tests.support.patience import PATIENCE_S
 from tests.support.policies import Writer, call_text
 from tests.support.rollouts import caller, egress_to, pool, row
-from tests.support.scored import scored, scored_group
+from tests.support.scored_rollouts import scored, scored_group
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.failure import GraderFailure
 from workers.grading.group_grader import GroupGrader

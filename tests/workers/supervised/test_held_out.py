@@ -4,7 +4,7 @@ from math import inf, isnan, nan
 
 import pytest
 
-from app.disk.committed import ManifestMismatch
+from app.disk.manifest_directories import ManifestMismatch
 from tests.support.runs.world import World
 from workers.runs.endings.training_result import ChosenAdapter
 from workers.supervised.held_out import (

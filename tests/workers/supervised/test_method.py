@@ -9,7 +9,7 @@ import pytest
 from app.domain.data.files import FileRow
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.methods.stored import stored_method
+from app.domain.methods.method_documents import stored_method
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job

@@ -78,7 +78,7 @@ def _full_loss(spec_path: str, adapter: Path | None) -> tuple[float, float]:
     return total / count, right / count
 
 
-async def test_supervised_learns_and_its_figures_are_those_of_stock_peft(
+async def test_supervised_learns_and_its_values_are_those_of_stock_peft(
     runs: SupervisedRuns,
 ) -> None:
     job = await runs.job("supervised", TRAIN, VALID, hyperparameters=FAST)

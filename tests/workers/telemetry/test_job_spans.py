@@ -13,7 +13,7 @@ from app.telemetry.spans import SPANS
 from tests.support.collector import CollectedSpan, Collector, collector
 from tests.support.endpoints import endpoint
 from tests.support.rollouts import KEY
-from tests.support.runs.interrupted import RunKilled, interrupted_run
+from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script
 from tests.support.traced_rollouts import SECRETS, SPANS_OF_ONE, Customer, play_traced
 from workers.journal.journal import InMemoryJournal

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
-from app.disk.committed import commit_directory
+from app.disk.manifest_directories import commit_directory
 from app.domain.models.adapter_files import CONFIG_FILE, WEIGHTS_FILE
 from workers.learning.adapters.lora_targets import lora_targets
 

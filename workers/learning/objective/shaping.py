@@ -19,7 +19,7 @@ COUNTED_CALLS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ShapingConfig:
-    """The terms of `shape`. Raises `ValueError` on a negative figure or an empty budget."""
+    """The terms of `shape`. Raises `ValueError` on a negative number or an empty budget."""
 
     token_penalty: float = 0.02
     """Penalty of a rollout that samples `token_budget` tokens or more; proportionally less for a

@@ -20,7 +20,7 @@ from app.domain.rollouts.metrics import LOSS
 from workers.learning.batches.batches import MicroBatch
 from workers.learning.batches.fitting_batches import Packing
 from workers.learning.losses.build import build_loss
-from workers.learning.memory.gpu_figures import show_memory
+from workers.learning.memory.gpu_metrics import show_memory
 from workers.learning.objective.base_distance import apply_kl_penalty
 from workers.learning.objective.batch_loss import BatchGradient, BatchLoss
 from workers.learning.objective.scored_batch import ScoredBatch, split_by_set

@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from app.disk.committed import commit_directory, verify_directory
+from app.disk.manifest_directories import commit_directory, verify_directory
 from workers.learning.trainer_settings import TRAINER_FILE, StateMismatch, TrainerSettings
 from workers.learning.training.random_state import random_scalars, random_tensors, restore_random
 

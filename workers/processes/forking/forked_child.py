@@ -3,7 +3,6 @@
 It runs in a session of its own and is killed when the server ends, which ends with its parent.
 """
 
-import ctypes
 import os
 import runpy
 import shlex
@@ -12,13 +11,11 @@ import socket
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Final
 
 from setproctitle import setproctitle
 
+from app.parent_death import signal_at_parent_end
 from workers.processes.forking.fork_requests import Request
-
-_PR_SET_PDEATHSIG: Final = 1
 
 
 def leave_server(server: int, statuses: Iterable[socket.socket]) -> None:
@@ -26,7 +23,7 @@ def leave_server(server: int, statuses: Iterable[socket.socket]) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal_at_parent_end(signal.SIGKILL)
     if os.getppid() != server:
         os._exit(1)  # the server ended before the request for its signal
     for status in statuses:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import structlog
 
-from app.disk.committed import directory_digest
+from app.disk.manifest_directories import directory_digest
 from app.domain.errors import AgentRftError, InvalidRequest, RunFailed
 from app.domain.rollouts import metrics as names
 from workers.compute.compute_thread import run_on_compute_thread

@@ -9,7 +9,7 @@ from app.domain.faults.values import refused_today
 from app.domain.ids import OrganizationId
 from app.domain.jobs.job_secrets import restored_method
 from app.domain.jobs.jobs import Job, TuningMethod
-from app.domain.methods.stored import stored_method
+from app.domain.methods.method_documents import stored_method
 from app.gateways.egress.egress import Egress
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import build_objects

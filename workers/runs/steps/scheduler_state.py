@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from app.disk.committed import commit_directory, verify_directory
+from app.disk.manifest_directories import commit_directory, verify_directory
 
 _FILE: Final = "scheduler.json"
 

@@ -1,4 +1,4 @@
-"""Converts a finished rollout to its row: the figures, and the trace for readers. Pure."""
+"""Converts a finished rollout to its row: the numbers, and the trace for readers. Pure."""
 
 from dataclasses import asdict
 from typing import Any

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from app.domain.documents.described import DescribedFields
+from app.domain.documents.field_descriptions import DescribedFields
 from app.domain.errors import InvalidRequest
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.choice.choice_sources import json_fields_source, last_number_source

@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from app.domain.graders.judged import JudgedGrader
+from app.domain.graders.judge_grader import JudgedGrader
 from app.domain.graders.templates.plain_texts import StandardsText
 
 DEFAULT_RUBRIC: Final = """\

@@ -9,8 +9,8 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
 from app.domain.graders.grader_model import Number
+from app.domain.graders.judge_grader import JudgedGrader
 from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
-from app.domain.graders.judged import JudgedGrader
 
 
 class ScoreModelGrader(JudgedGrader):

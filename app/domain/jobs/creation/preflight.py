@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.domain.data.prompts import Overlap
-from app.domain.documents.described import DescribedFields
+from app.domain.documents.field_descriptions import DescribedFields
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.choice.choice import GraderChoice
@@ -105,7 +105,7 @@ class Estimate(DescribedFields):
     basis: Basis
     """`history`: the pace and lengths of this project's finished jobs on the same base model."""
     explanation: str
-    """The basis of the figures in a sentence."""
+    """The basis of the numbers in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class DatasetReport:
 
 @dataclass(frozen=True, slots=True)
 class PreflightReport:
-    """All issues of a call, with its figures. `valid` means that no issue is an error."""
+    """All issues of a call, with its numbers. `valid` means that no issue is an error."""
 
     model: str | None
     method: str

@@ -3,15 +3,13 @@
 Owns the rule for the required files. Must not know how a reference is resolved.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, assert_never
 
 from app.domain.environments.environments import PARAM, BuiltIn, built_in
 from app.domain.errors import InvalidRequest, missing_parameter
-from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.choice.choice import GraderChoice
-from app.domain.jobs.jobs import NewJob, TuningMethod
-from app.domain.jobs.usage import NO_CAPS, Caps
+from app.domain.jobs.jobs import JobOptions, NewJob, TuningMethod
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.registry.references import (
@@ -26,21 +24,12 @@ RequestedMethod = SupervisedMethod | DpoMethod | ReinforcementBody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobRequest:
-    model: str
+class JobRequest(JobOptions):
     training_file: str | None
     validation_file: str | None
     curriculum: CurriculumSource | None = None
     """The rows, instead of files."""
     method: RequestedMethod
-    seed: int | None = None
-    suffix: str | None = None
-    metadata: dict[str, str] | None = None
-    integrations: list[dict[str, Any]] = field(default_factory=list)
-    caps: Caps = NO_CAPS
-    priority: int = 0
-    unread: tuple[UnreadKey, ...] = ()
-    """Keys outside the method's own object that nothing reads."""
 
     def check_files(self) -> None:
         """Raises `InvalidRequest` when none of files, curriculum and environment is sent, or more
@@ -152,17 +141,10 @@ class JobRequest:
         """
         training, validation = files
         return NewJob(
-            model=self.model,
+            **{each.name: getattr(self, each.name) for each in fields(JobOptions)},
             training_file=self.required_files(training, validation),
             validation_file=validation,
             method=method,
-            seed=self.seed,
-            suffix=self.suffix,
-            metadata=self.metadata,
-            integrations=self.integrations,
-            caps=self.caps,
-            priority=self.priority,
-            unread=self.unread,
             grader_choice=grader_choice,
         )
 

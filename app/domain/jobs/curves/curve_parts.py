@@ -12,7 +12,7 @@ from typing import Any, Final, assert_never
 
 from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest
-from app.domain.methods.stored import (
+from app.domain.methods.method_documents import (
     StoredDpoMethod,
     StoredMethod,
     StoredReinforcementMethod,

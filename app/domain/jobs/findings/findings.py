@@ -19,17 +19,17 @@ from app.domain.jobs.findings.gain_findings import progress
 from app.domain.jobs.stop_rules.curve_detectors import StepValues
 from app.domain.jobs.stop_rules.detectors import ObjectiveCurves, build_detector
 from app.domain.jobs.stop_rules.stop_rules import LOSSES, REWARD, reward_of
+from app.domain.methods.method_documents import (
+    StoredDpoMethod,
+    StoredMethod,
+    StoredReinforcementMethod,
+    StoredSupervisedMethod,
+)
 from app.domain.methods.no_effect import paths_of_judges
 from app.domain.methods.stop import (
     PreferenceStopOptions,
     ReinforcementStopOptions,
     StopOptions,
-)
-from app.domain.methods.stored import (
-    StoredDpoMethod,
-    StoredMethod,
-    StoredReinforcementMethod,
-    StoredSupervisedMethod,
 )
 from app.domain.rollouts import metrics as names
 
@@ -172,7 +172,7 @@ def _tool_errors(curves: Curves) -> Iterator[Finding]:
     steps = _latest(rollouts)
     for (name, split), errors in curves.items():
         metric = names.ToolMetric.parse(name)
-        if metric is None or split != "train" or metric.figure != "errors":
+        if metric is None or split != "train" or metric.quantity != "errors":
             continue
         if metric.tool.startswith("("):  # no tool: calls of unknown names, and unparsable ones
             continue

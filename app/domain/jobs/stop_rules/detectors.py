@@ -118,9 +118,16 @@ def expected_largest(count: int) -> float:
     return NormalDist().inv_cdf((count - 0.375) / (count + 0.25)) if count > 1 else 0.0
 
 
-class _TargetDetector:
+class _FixedDetector:
+    """Base of the detectors that compare with a constant."""
+
     fixed = True
 
+    def reset(self) -> None:
+        """Does nothing: a value once reached stays reached."""
+
+
+class _TargetDetector(_FixedDetector):
     def __init__(self, rule: TargetRule, watched: ObjectiveCurves) -> None:
         self._rule, self._watched = rule, watched
         self.curves = (watched.valid, *watched.curves_of_error, *watched.curves_of_range)
@@ -173,12 +180,8 @@ class _TargetDetector:
         under, over = self._rule.value - self._lowest, self._highest - self._rule.value
         return sqrt(under * over / count) if count and under > 0 and over > 0 else 0.0
 
-    def reset(self) -> None:
-        """Does nothing: a target once reached stays reached."""
 
-
-class _MaxStepsDetector:
-    fixed = True
+class _MaxStepsDetector(_FixedDetector):
     curves = ()
 
     def __init__(self, rule: MaxStepsRule) -> None:
@@ -187,12 +190,8 @@ class _MaxStepsDetector:
     def see(self, seen: StepValues) -> str | None:
         return f"{seen.step} steps are done" if seen.step >= self._rule.steps else None
 
-    def reset(self) -> None:
-        """Does nothing: a figure once reached stays reached."""
 
-
-class _MaxTimeDetector:
-    fixed = True
+class _MaxTimeDetector(_FixedDetector):
     curves = (names.TIME_STEP,)
 
     def __init__(self, rule: MaxTimeRule) -> None:
@@ -204,9 +203,6 @@ class _MaxTimeDetector:
         if self._spent_s < self._rule.seconds:
             return None
         return f"steps have taken {self._spent_s:.1f} s of {self._rule.seconds:g} s"
-
-    def reset(self) -> None:
-        """Does nothing: a figure once reached stays reached."""
 
 
 class _GapDetector:

@@ -19,14 +19,14 @@ from app.domain.jobs.job_secrets import split_method
 from app.domain.jobs.jobs import Job, JobStatus, NewJob, TuningMethod
 from app.domain.methods.faults import reinforcement_faults
 from app.domain.methods.kinds import parameters_of
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.stored import (
+from app.domain.methods.method_documents import (
     StoredDpoMethod,
     StoredMethod,
     StoredReinforcementMethod,
     StoredSupervisedMethod,
     stored_method,
 )
+from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import (
     BaseModelSpec,

@@ -6,10 +6,8 @@ a large one does not block the API's event loop. Must not know HTTP routes.
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from app.domain.accounts.tenants import Tenant
@@ -26,13 +24,12 @@ from app.domain.jobs.creation.preflight import (
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
 from app.domain.tools.sent_servers import ALL_SENT, SentServers
-from app.gateways.objects import Objects, local_copy
 from app.preflight.addresses import called_models
 from app.preflight.call import base_model, dataset_question, estimate_of
 from app.preflight.call_faults import call_issues, readable_method
 from app.preflight.estimate import Pace, pace_of
 from app.preflight.method_parts import means_method, method_of, method_type
-from app.services.files.inspections import Inspections, content_gone
+from app.services.files.inspections import Inspections
 from app.services.jobs.preflight.endpoint_probes import EndpointProbes, first_addresses
 from app.services.jobs.preflight.grader_tries import ROWS, GraderTries
 from app.services.jobs.preflight.mcp_listings import McpListings
@@ -44,10 +41,7 @@ from app.store.database import Database
 @dataclass(frozen=True, slots=True)
 class PreflightPorts:
     endpoints: EndpointProbes
-    objects: Objects
-    work_dir: Path
     inspections: Inspections
-    """Limits the files that are read at once in this process; shared by all tenants."""
     tries: GraderTries
     mcp: McpListings
 
@@ -184,8 +178,7 @@ class PreflightService:
 
         if keys == [None, None] or not means_method(body):
             return None, ()
-        async with AsyncExitStack() as stack:
-            training, validation = [await self._fetched(key, stack) for key in keys]
+        async with self._ports.inspections.copies(keys) as (training, validation):
             # On a thread: reading a grader may compute the cost of a large schema.
             question = await asyncio.to_thread(
                 dataset_question,
@@ -198,16 +191,6 @@ class PreflightService:
             )
             report = await self._ports.inspections.run(self._tenant, inspect, question)
         return report, report.issues
-
-    async def _fetched(self, key: str | None, stack: AsyncExitStack) -> Path | None:
-        if key is None:
-            return None
-        try:
-            return await stack.enter_async_context(
-                local_copy(self._ports.objects, key, self._ports.work_dir)
-            )
-        except FileNotFoundError as error:
-            raise content_gone() from error
 
     async def _pace(self, base: BaseModelSpec | None) -> Pace | None:
         if base is None:

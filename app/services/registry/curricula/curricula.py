@@ -8,7 +8,6 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from typing_extensions import override
@@ -26,9 +25,9 @@ from app.domain.registry.curricula import (
     SplitInput,
 )
 from app.domain.registry.registered_objects import LabelChanges, Noun, RegisteredVersion
-from app.gateways.objects import Objects, local_copy
+from app.gateways.objects import Objects
 from app.services.files.files import FileService
-from app.services.files.inspections import Inspections, content_gone
+from app.services.files.inspections import Inspections
 from app.services.registry.curricula.curriculum_check import SplitPath, check_curriculum
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.store.database import Database
@@ -41,9 +40,7 @@ _BLOCK_BYTES: Final = 1 << 20
 class DataPorts:
     files: FileService
     objects: Objects
-    work_dir: Path
     inspections: Inspections
-    """Limits the files that are read at once in this process; shared by all tenants."""
 
 
 class CurriculumService(RegistryService):
@@ -105,20 +102,14 @@ class CurriculumService(RegistryService):
                 held = registered.definition.get(split)
                 if held is not None:
                     row = await self._file(held["file_id"], f"{split}_file")
-                    path = await self._fetched(row, stack)
+                    path = await stack.enter_async_context(
+                        self._data.inspections.copy(row.object_key)
+                    )
                     paths.append(SplitPath(split, row.id, path))
             report = await self._data.inspections.run(
                 self._tenant, check_curriculum, tuple(paths), job_tools
             )
         return registered, report
-
-    async def _fetched(self, row: FileRow, stack: AsyncExitStack) -> Path:
-        try:
-            return await stack.enter_async_context(
-                local_copy(self._data.objects, row.object_key, self._data.work_dir)
-            )
-        except FileNotFoundError as error:
-            raise content_gone() from error
 
     async def write(self, rows: list[dict[str, Any]], name: str) -> FileRow:
         """Stores rows as a file of the project."""

@@ -29,7 +29,7 @@ from app.domain.registry.scenarios import (
 )
 from app.domain.tools.trials import new_trace_id
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
-from app.grading.judged import sampling_of
+from app.grading.judge_scorer import sampling_of
 from app.slots.project_slots import ProjectSlots
 
 MODEL_FAILED: Final = "scenario_model_failed"

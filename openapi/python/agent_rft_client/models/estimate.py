@@ -33,7 +33,7 @@ class Estimate:
             completion_tokens (int): Tokens that the policy would sample.
             training_seconds (float | None): Wall time of one worker, `None` if the pace is unknown.
             basis (EstimateBasis): `history`: the pace and lengths of this project's finished jobs on the same base model.
-            explanation (str): The basis of the figures in a sentence.
+            explanation (str): The basis of the numbers in a sentence.
      """
 
     total_steps: int

@@ -20,7 +20,7 @@ T = TypeVar("T", bound="FineTuningJobCheckpointMetrics")
 
 @_attrs_define
 class FineTuningJobCheckpointMetrics:
-    """ Figures of the step, such as `full_valid_mean_reward`, by name.
+    """ Values of the step, such as `full_valid_mean_reward`, by name.
 
      """
 

@@ -37,8 +37,8 @@ class FineTuningJobEvent:
             created_at (int): Unix seconds at which the object was made.
             level (FineTuningJobEventLevel): `warn` and `error` need attention.
             message (str): The event in a sentence.
-            type_ (FineTuningJobEventType): `metrics` has the figures of a step in `data`.
-            data (FineTuningJobEventDataType0 | None): Figures, codes and parameters of the event.
+            type_ (FineTuningJobEventType): `metrics` has the values of a step in `data`.
+            data (FineTuningJobEventDataType0 | None): Values, codes and parameters of the event.
      """
 
     id: str

@@ -31,7 +31,7 @@ class GraderRun:
 
         Attributes:
             reward (float): The score.
-            metadata (GraderRunMetadata): The figures of a trial run beside its reward.
+            metadata (GraderRunMetadata): The numbers of a trial run beside its reward.
             sub_rewards (GraderRunSubRewards): Scores of a multi grader's parts, by name.
             model_grader_token_usage_per_model (GraderRunModelGraderTokenUsagePerModel): Tokens that judges used, by model.
             grader_choice (GraderChoice | None | Unset): The grader that `auto` stood for (an extension).

@@ -25,7 +25,7 @@ T = TypeVar("T", bound="GraderRunMetadata")
 
 @_attrs_define
 class GraderRunMetadata:
-    """ The figures of a trial run beside its reward.
+    """ The numbers of a trial run beside its reward.
 
         Attributes:
             name (str): Name of the grader.

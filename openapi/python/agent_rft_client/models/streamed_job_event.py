@@ -37,8 +37,8 @@ class StreamedJobEvent:
             created_at (int): Unix seconds at which the object was made.
             level (StreamedJobEventLevel): `warn` and `error` need attention.
             message (str): The event in a sentence.
-            type_ (StreamedJobEventType): `metrics` has the figures of a step in `data`.
-            data (None | StreamedJobEventDataType0): Figures, codes and parameters of the event.
+            type_ (StreamedJobEventType): `metrics` has the values of a step in `data`.
+            data (None | StreamedJobEventDataType0): Values, codes and parameters of the event.
             points (list[StreamedPoint]): Points of the step in `data.step`; a later one of the same name, split and step
                 replaces an earlier one.
             object_ (Literal['fine_tuning.job.event'] | Unset): Type of the object; each type has one constant value.

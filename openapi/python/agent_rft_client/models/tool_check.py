@@ -23,7 +23,7 @@ T = TypeVar("T", bound="ToolCheck")
 
 @_attrs_define
 class ToolCheck:
-    """ One check; it may have further keys with its figures.
+    """ One check; it may have further keys with its numbers.
 
         Attributes:
             name (str): Name of the check.

@@ -265,7 +265,7 @@ def test_a_function_with_another_number_fails_a_test(level: int) -> None:
     assert found == []
 
 
-def test_words_are_counted_in_characters_as_the_task_says() -> None:
+def test_words_are_counted_in_characters_as_the_task_states() -> None:
     tasks_ = [code_task(number, 2) for number in range(problem_count(2))]
     words = [task for task in tasks_ if task.function == "long_words"]
     assert len(words) == MAX_K * MAX_M

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.stored import (
+from app.domain.methods.method_documents import (
     StoredDpoMethod,
     StoredReinforcementMethod,
     StoredSupervisedMethod,
     stored_method,
 )
+from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 
 GRADER = {"type": "endpoint", "url": "https://grader.example/", "mine": {"deep": [1, None]}}

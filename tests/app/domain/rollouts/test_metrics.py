@@ -17,12 +17,12 @@ from app.domain.rollouts.metrics import (
 )
 from app.domain.texts.patterns import TOOL_NAME
 
-FIGURES = ("calls_mean", "tokens_per_call", "latency_s_mean", "errors", "errors/unknown_tool")
+QUANTITIES = ("calls_mean", "tokens_per_call", "latency_s_mean", "errors", "errors/unknown_tool")
 
 
-@given(tool=st.from_regex(TOOL_NAME, fullmatch=True), figure=st.sampled_from(FIGURES))
-def test_every_tool_name_that_is_allowed_is_read_back(tool: str, figure: str) -> None:
-    assert ToolMetric.parse(tool_metric(tool, figure)) == ToolMetric(tool, figure)
+@given(tool=st.from_regex(TOOL_NAME, fullmatch=True), quantity=st.sampled_from(QUANTITIES))
+def test_every_tool_name_that_is_allowed_is_read_back(tool: str, quantity: str) -> None:
+    assert ToolMetric.parse(tool_metric(tool, quantity)) == ToolMetric(tool, quantity)
 
 
 def test_a_call_of_an_unknown_tool_has_curves_too() -> None:

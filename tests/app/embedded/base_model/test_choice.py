@@ -11,7 +11,7 @@ from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import StartPlan, StepPace
 from app.embedded.base_model import preparation
 from app.embedded.base_model.choice import LastModel, ModelChoice, ShippedModel, settle_base_model
-from app.embedded.base_model.chosen import ChosenModel, read_chosen, write_chosen
+from app.embedded.base_model.last_model import ChosenModel, read_chosen, write_chosen
 from app.embedded.base_model.request import ModelRequest
 from app.embedded.errors import DataDirBusy, ModelNotFound, WrongOptions
 from app.embedded.layout import UpOptions

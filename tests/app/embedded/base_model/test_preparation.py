@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from app.domain.models.start_plans import StartPlan, StartRequest, StepPace
 from app.domain.models.trainer_memory import TrainerMemory
 from app.embedded.base_model import preparation
-from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.base_model.last_model import ChosenModel
 from app.embedded.base_model.preparation import prepare
 from app.embedded.base_model.request import ModelRequest
 from app.embedded.errors import ModelRefused, WrongOptions

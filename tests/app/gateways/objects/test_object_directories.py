@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.disk.committed import verify_directory
+from app.disk.manifest_directories import verify_directory
 from app.domain.errors import NoFreeSpace
 from app.domain.models.manifests import ManifestMismatch
 from app.gateways.free_space import FreeSpace

@@ -1,12 +1,14 @@
 import asyncio
 import gc
 import time
+from pathlib import Path
 
 import pytest
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest
 from app.domain.ids import OrganizationId, ProjectId
+from app.gateways.objects.memory import InMemoryObjects
 from app.services.files.inspections import Inspections
 
 
@@ -17,8 +19,12 @@ def tenant(project: str, organization: str) -> Tenant:
 MINE, THEIRS = tenant("mine", "one"), tenant("theirs", "other")
 
 
-async def test_an_organization_leaves_a_process_to_another() -> None:
-    inspections = Inspections()
+@pytest.fixture
+def inspections(tmp_path: Path) -> Inspections:
+    return Inspections(InMemoryObjects(), tmp_path)
+
+
+async def test_an_organization_leaves_a_process_to_another(inspections: Inspections) -> None:
     assert await inspections.run(MINE, abs, -1) == 1  # a process takes a moment to start
     of_several = [tenant(f"mine{n % 4}", "one") for n in range(8)]
     mine = [asyncio.create_task(inspections.run(each, time.sleep, 3600)) for each in of_several]
@@ -38,6 +44,15 @@ async def test_an_organization_leaves_a_process_to_another() -> None:
     assert len(inspections.slots) == 0
 
 
-async def test_a_file_that_is_gone_is_the_callers() -> None:
+async def test_a_file_that_is_gone_is_the_callers(inspections: Inspections) -> None:
     with pytest.raises(InvalidRequest, match="gone"):
-        await Inspections().run(MINE, open, "/nowhere/at/all")
+        await inspections.run(MINE, open, "/nowhere/at/all")
+    with pytest.raises(InvalidRequest, match="gone") as caught:
+        async with inspections.copies([None, "files/nowhere"]):
+            pass
+    assert caught.value.param == "training_file"
+    own = InvalidRequest("the tasks' file is gone", param="environment.problem_file")
+    with pytest.raises(InvalidRequest) as caught:
+        async with inspections.copy("files/nowhere", gone=own):
+            pass
+    assert caught.value is own

@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.errors import LeaseLost, WrongState
 from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
-from app.domain.methods.stored import StoredSupervisedMethod
+from app.domain.methods.method_documents import StoredSupervisedMethod
 from app.store.unit_of_work import RunUnitOfWork, UnitOfWork
 from tests.support import stack
 from tests.support.store.claims import claimed_rows, run_unit

@@ -6,7 +6,7 @@ from typing import Any
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint, Job, StopRequest
-from app.domain.methods.stored import StoredReinforcementMethod
+from app.domain.methods.method_documents import StoredReinforcementMethod
 from app.domain.models.tuned_models import TunedModel
 from app.store.leases.leases import Lease
 from tests.support.store.claims import claimed_rows, run_unit

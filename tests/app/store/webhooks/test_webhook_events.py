@@ -9,7 +9,7 @@ from app.domain.errors import WrongState
 from app.domain.evals.evals import EvalRun
 from app.domain.events.webhooks import EVENT_TYPES
 from app.domain.jobs.jobs import Job, JobError, StopRequest
-from app.domain.methods.stored import StoredSupervisedMethod
+from app.domain.methods.method_documents import StoredSupervisedMethod
 from app.store.evals.claims import eval_claims
 from app.store.evals.leased_runs import leased_eval_run
 from app.store.jobs.claims import job_claims

@@ -115,7 +115,7 @@ def test_stats_by_hand(make_trainer: MakeTrainer) -> None:
     assert trainer.steps == 1
 
 
-def test_a_figure_without_computed_tokens_is_left_out(make_trainer: MakeTrainer) -> None:
+def test_a_value_without_computed_tokens_is_left_out(make_trainer: MakeTrainer) -> None:
     trainer = make_trainer()
     stats = trainer.update([TrainingSample([5, 9, 3], [0, 1, 1], [0.0, -1.0, -1.0], 0.0)])
     assert stats == {names.LEARNING_RATE: 1e-2, names.COMPUTED_TOKENS: 0, names.SKIPPED_STEPS: 0}

@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from app.disk.committed import ManifestMismatch, commit_directory
+from app.disk.manifest_directories import ManifestMismatch, commit_directory
 from tests.support.child_processes import child
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import MakeTrainer, random_samples

@@ -30,7 +30,7 @@ from app.store.database import Database
 from app.store.unit_of_work import RunUnitOfWork
 from tests.support.journals import journal_of
 from tests.support.runs.world import World, plan
-from tests.support.scored import scored
+from tests.support.scored_rollouts import scored
 from workers.methods import build_method
 from workers.reinforcement.steps.outcome import SampledStep, SampledValidation
 from workers.runs.context import RunContext

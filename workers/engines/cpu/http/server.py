@@ -5,7 +5,6 @@ by the same pydantic model, 64 clients, uvicorn with uvloop and httptools), in t
 computes. A disconnecting client cancels its handler, which cancels its sequences.
 """
 
-import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict
@@ -17,8 +16,8 @@ from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from app.domain.errors import AuthenticationFailed, InvalidRequest, RequestError
+from app.domain.http.bearer import has_key
 from workers.engines.cpu.engine import Engine
-from workers.engines.cpu.figures import EngineFigures
 from workers.engines.cpu.http.bodies import (
     ChatBody,
     CompletionBody,
@@ -28,12 +27,13 @@ from workers.engines.cpu.http.bodies import (
 )
 from workers.engines.cpu.http.chat import begin_turn, chat, stream_chat
 from workers.engines.cpu.http.completions import complete, completion_sequences, stream_completion
+from workers.engines.cpu.process_metrics import EngineMetrics
 
 log = structlog.get_logger()
 
 MAX_BODY_BYTES: Final = 16 << 20
 _ENGINE: Final = web.AppKey("engine", Engine)
-_FIGURES: Final = web.AppKey("figures", EngineFigures)
+_METRICS: Final = web.AppKey("metrics", EngineMetrics)
 _KEY: Final = web.AppKey("key", str)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -42,7 +42,7 @@ def build_app(engine: Engine, *, api_key: str) -> web.Application:
     """Builds the application. An empty `api_key` disables the key check: for loopback use only."""
     app = web.Application(middlewares=[_answer_errors, _check_key], client_max_size=MAX_BODY_BYTES)
     app[_ENGINE] = engine
-    app[_FIGURES] = EngineFigures(engine)
+    app[_METRICS] = EngineMetrics(engine)
     app[_KEY] = api_key
     app.router.add_get("/health", _health)
     app.router.add_get("/metrics", _metrics)
@@ -73,10 +73,9 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
 @web.middleware
 async def _check_key(request: web.Request, handler: Handler) -> web.StreamResponse:
     key = request.app[_KEY]
-    if key and request.path != "/health":
-        key_sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(key_sent.encode(), key.encode()):
-            raise AuthenticationFailed("The engine's key is missing or wrong.")
+    is_open = not key or request.path == "/health"
+    if not is_open and not has_key(request.headers.get("Authorization"), key):
+        raise AuthenticationFailed("The engine's key is missing or wrong.")
     return await handler(request)
 
 
@@ -95,8 +94,8 @@ async def _health(_request: web.Request) -> web.Response:
 
 
 async def _metrics(request: web.Request) -> web.Response:
-    """Answers with the engine's figures; the client reads from them whether the engine computes."""
-    content = request.app[_FIGURES].show()
+    """Answers with the engine's metrics; the client reads from them whether the engine computes."""
+    content = request.app[_METRICS].show()
     return web.Response(body=content, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 

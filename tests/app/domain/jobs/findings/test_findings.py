@@ -1,4 +1,4 @@
-"""Findings: the sentences that curves lead to, with figures computed by hand."""
+"""Findings: the sentences that curves lead to, with numbers computed by hand."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from app.domain.ids import Split
 from app.domain.jobs.curves.gains import paired_gain
 from app.domain.jobs.findings.findings import findings
 from app.domain.jobs.findings.gain_findings import report_finding
-from app.domain.methods.stored import stored_method
+from app.domain.methods.method_documents import stored_method
 
 Curve = dict[int, float]
 REWARDS = stored_method({"type": "reinforcement", "reinforcement": {}})

@@ -80,7 +80,7 @@ def _rules(**rules: Any) -> ReinforcementStopOptions:
         ),
     ],
 )
-def test_a_collapse_is_reported_once_with_its_figure_and_curve(
+def test_a_collapse_is_reported_once_with_its_value_and_curve(
     curve: str, values: list[float | None], rule: str, step: int, words: str
 ) -> None:
     assert _reasons(_rules(), curve, values) == [(step, rule, words)]
@@ -103,7 +103,7 @@ def test_no_other_change_is_reported_as_a_collapse(curve: str, values: list[floa
     assert _reasons(_rules(), curve, values) == []
 
 
-def test_each_figure_can_be_set() -> None:
+def test_each_limit_can_be_set() -> None:
     rules = _rules(
         entropy_rise={"ratio": 1.5, "min_rise": 0.1, "steps": 1},
         limit_stops={"share": 0.2, "steps": 1, "action": "stop"},

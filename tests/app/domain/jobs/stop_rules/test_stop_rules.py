@@ -21,7 +21,7 @@ from tests.support.curves import noisy
 OFF: dict[str, Any] = {
     name: {"action": "off"}
     for name, rule in ReinforcementStopOptions()
-    if rule is not None  # the rules that need a figure are off until it is sent
+    if rule is not None  # the rules that need a number are off until it is sent
 }
 
 
@@ -105,7 +105,7 @@ def test_a_pause_starts_over_and_needs_as_much_again() -> None:
         ({"max_time": {"seconds": 7.5, "action": "pause"}}, [4]),
     ],
 )
-def test_a_fixed_figure_is_reached_once(rules: dict[str, Any], steps: list[int]) -> None:
+def test_a_fixed_value_is_reached_once(rules: dict[str, Any], steps: list[int]) -> None:
     watch = _watch(**rules)
     rewards = [0.1, 0.7, 0.8, 0.9, 0.5, 0.9] if "pause" in str(rules) else [0.1, 0.7, 0.8]
     found = [

@@ -4,6 +4,7 @@ import random
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
@@ -300,3 +301,15 @@ async def test_a_client_that_leaves_stops_its_sequence(
     assert ends.count("cancelled") > len(ends) / 2 > 0
     reply = await _post(http, {"prompt": [5], "max_tokens": 2})
     assert reply["usage"]["completion_tokens"] == 2
+
+
+@pytest.mark.parametrize("sent", [b"", b"sk-engine", b"Bearer wrong", b"Bearer \xff"])
+async def test_a_request_without_the_key_is_refused(world: World, sent: bytes) -> None:
+    address = urlsplit(world.url)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    head = b"GET /v1/models HTTP/1.1\r\nHost: engine\r\nConnection: close\r\n"
+    writer.write(head + b"Authorization: " + sent + b"\r\n\r\n")
+    reply = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    assert reply.startswith(b"HTTP/1.1 401 ")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import structlog
 
-from app.disk.committed import commit_directory
+from app.disk.manifest_directories import commit_directory
 from app.domain.errors import NoFreeSpace, RunFailed
 from app.domain.models.adapter_archives import CARD
 from app.domain.models.exports import ExportStage, ModelExport, export_directory, merged_card

@@ -1,4 +1,4 @@
-"""Measurements for Prometheus: true counts, bounded labels, and nothing without the key."""
+"""Metrics for Prometheus: true counts, bounded labels, and nothing without the key."""
 
 import math
 from collections.abc import AsyncIterator
@@ -159,7 +159,7 @@ async def test_without_a_key_the_path_is_not_served(api: Api) -> None:
     assert reply.json()["error"]["code"] == other.json()["error"]["code"]
 
 
-async def test_figures_of_jobs_are_left_out_while_the_database_fails(
+async def test_metrics_of_jobs_are_left_out_while_the_database_fails(
     measured: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert ("agent_rft_jobs", ("queued",)) in await _samples(measured)

@@ -1,4 +1,4 @@
-"""The figures of a CPU engine for Prometheus, under vLLM's names where they mean the same.
+"""The metrics of a CPU engine for Prometheus, under vLLM's names where they mean the same.
 
 Counters change only when the engine computes: callers tell by them an engine that computes from one
 that is stuck (`app.gateways.inference.engine_watch`).
@@ -16,7 +16,7 @@ from typing_extensions import override
 from workers.engines.cpu.engine import Engine
 
 
-class EngineFigures(Collector):
+class EngineMetrics(Collector):
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._registry = CollectorRegistry()

@@ -1,6 +1,6 @@
-"""Starts the process that shows a worker's figures, and makes the worker's processes write them.
+"""Starts the process that serves a worker's metrics, and makes the worker's processes write them.
 
-Must be called before the worker forks, and before it imports a module that has figures: a figure
+Must be called before the worker forks, and before it imports a module that has metrics: a metric
 is created in memory or in a file, and stays there.
 """
 
@@ -15,9 +15,9 @@ from app.domain.processes.interpreters import running_module
 from app.settings.settings import Settings
 
 DIRECTORY: Final = "PROMETHEUS_MULTIPROC_DIR"
-"""Variable of prometheus_client: the directory into which processes write their figures."""
+"""Variable of prometheus_client: the directory into which processes write their metrics."""
 
-_PREFIX: Final = "agent-rft-figures-"
+_PREFIX: Final = "agent-rft-metrics-"
 
 
 def remove_abandoned() -> None:
@@ -40,8 +40,8 @@ def _has_ended(pid: int) -> bool:
     return False
 
 
-def show_figures(settings: Settings) -> None:
-    """Shows the figures of this process and all that it starts, if a port is configured."""
+def serve_metrics(settings: Settings) -> None:
+    """Serves the metrics of this process and all that it starts, if a port is configured."""
     if settings.telemetry.metrics_port is None:
         return
     remove_abandoned()

@@ -1,4 +1,4 @@
-"""Adds up the figures of a worker's processes, which each of them writes into files of its own.
+"""Adds up the metrics of a worker's processes, which each of them writes into files of its own.
 
 Promises: the counts of a process that has ended stay, in one file for all of them; its gauges
 vanish, however it ended.
@@ -26,8 +26,8 @@ _PARENT: Final = 1
 """Position of the parent's pid in `/proc/PID/stat`, after the name."""
 
 
-class WorkerFigures:
-    """The figures of one worker: of all its processes together, and of its main process."""
+class WorkerMetrics:
+    """The metrics of one worker: of all its processes together, and of its main process."""
 
     def __init__(self, directory: Path, *, pid: int) -> None:
         """`pid` is the worker's main process."""
@@ -39,7 +39,7 @@ class WorkerFigures:
         self._registry.register(_Descendants(pid))
 
     def show(self) -> bytes:
-        """Returns the figures; any thread may ask."""
+        """Returns the metrics; any thread may ask."""
         with self._lock:  # two readers at once would count an ended process twice
             settle(self._directory)
             return generate_latest(self._registry)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from app.domain.graders.judge_grader import JudgedGrader
 from app.domain.graders.judge_prompts import JudgeMessage, JudgeSampling, Prompt
-from app.domain.graders.judged import JudgedGrader
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.scorer import (

@@ -1,4 +1,4 @@
-"""Figures of a worker's processes: added up, kept after a kill, and shown to those with the key."""
+"""Metrics of a worker's processes: added up, kept after a kill, and shown to those with the key."""
 
 import os
 import subprocess
@@ -19,16 +19,16 @@ from app.settings.environment import inherited_environment, to_environment
 from app.settings.telemetry import TelemetrySettings
 from tests.support.installation import free_port
 from tests.support.patience import PATIENCE_S, wait_for
-from tests.support.scored import scored, tool_call
+from tests.support.scored_rollouts import scored, tool_call
 from tests.support.stack import Database
-from workers.telemetry.collecting import WorkerFigures
-from workers.telemetry.figures import WORK, count_rollouts
-from workers.telemetry.serving import DIRECTORY, remove_abandoned
+from workers.telemetry.metrics_server import DIRECTORY, remove_abandoned
+from workers.telemetry.process_metrics import WORK, count_rollouts
+from workers.telemetry.worker_metrics import WorkerMetrics
 
 KEY = "prometheus-reads-with-this"
 PROCESS = """
 import sys
-from workers.telemetry.figures import count_claim, count_step, show_gpu_memory
+from workers.telemetry.process_metrics import count_claim, count_step, show_gpu_memory
 count_claim("ended")
 count_step("supervised", seconds=2.0, trained_tokens=7)
 show_gpu_memory("0", {"free": float(sys.argv[1])})
@@ -38,10 +38,10 @@ sys.stdin.read()
 WORKER = """
 import sys
 from app.settings.settings import load_settings
-from workers.telemetry.serving import show_figures
+from workers.telemetry.metrics_server import serve_metrics
 assert "prometheus_client" not in sys.modules
-show_figures(load_settings())
-from workers.telemetry.figures import count_claim
+serve_metrics(load_settings())
+from workers.telemetry.process_metrics import count_claim
 count_claim("failed")
 print(flush=True)
 sys.stdin.read()
@@ -75,10 +75,10 @@ def values(text: str) -> dict[str, float]:
 
 
 def test_counts_outlive_a_kill_and_gauges_do_not(tmp_path: Path) -> None:
-    figures = WorkerFigures(tmp_path, pid=os.getpid())
+    metrics = WorkerMetrics(tmp_path, pid=os.getpid())
 
     def shown() -> dict[str, float]:
-        return values(figures.show().decode())
+        return values(metrics.show().decode())
 
     with process(PROCESS, "5", **{DIRECTORY: str(tmp_path)}) as first:
         with process(PROCESS, "3", **{DIRECTORY: str(tmp_path)}):
@@ -133,7 +133,7 @@ def test_rollouts_and_tool_calls_count_by_their_class() -> None:
 
 def test_the_processes_of_the_worker_are_counted_with_their_memory(tmp_path: Path) -> None:
     def shown(pid: int) -> dict[str, float]:
-        return values(WorkerFigures(tmp_path, pid=pid).show().decode())
+        return values(WorkerMetrics(tmp_path, pid=pid).show().decode())
 
     with process(
         "import subprocess, sys; subprocess.run([sys.executable, '-c', "
@@ -148,7 +148,7 @@ def test_the_processes_of_the_worker_are_counted_with_their_memory(tmp_path: Pat
 
 
 @pytest.mark.parametrize("key", [KEY, None])
-def test_a_worker_shows_its_figures_until_it_is_killed(database: Database, key: str | None) -> None:
+def test_a_worker_serves_metrics_until_it_is_killed(database: Database, key: str | None) -> None:
     port = free_port()
     settings = database.settings.model_copy(
         update={
@@ -170,7 +170,7 @@ def test_a_worker_shows_its_figures_until_it_is_killed(database: Database, key: 
             return False
 
     with process(WORKER, **environment) as worker:
-        wait_for(answers, what="the figures")
+        wait_for(answers, what="the metrics")
         without = read()
         assert without.status_code == (200 if key is None else 401)
         reply = read(f"Bearer {KEY}".encode())
@@ -182,7 +182,7 @@ def test_a_worker_shows_its_figures_until_it_is_killed(database: Database, key: 
         assert directory.is_dir()
         worker.kill()
         worker.wait()
-        wait_for(lambda: not answers(), what="the end of the figures")
+        wait_for(lambda: not answers(), what="the end of the metrics")
         wait_for(lambda: not directory.exists(), what="the removal of their files")
 
 
@@ -198,8 +198,8 @@ def test_only_directories_of_ended_workers_are_removed(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     worker = subprocess.Popen([sys.executable, "-c", ""])
     worker.wait()
-    kept = {f"agent-rft-figures-{number}-a" for number in (os.getpid(), "x", 10**30)}
-    for name in (*kept, f"agent-rft-figures-{worker.pid}-a"):
+    kept = {f"agent-rft-metrics-{number}-a" for number in (os.getpid(), "x", 10**30)}
+    for name in (*kept, f"agent-rft-metrics-{worker.pid}-a"):
         (tmp_path / name).mkdir()
     remove_abandoned()
     assert {path.name for path in tmp_path.iterdir()} == kept

@@ -2,7 +2,7 @@
 
 import torch
 
-from workers.telemetry.figures import show_gpu_memory
+from workers.telemetry.process_metrics import show_gpu_memory
 
 
 def show_memory(device: torch.device) -> None:

@@ -1,4 +1,4 @@
-"""Figures of the CPU engine: what a request adds to them, and that the page names all of them."""
+"""Metrics of the CPU engine: what a request adds to them, and that the page names all of them."""
 
 import re
 from pathlib import Path

@@ -9,8 +9,8 @@ from typing_extensions import override
 from app.domain.data.prompts import Overlap
 from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
 from app.domain.jobs.usage import Usage
+from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.stop import StopOptions
-from app.domain.methods.stored import StoredMethod
 from workers.methods import build_method
 from workers.runs.context import RunContext
 from workers.runs.endings.training_result import TrainingResult

@@ -1,4 +1,4 @@
-"""Measurements of an API process, in Prometheus' format.
+"""Metrics of an API process, in Prometheus' format.
 
 Owns their names. Promises that no text of a client becomes a label: a path is shown as its route's
 template, and an unknown method as `other`.
@@ -25,8 +25,8 @@ _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60)
 _WAITING: Final = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED)
 
 
-class Measurements:
-    """The measurements of one process."""
+class ProcessMetrics:
+    """The metrics of one API process."""
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
@@ -77,8 +77,8 @@ class Measurements:
             self._seconds.labels(route).observe(time.perf_counter() - began)
 
     def show(self, health: Health, counts: list[StatusCount] | None) -> bytes:
-        """Returns all measurements. `counts` is `None` while the database does not answer: the
-        figures of jobs are then left out, because stale ones would look current.
+        """Returns all metrics. `counts` is `None` while the database does not answer: the
+        metrics of jobs are then left out, because stale ones would look current.
         """
         self._jobs.clear()
         for name, part in health.parts.items():
