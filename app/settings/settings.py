@@ -38,6 +38,8 @@ class Settings(ModelSettings):
     workers and the engine of one machine must see it under the same path. Its contents are
     disposable.
     """
+    trackers_dir: Path = Field(default_factory=lambda data: Path(data["data_dir"]) / "trackers")
+    """Directory of what trackers of experiments write, such as event files for TensorBoard."""
     min_free_bytes: int = Field(256 * 1024**2, ge=0)
     """Free space of each disk below which the service stores no new file, begins no run and is not
     ready. Postgres needs the remaining space.

@@ -4133,9 +4133,9 @@ export interface components {
             } | null;
             /**
              * Integrations
-             * @description The service stores and echoes them; it sends nothing.
+             * @description Trackers of experiments. The service writes curves, settings, report and some rollouts for `tensorboard`; it stores and echoes `wandb`, and sends nothing there.
              */
-            integrations?: components["schemas"]["WandbIntegration"][] | null;
+            integrations?: (components["schemas"]["WandbIntegration"] | components["schemas"]["TensorboardIntegration"])[] | null;
             /**
              * Priority
              * @description Jobs of the project with a higher priority start first (an extension; default 0). It has no effect on other projects.
@@ -10889,6 +10889,35 @@ export interface components {
             value: number;
         };
         /**
+         * Tensorboard
+         * @description Options of the event files, which always have curves, settings and report.
+         */
+        Tensorboard: {
+            /**
+             * Traces Per Step
+             * @description Rollouts of each training step whose messages are written: those of the highest and of the lowest rewards; 0 writes none.
+             * @default 2
+             */
+            traces_per_step: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * TensorboardIntegration
+         * @description Event files for TensorBoard, in the installation's directory of trackers (an extension).
+         */
+        TensorboardIntegration: {
+            /**
+             * @description TensorBoard. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "tensorboard";
+            /** @description Options of the event files. */
+            tensorboard?: components["schemas"]["Tensorboard"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * TestWebhookEndpoint
          * @description The event that a test sends to an endpoint.
          */
@@ -12086,13 +12115,12 @@ export interface components {
         };
         /**
          * WandbIntegration
-         * @description An integration, whose known keys are stored and echoed.
+         * @description An integration whose known keys are stored and echoed; nothing is sent to it.
          */
         WandbIntegration: {
             /**
-             * Type
-             * @description The only kind that is accepted; nothing is sent to it.
-             * @constant
+             * @description Weights & Biases. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             type: "wandb";
             /** @description Project and run to which the hosted service would send the curves. */

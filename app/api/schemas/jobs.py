@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
-from app.api.schemas.integrations import WandbIntegration
+from app.api.schemas.integrations import Integration
 from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault
 from app.domain.documents.json_object import Json
@@ -69,8 +69,9 @@ class CreateFineTuningJob(CapsBody):
     seed: Annotated[int, Field(ge=0, le=2147483647, strict=True)] | None = None
     """Seed of sampling and training; absent: chosen by the service and shown in the job."""
     metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
-    integrations: Annotated[list[WandbIntegration], Field(max_length=5)] | None = None
-    """The service stores and echoes them; it sends nothing."""
+    integrations: Annotated[list[Integration], Field(max_length=5)] | None = None
+    """Trackers of experiments. The service writes curves, settings, report and some rollouts for
+    `tensorboard`; it stores and echoes `wandb`, and sends nothing there."""
     priority: Annotated[int, Field(ge=-100, le=100, strict=True)] | None = None
     """Jobs of the project with a higher priority start first (an extension; default 0). It has no
     effect on other projects."""

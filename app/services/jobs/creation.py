@@ -14,6 +14,7 @@ from app.domain.environments.environments import built_in, is_graded_by
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
+from app.domain.jobs.integrations import LIBRARIES, trackers_of
 from app.domain.jobs.job_secrets import split_method
 from app.domain.jobs.jobs import Job, JobStatus, NewJob, TuningMethod
 from app.domain.jobs.requests import JobRequest
@@ -38,6 +39,7 @@ from app.domain.models.models import (
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.secrets import SecretBox
+from app.gateways.trackers import is_installed
 from app.rendering.tool_use import tool_use
 from app.services.jobs.creation_warnings import creation_warnings
 from app.services.jobs.file_validation import FileValidation
@@ -96,6 +98,7 @@ class JobCreationService:
     async def _check(self, new: NewJob) -> str:
         """Returns the model's name. Raises `InvalidRequest` with the parameter at fault."""
         model = await self._resolve_model(new.model)
+        _check_trackers(new)
         await self._check_method(new.method, f"method.{new.method.kind}")
         await self._check_model(model, new.method)
         return model
@@ -116,7 +119,7 @@ class JobCreationService:
             secrets=sealed,
             job_eval=_eval_of(job),
             event_message=f"Created fine-tuning job: {job.id}",
-            notices=_notices(new),
+            notices=_notices(new, job),
             warnings=creation_warnings(new),
             after_commit=lambda: self._notify(job.id),
         )
@@ -211,9 +214,37 @@ class JobCreationService:
         )
 
 
-def _notices(new: NewJob) -> list[str]:
+def _notices(new: NewJob, job: Job) -> list[str]:
     choice = new.grader_choice
-    return [] if choice is None else [f"Chose a grader of type {choice.kind}. {choice.reason}"]
+    chosen = [] if choice is None else [f"Chose a grader of type {choice.kind}. {choice.reason}"]
+    return chosen + [
+        f"Writing curves for {LIBRARIES[kind].title} to {kind}/{job.project_id}/{job.id} in the "
+        "installation's directory of trackers"
+        for _, kind in trackers_of(new.integrations)
+    ]
+
+
+def _check_trackers(new: NewJob) -> None:
+    """Raises `InvalidRequest` for a tracker that this installation cannot write, and for one that
+    is named twice.
+    """
+    named = set[str]()
+    for position, kind in trackers_of(new.integrations):
+        param, library = f"integrations[{position}].type", LIBRARIES[kind]
+        if kind in named:
+            raise InvalidRequest(
+                f"'{kind}' is named twice in 'integrations'. Send it once.",
+                param=param,
+                code="invalid_value",
+            )
+        if not is_installed(kind):
+            raise InvalidRequest(
+                f"This installation lacks the library of {library.title}. Its operator installs it "
+                f"for API and workers: pip install 'agent-rft[{library.extra}]'",
+                param=param,
+                code="integration_not_installed",
+            )
+        named.add(kind)
 
 
 def _eval_of(job: Job) -> Eval | None:

@@ -65,6 +65,23 @@ class EventStore:
         await self._session.execute(_INSERT, row)
         await log_job_event(self._session, row)
 
+    async def append_once(
+        self, job_id: str, *, level: EventLevel, message: str, about: str
+    ) -> bool:
+        """Appends a message about `about`, a word of the caller's, unless the job has one about it.
+        Returns whether it did. Locks the job's row, so that two callers append one.
+        """
+        await self._session.execute(_LOCK_JOB, {"job": job_id})
+        said = await self._session.scalar(
+            select(Table.id)
+            .where(Table.job_id == job_id, Table.data["about"].astext == about)
+            .limit(1)
+        )
+        if said is None:
+            data = {"about": about}
+            await self.append(job_id, level=level, type="message", message=message, data=data)
+        return said is None
+
     async def page(
         self,
         job_id: str,

@@ -440,6 +440,8 @@ from .supervised_method_train_on_type_0 import SupervisedMethodTrainOnType0
 from .sync_options import SyncOptions
 from .target_rule import TargetRule
 from .target_rule_action import TargetRuleAction
+from .tensorboard import Tensorboard
+from .tensorboard_integration import TensorboardIntegration
 from .test_webhook_endpoint import TestWebhookEndpoint
 from .test_webhook_endpoint_event_type import TestWebhookEndpointEventType
 from .text_part import TextPart
@@ -964,6 +966,8 @@ __all__ = (
     "SyncOptions",
     "TargetRule",
     "TargetRuleAction",
+    "Tensorboard",
+    "TensorboardIntegration",
     "TestWebhookEndpoint",
     "TestWebhookEndpointEventType",
     "TextPart",

@@ -24,10 +24,10 @@ T = TypeVar("T", bound="WandbIntegration")
 
 @_attrs_define
 class WandbIntegration:
-    """ An integration, whose known keys are stored and echoed.
+    """ An integration whose known keys are stored and echoed; nothing is sent to it.
 
         Attributes:
-            type_ (Literal['wandb']): The only kind that is accepted; nothing is sent to it.
+            type_ (Literal['wandb']): Weights & Biases.
             wandb (Wandb): Project and run of the job in Weights & Biases; nothing is sent there.
      """
 
