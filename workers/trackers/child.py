@@ -1,7 +1,7 @@
 """The process that writes trackers: `python -m workers.trackers.child`.
 
-It ends when no job has a tracker to write. The libraries of trackers run in it alone: a fault of
-one of them ends this process at most, and beat starts another one.
+It ends when no job has a tracker to write. The libraries of trackers run in it and in processes
+that it starts: a fault of one of them ends these at most, and beat starts this one again.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ async def _follow(trackers: Trackers) -> None:
 
 async def _run(settings: Settings) -> int:
     async with open_database(settings, pool_size=POOL_SIZE) as database:
-        running = asyncio.ensure_future(_follow(Trackers(database, settings.trackers_dir)))
+        running = asyncio.ensure_future(_follow(Trackers(database, settings)))
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         try:
             await running

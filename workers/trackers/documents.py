@@ -1,48 +1,67 @@
-"""The documents that trackers get of a job: settings, report, rollouts. Pure.
+"""The texts that trackers get of a record: settings, report, rollouts. Pure.
 
 Secrets are redacted in the job as it is stored, and documents have nothing that the job's API
 replies lack.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.jobs.jobs import Job
-from app.domain.rollouts.rollouts import RolloutRow
-from workers.trackers.records import Document
+from workers.trackers.records import Record, TracedRollout
 
 _MOST: Final = 20_000
-"""Characters of a rollout that a tracker gets."""
+"""Characters of the text of a rollout."""
+_SEPARATOR: Final = "."
 
 
-def settings_of(job: Job) -> Document:
-    settings = {
-        "id": job.id,
-        "model": job.model,
-        "training_file": job.training_file,
-        "validation_file": job.validation_file,
-        "seed": job.seed,
-        "suffix": job.suffix,
-        "metadata": job.metadata,
-        "method": job.method.document,
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text about a job: its settings, its report, or the messages of a rollout."""
+
+    tag: str
+    step: int
+    text: str
+    """Markdown."""
+
+
+def documents_of(record: Record) -> Iterator[Document]:
+    """Yields the settings, the rollouts by step and rank, and the report."""
+    yield Document("job", 0, _fenced(record.settings))
+    for rollout in record.rollouts:
+        yield Document(f"rollouts/{rollout.rank}", rollout.step, rollout_text(rollout))
+    if record.report is not None:
+        yield Document("report", record.step, _fenced(record.report))
+
+
+def rollout_text(rollout: TracedRollout) -> str:
+    """Returns a rollout as Markdown."""
+    head = f"Rollout {rollout.id}, row {rollout.row}, reward {rollout.reward}"
+    text = f"{head}\n\n{_fenced(rollout.messages)}"
+    if len(text) > _MOST:
+        return f"{text[:_MOST]}\n… {len(text) - _MOST} more characters"
+    return text
+
+
+def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields each value of JSON that is no object, under its keys joined by dots."""
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            yield from flat(below, f"{prefix}{_SEPARATOR}{key}" if prefix else str(key))
+    elif isinstance(value, list):
+        yield prefix, json.dumps(value, ensure_ascii=False, default=str)
+    else:
+        yield prefix, value
+
+
+def numbers_of(report: Mapping[str, Any]) -> dict[str, float]:
+    """Returns the numbers of a report under `report/` and their keys."""
+    return {
+        f"report/{key}": float(value)
+        for key, value in flat(report)
+        if isinstance(value, int | float) and not isinstance(value, bool)
     }
-    return Document("job", 0, _fenced(settings))
-
-
-def report_of(job: Job, report: dict[str, Any]) -> Document:
-    return Document("report", job.step, _fenced(report))
-
-
-def rollouts_of(step: int, rollouts: Iterable[RolloutRow]) -> Iterator[Document]:
-    """Yields the rollouts of a step, each under its rank by reward."""
-    for rank, rollout in enumerate(rollouts, start=1):
-        head = f"Rollout {rollout.id}, row {rollout.prompt_index}, reward {rollout.reward}"
-        messages = _fenced(rollout.trace.get("messages"))
-        text = f"{head}\n\n{messages}"
-        if len(text) > _MOST:
-            text = f"{text[:_MOST]}\n… {len(text) - _MOST} more characters"
-        yield Document(f"rollouts/{rank}", step, text)
 
 
 def _fenced(value: Any) -> str:

@@ -23,7 +23,8 @@ from tensorboard.compat.proto.types_pb2 import DT_STRING
 from tensorboard.plugins.text.metadata import create_summary_metadata
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-from workers.trackers.records import Document, Record
+from workers.trackers.documents import Document, documents_of
+from workers.trackers.records import NOTHING_NEW, Record, Written
 
 _VERSION: Final = "brain.Event:2"
 _NAME: Final = "events.out.tfevents"
@@ -40,15 +41,16 @@ class EventFiles:
         self._directory = directory
         self._runs = dict[str, _Run]()
 
-    def write(self, record: Record) -> None:
+    def write(self, record: Record) -> Written:
         by_split = defaultdict[str, Values](lambda: defaultdict(list))
         for point in record.points:
             value = Summary.Value(tag=point.name, simple_value=point.value)
             by_split[point.split][point.step].append(value)
-        for document in record.documents:
+        for document in documents_of(record):
             by_split["."][document.step].append(_text(document))
         for split, values in by_split.items():
             self._run(split).write(values, at=record.written_at)
+        return NOTHING_NEW
 
     def close(self) -> None:
         for run in self._runs.values():

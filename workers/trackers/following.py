@@ -10,7 +10,6 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import structlog
@@ -19,14 +18,15 @@ from app.domain.errors import NotFound, Unavailable
 from app.domain.events.log import CommittedEvent
 from app.domain.events.webhooks import EVENT_TYPES
 from app.domain.jobs.integrations import LIBRARIES
+from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.events.reader import ENDED, event_reader
 from app.store.jobs.tracked_jobs import job_reader
 from workers.events.consumers import ExternalConsumer
 from workers.events.follower import LEASE_S, Follower
-from workers.trackers.opening import directory_of, open_tracker
-from workers.trackers.reading import read_record
-from workers.trackers.records import Tracker
+from workers.trackers.opened import open_tracker
+from workers.trackers.reading import announced_by, read_record
+from workers.trackers.records import Tracker, TrackerFault, Written
 from workers.trackers.tracked import Tracked, tracked_now
 
 log = structlog.get_logger()
@@ -36,6 +36,10 @@ _BESIDE: Final = 4
 """Trackers that are written at the same time."""
 _FIRST_DELAY_S: Final = 10.0
 _LONGEST_DELAY_S: Final = 600.0
+_TO_WRITE_S: Final = 40.0
+"""Time that a library gets for one write; below that of a batch of events, so that a library that
+hangs is a fault of its tracker.
+"""
 
 
 @dataclass(slots=True)
@@ -49,11 +53,12 @@ class _Rest:
 class Trackers:
     """The open trackers of one process."""
 
-    def __init__(self, database: Database, root: Path) -> None:
+    def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
-        self._root = root
+        self._settings = settings
         self._open = dict[tuple[str, str], Tracker]()
         self._resting = dict[tuple[str, str], _Rest]()
+        self._noted = set[tuple[str, str]]()
 
     async def follow(self) -> bool:
         """Writes what was committed before the call. Returns whether a job is still followed.
@@ -100,18 +105,22 @@ class Trackers:
 
     def _consumer(self, tracked: Tracked) -> ExternalConsumer:
         async def send(events: Sequence[CommittedEvent]) -> None:
-            async with self._faults_noted(tracked):
-                record = await read_record(self._database, tracked, events)
-                if record is not None:
-                    tracker = await self._opened(tracked)
-                    await asyncio.to_thread(tracker.write, record)
+            announced = announced_by(events)
+            if announced is None:
+                return
+            async with self._faults_noted(tracked), asyncio.timeout(_TO_WRITE_S):
+                tracker = await self._opened(tracked)
+                record = await read_record(
+                    self._database, tracked, announced, everything=tracker.wants_all
+                )
+                written = await tracker.write(record)
+            await self._note_written(tracked, written)
 
         return ExternalConsumer(tracked.consumer, send, types=TYPES, scope=tracked.job.id)
 
     async def _opened(self, tracked: Tracked) -> Tracker:
         if tracked.key not in self._open:
-            directory = directory_of(self._root, tracked.kind, tracked.job)
-            opened = await asyncio.to_thread(open_tracker, tracked.kind, directory)
+            opened = await open_tracker(self._database, self._settings, tracked)
             self._open[tracked.key] = opened
         return self._open[tracked.key]
 
@@ -121,19 +130,42 @@ class Trackers:
             yield
         except (Unavailable, NotFound):  # the database is away, or the job was deleted meanwhile
             raise
-        except asyncio.CancelledError:  # its thread may still write: the next try opens it anew
-            self._open.pop(tracked.key, None)
+        except asyncio.CancelledError:  # it may still write: the next try opens it anew
+            await self._abandon(tracked.key)
             raise
         except Exception as error:
             until = time.monotonic() + _FIRST_DELAY_S
             self._resting[tracked.key] = _Rest(until, _FIRST_DELAY_S)
-            await self._close(tracked.key)
-            await self._note(tracked, error)
+            await self._abandon(tracked.key)
+            await self._note_fault(tracked, error)
             raise
 
-    async def _note(self, tracked: Tracked, error: Exception) -> None:
+    async def _note_written(self, tracked: Tracked, written: Written) -> None:
+        """Appends what the owner needs to know of a tracker, each once."""
+        if tracked.key in self._noted:
+            return
         title = LIBRARIES[tracked.kind].title
-        reason = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+        async with job_reader(self._database, tracked.job.project_id) as unit:
+            if written.url is not None and written.url.startswith(("https://", "http://")):
+                await unit.events.append_once(
+                    tracked.job.id,
+                    level="info",
+                    message=f"{title} shows the job at {written.url}",
+                    about=f"{tracked.consumer}:link",
+                    data={"url": written.url, "tracker": title},
+                )
+            for note in written.notes:
+                await unit.events.append_once(
+                    tracked.job.id,
+                    level="warn",
+                    message=f"{note}.",
+                    about=f"{tracked.consumer}:note",
+                )
+        self._noted.add(tracked.key)
+
+    async def _note_fault(self, tracked: Tracked, error: Exception) -> None:
+        title = LIBRARIES[tracked.kind].title
+        reason = _reason(error)
         async with job_reader(self._database, tracked.job.project_id) as unit:
             await unit.events.append_once(
                 tracked.job.id,
@@ -143,11 +175,33 @@ class Trackers:
                 about=tracked.consumer,
             )
 
+    async def _abandon(self, key: tuple[str, str]) -> None:
+        tracker = self._open.pop(key, None)
+        if tracker is None:
+            return
+        try:
+            await tracker.abandon()
+        except Exception:  # it failed before; it is opened anew
+            log.exception("tracker not ended", consumer=key[0], job_id=key[1])
+
     async def _close(self, key: tuple[str, str]) -> None:
         tracker = self._open.pop(key, None)
         if tracker is None:
             return
         try:
-            await asyncio.to_thread(tracker.close)
+            await tracker.close()
         except Exception:  # it may have failed before; it is opened anew
             log.exception("tracker not closed", consumer=key[0], job_id=key[1])
+
+
+def _reason(error: Exception) -> str:
+    """Returns the fault for the job's owner, without a path of the installation."""
+    match error:
+        case TrackerFault():
+            return str(error)
+        case TimeoutError():
+            return f"it did not answer within {_TO_WRITE_S:g} s"
+        case OSError(strerror=str(text)):
+            return text
+        case _:
+            return type(error).__name__

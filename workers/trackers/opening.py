@@ -1,23 +1,42 @@
-"""Opens the tracker of an integration. The library is imported by the call that needs it."""
+"""What the library of a tracker needs to write one job, as it is sent to the library's process."""
 
-from pathlib import Path
-from typing import assert_never
+from dataclasses import asdict, dataclass
+from typing import Any
 
+from app.domain.documents.json_object import Json
 from app.domain.jobs.integrations import TrackerKind
-from app.store.jobs.tracked_jobs import TrackedJob
-from workers.trackers.records import Tracker
 
 
-def directory_of(root: Path, kind: TrackerKind, job: TrackedJob) -> Path:
-    """Returns the directory of a job, which its tracker alone writes to."""
-    return root / kind / job.project_id / job.id
+@dataclass(frozen=True, slots=True)
+class WandbAccount:
+    """The operator's account at Weights & Biases."""
+
+    api_key: str
+    base_url: str
+    offline: bool
 
 
-def open_tracker(kind: TrackerKind, directory: Path) -> Tracker:
-    match kind:
-        case "tensorboard":
-            from workers.trackers.event_files import EventFiles  # noqa: PLC0415 - an optional library
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What the library of a tracker needs to write one job."""
 
-            return EventFiles(directory)
-        case _:
-            assert_never(kind)
+    kind: TrackerKind
+    directory: str
+    """The directory of the job, which this tracker alone writes to."""
+    run_id: str
+    name: str
+    options: Json
+    """Of the integration, with its secrets."""
+    is_local: bool
+    allow_endpoints: tuple[str, ...]
+    allow_plain_http: bool
+    wandb: WandbAccount
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, sent: dict[str, Any]) -> "Opening":
+        endpoints = tuple(sent["allow_endpoints"])
+        wandb = WandbAccount(**sent["wandb"])
+        return cls(**{**sent, "allow_endpoints": endpoints, "wandb": wandb})

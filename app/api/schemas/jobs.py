@@ -4,7 +4,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
-from app.api.schemas.integrations import Integration
 from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault
 from app.domain.documents.json_object import Json
@@ -13,6 +12,7 @@ from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.faults.suggestions import KeyHints
 from app.domain.faults.unknown_keys import UnreadKey, meant_for, refused, unread
+from app.domain.jobs.integrations import Integration
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
@@ -70,8 +70,8 @@ class CreateFineTuningJob(CapsBody):
     """Seed of sampling and training; absent: chosen by the service and shown in the job."""
     metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
     integrations: Annotated[list[Integration], Field(max_length=5)] | None = None
-    """Trackers of experiments. The service writes curves, settings, report and some rollouts for
-    `tensorboard`; it stores and echoes `wandb`, and sends nothing there."""
+    """Trackers of experiments, to which the service writes curves, settings, report and some
+    rollouts: `wandb` in the hosted shape; `tensorboard`, `mlflow` and `trackio` are extensions."""
     priority: Annotated[int, Field(ge=-100, le=100, strict=True)] | None = None
     """Jobs of the project with a higher priority start first (an extension; default 0). It has no
     effect on other projects."""

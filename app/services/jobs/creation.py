@@ -6,7 +6,7 @@ Owns everything that only a create call needs.
 import asyncio
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from app.domain.accounts.tenants import Tenant
@@ -14,8 +14,7 @@ from app.domain.environments.environments import built_in, is_graded_by
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
-from app.domain.jobs.integrations import LIBRARIES, trackers_of
-from app.domain.jobs.job_secrets import split_method
+from app.domain.jobs.job_secrets import split_integrations, split_method
 from app.domain.jobs.jobs import Job, JobStatus, NewJob, TuningMethod
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.faults import reinforcement_faults
@@ -39,10 +38,10 @@ from app.domain.models.models import (
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.secrets import SecretBox
-from app.gateways.trackers import is_installed
 from app.rendering.tool_use import tool_use
 from app.services.jobs.creation_warnings import creation_warnings
 from app.services.jobs.file_validation import FileValidation
+from app.services.jobs.integrations import check_integrations, integration_notices
 from app.services.jobs.queue_positions import with_queue_position
 from app.services.jobs.references import RegisteredReferences
 from app.services.models.judge_models import JudgeModels
@@ -98,7 +97,9 @@ class JobCreationService:
     async def _check(self, new: NewJob) -> str:
         """Returns the model's name. Raises `InvalidRequest` with the parameter at fault."""
         model = await self._resolve_model(new.model)
-        _check_trackers(new)
+        await check_integrations(
+            new.integrations, egress=self._ports.egress, models=self._ports.judge_models
+        )
         await self._check_method(new.method, f"method.{new.method.kind}")
         await self._check_model(model, new.method)
         return model
@@ -108,7 +109,9 @@ class JobCreationService:
         kind = new.method.kind
         sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
         shown, secrets = await asyncio.to_thread(split_method, sent)
-        job = self._job(new, model, stored_method(shown))
+        integrations, of_integrations = split_integrations(new.integrations)
+        secrets |= of_integrations
+        job = replace(self._job(new, model, stored_method(shown)), integrations=integrations)
         sealed = (
             self._ports.secret_box.seal(secrets, project_id=job.project_id, row_id=job.id)
             if secrets
@@ -217,34 +220,7 @@ class JobCreationService:
 def _notices(new: NewJob, job: Job) -> list[str]:
     choice = new.grader_choice
     chosen = [] if choice is None else [f"Chose a grader of type {choice.kind}. {choice.reason}"]
-    return chosen + [
-        f"Writing curves for {LIBRARIES[kind].title} to {kind}/{job.project_id}/{job.id} in the "
-        "installation's directory of trackers"
-        for _, kind in trackers_of(new.integrations)
-    ]
-
-
-def _check_trackers(new: NewJob) -> None:
-    """Raises `InvalidRequest` for a tracker that this installation cannot write, and for one that
-    is named twice.
-    """
-    named = set[str]()
-    for position, kind in trackers_of(new.integrations):
-        param, library = f"integrations[{position}].type", LIBRARIES[kind]
-        if kind in named:
-            raise InvalidRequest(
-                f"'{kind}' is named twice in 'integrations'. Send it once.",
-                param=param,
-                code="invalid_value",
-            )
-        if not is_installed(kind):
-            raise InvalidRequest(
-                f"This installation lacks the library of {library.title}. Its operator installs it "
-                f"for API and workers: pip install 'agent-rft[{library.extra}]'",
-                param=param,
-                code="integration_not_installed",
-            )
-        named.add(kind)
+    return chosen + integration_notices(job)
 
 
 def _eval_of(job: Job) -> Eval | None:

@@ -5,6 +5,7 @@ job's row, so that the next event is written after this one is committed or roll
 that follows one job from a position misses none.
 """
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from sqlalchemy import Table as CoreTable
@@ -20,6 +21,7 @@ from app.store.schema.jobs import FineTuningJobTable
 from app.store.storable import storable
 from app.store.times import unix
 
+_MOST_LINKS = 20
 _NEWEST_FIRST = Keyset((Table.seq,), descending=True)
 _INSERT = insert(cast("CoreTable", Table.__table__))
 _LOCK_JOB = (
@@ -66,7 +68,13 @@ class EventStore:
         await log_job_event(self._session, row)
 
     async def append_once(
-        self, job_id: str, *, level: EventLevel, message: str, about: str
+        self,
+        job_id: str,
+        *,
+        level: EventLevel,
+        message: str,
+        about: str,
+        data: Mapping[str, str] | None = None,
     ) -> bool:
         """Appends a message about `about`, a word of the caller's, unless the job has one about it.
         Returns whether it did. Locks the job's row, so that two callers append one.
@@ -78,9 +86,15 @@ class EventStore:
             .limit(1)
         )
         if said is None:
-            data = {"about": about}
-            await self.append(job_id, level=level, type="message", message=message, data=data)
+            whole = {"about": about, **(data or {})}
+            await self.append(job_id, level=level, type="message", message=message, data=whole)
         return said is None
+
+    async def links(self, job_id: str) -> list[JobEvent]:
+        """Returns the events with a `url` that people open, oldest first."""
+        url = Table.data["url"].astext
+        query = select(Table).where(Table.job_id == job_id, url.is_not(None)).order_by(Table.seq)
+        return [to_event(row) for row in await self._session.scalars(query.limit(_MOST_LINKS))]
 
     async def page(
         self,

@@ -77,6 +77,10 @@ class JobReaderUnitOfWork(ProjectUnitOfWork):
             raise NotFound(f"No job {job_id}.")
         return to_job(row)
 
+    async def secrets(self, job_id: str) -> bytes | None:
+        """Returns the sealed secrets of the job."""
+        return await self._session.scalar(select(Table.secrets).where(Table.id == job_id))
+
 
 def tracked_jobs(database: Database) -> TrackedJobsUnitOfWork:
     """Returns a transaction that lists tracked jobs; only the worker's role gets any."""

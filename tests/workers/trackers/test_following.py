@@ -1,72 +1,35 @@
 """Tracked jobs, from committed steps to what TensorBoard's own library reads of them."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from tensorboard.backend.event_processing.plugin_event_accumulator import EventAccumulator
 from tensorboard.util.tensor_util import make_ndarray
-from typing_extensions import override
 
 from app.domain.jobs.jobs import Job, JobError
 from app.domain.rollouts.metrics import REWARD_MEAN
-from app.domain.rollouts.trajectory import ScoredRollout
 from app.settings.environment import to_environment
 from tests.support.child_processes import CONTROL_FORKS, ended, killed
 from tests.support.patience import until
-from tests.support.runs.world import World, plan
-from tests.support.scored import scored
+from tests.support.runs.world import World
 from tests.support.stack import Database
-from workers.methods import build_method
+from tests.support.trackers.tracked_steps import (
+    CURSORS_LOST,
+    commit_steps,
+    execute,
+    follow_once,
+    opened,
+    outcome,
+    warnings_of,
+)
 from workers.processes.children import Children
-from workers.runs.context import RunContext
-from workers.runs.method import build_reporter
-from workers.runs.reporter import Reporter
-from workers.runs.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
 from workers.trackers.dispatcher import dispatch_trackers
 from workers.trackers.following import Trackers
 
 TENSORBOARD: dict[str, Any] = {"type": "tensorboard", "tensorboard": {"traces_per_step": 2}}
-REWARDS = (0.5, 1.0, 0.0, 0.25)
-
-
-@dataclass(frozen=True, slots=True)
-class Rolled(TrainedStep):
-    """A training step with its rollouts, a reward each."""
-
-    job_id: str = ""
-
-    @override
-    def scored_rollouts(self) -> Sequence[ScoredRollout]:
-        return [
-            scored(("train", self.step, row, 0), reward, job_id=self.job_id)
-            for row, reward in enumerate(REWARDS)
-        ]
-
-
-def outcome(job: Job, step: int) -> StepOutcome:
-    return StepOutcome(
-        Rolled(step, {REWARD_MEAN: step / 8}, job_id=job.id),
-        PublishedAdapter(f"step-{step}/adapter", f"step-{step}/state"),
-        Validation({REWARD_MEAN: step / 16}),
-    )
-
-
-async def opened(world: World, job: Job) -> tuple[RunContext, Reporter]:
-    context = await world.context(job)
-    return context, build_reporter(context, build_method(context), tuned_name="ft:tiny")
-
-
-async def commit_steps(world: World, job: Job, *steps: int) -> RunContext:
-    context, reporter = await opened(world, job)
-    for step in steps:
-        total = plan().total_steps
-        await reporter.commit_step(outcome(job, step), total_steps=total, pace_s=1.0)
-    return context
 
 
 def directory(world: World, job: Job) -> Path:
@@ -94,25 +57,11 @@ def texts(world: World, job: Job, tag: str) -> list[tuple[int, str]]:
 
 
 def trackers(world: World) -> Trackers:
-    return Trackers(world.worker, world.settings.trackers_dir)
-
-
-async def follow_once(world: World) -> bool:
-    """Follows as a process that was just started."""
-    followed = trackers(world)
-    try:
-        return await followed.follow()
-    finally:
-        await followed.close()
-
-
-def execute(database: Database, query: str) -> None:
-    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
-        connection.execute(query.encode())
+    return Trackers(world.worker, world.settings)
 
 
 async def test_tensorboard_reads_curves_settings_rollouts_and_report(world: World) -> None:
-    job = await world.job(integrations=[{"type": "wandb", "wandb": {"project": "p"}}, TENSORBOARD])
+    job = await world.job(integrations=[TENSORBOARD])
     untracked = await world.job()
     await commit_steps(world, untracked, 1)
     followed = trackers(world)
@@ -162,14 +111,11 @@ async def test_a_step_is_written_once_whatever_a_killed_process_left(
     [file] = (directory(world, job) / "train").iterdir()
     # A kill while step 2 was written: its record is torn, and the cursor has not moved.
     file.write_bytes(file.read_bytes()[:-7])
-    lost = (
-        "UPDATE event_cursors SET position = 0, lease_until = NULL WHERE consumer LIKE 'tracker%'"
-    )
-    execute(database, lost)
+    execute(database, CURSORS_LOST)
     assert curve(world, job, "train") == [(1, 0.125)]
     await follow_once(world)
     # A kill between the write and the advance of the cursor: everything is read again.
-    execute(database, lost)
+    execute(database, CURSORS_LOST)
     await follow_once(world)
     assert curve(world, job, "train") == [(1, 0.125), (2, 0.25)]
     assert curve(world, job, "valid") == [(1, 0.0625), (2, 0.125)]
@@ -203,10 +149,8 @@ async def test_a_tracker_that_fails_warns_once_and_catches_up(world: World) -> N
     assert [await followed.follow() for _ in range(2)] == [True, True]
     assert await follow_once(world) is True  # another process, which has no memory of the fault
     assert curve(world, sound, "train") == [(1, 0.125)]
-    async with world.app.tenant(world.tenant) as unit:
-        events, _ = await unit.events.page(broken.id, after=None, limit=100)
-        assert (await unit.jobs.get(broken.id)).error is None
-    warnings = [event.message for event in events if event.level == "warn"]
+    assert (await world.read(broken)).error is None
+    warnings = await warnings_of(world, broken)
     [warning] = [message for message in warnings if message.startswith("TensorBoard")]
     assert warning.startswith("TensorBoard cannot be written: Not a directory. The job continues")
     assert str(world.settings.trackers_dir) not in warning
