@@ -3,7 +3,7 @@
 Owns the layout there: every curve as the metric `split/name`, the settings as params, texts as
 artifacts. Promises that a value is there once: the run is found by its tag, and what it has is read
 before it is written again. A server is the customer's: every connection is checked, redirects are
-not followed, and artifacts go to that server alone, never to a place that it names.
+not followed, and artifacts go to that server alone, never to another address or path that it names.
 """
 
 import json
@@ -129,8 +129,10 @@ class MlflowRun:
 
     def _takes_artifacts(self) -> bool:
         """Returns whether artifacts go to the job's directory or to the server that is dialled."""
-        place = urlsplit(self._run.info.artifact_uri or "")
-        return self._uri is None or (place.scheme == "mlflow-artifacts" and not place.netloc)
+        stored_at = urlsplit(self._run.info.artifact_uri or "")
+        return self._uri is None or (
+            stored_at.scheme == "mlflow-artifacts" and not stored_at.netloc
+        )
 
     def _experiment(self, name: str, artifacts: str | None) -> str:
         found = self._client.get_experiment_by_name(name)

@@ -33,9 +33,9 @@ async def open_tracker(database: Database, settings: Settings, tracked: Tracked)
 
             return OnThread(EventFiles(_directory(settings, tracked)))
         case "wandb" | "mlflow" | "trackio":
-            from workers.trackers.pens import Pen  # noqa: PLC0415 - beside its only use
+            from workers.trackers.writers import Writer  # noqa: PLC0415 - beside its only use
 
-            return await Pen.opened(await _opening(database, settings, tracked))
+            return await Writer.opened(await _opening(database, settings, tracked))
         case _:
             assert_never(tracked.kind)
 

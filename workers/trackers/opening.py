@@ -1,4 +1,7 @@
-"""What the library of a tracker needs to write one job, as it is sent to the library's process."""
+"""The opening of a tracker: everything that its library needs to write one job.
+
+It is sent to the library's process as JSON.
+"""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -18,7 +21,7 @@ class WandbAccount:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What the library of a tracker needs to write one job."""
+    """Everything that the library of a tracker needs to write one job."""
 
     kind: TrackerKind
     directory: str
@@ -26,7 +29,7 @@ class Opening:
     run_id: str
     name: str
     options: Json
-    """Of the integration, with its secrets."""
+    """Options of the integration, with its secrets."""
     is_local: bool
     allow_endpoints: tuple[str, ...]
     allow_plain_http: bool

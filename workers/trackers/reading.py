@@ -20,7 +20,7 @@ _MOST_STEPS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """What is new of a job."""
+    """The news of a job: its new steps, and its end."""
 
     trained: tuple[int, ...]
     """Steps with rollouts."""

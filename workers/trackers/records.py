@@ -1,4 +1,4 @@
-"""What a tracker writes of a job, and the protocol of trackers."""
+"""The records that a tracker writes of a job, and the protocols of trackers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -68,9 +68,9 @@ class Written:
     """The result of a write."""
 
     url: str | None = None
-    """Where people look at the run."""
+    """Address of the page of the run."""
     notes: Sequence[str] = ()
-    """What the job's owner needs to know; each is one event of the job."""
+    """Warnings for the job's owner; each is one event of the job."""
 
 
 NOTHING_NEW: Final = Written()

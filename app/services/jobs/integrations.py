@@ -1,4 +1,4 @@
-"""Checks the integrations of a new job, and tells its owner where local ones are written.
+"""Checks the integrations of a new job, and writes the notices about those kept in the installation.
 
 Owns the refusals: a library that is not installed, a second integration for TensorBoard, an address
 that may not be called. Must not know how a tracker is written.

@@ -34,38 +34,33 @@ class MlflowServer:
         return self._called(url.path.removeprefix(_API), query, received)
 
     def _called(self, verb: str, query: dict[str, str], received: Received) -> Reply:
+        found: dict[str, Any] = {}
         match verb:
-            case "experiments/get-by-name":
-                return _MISSING if self.experiment is None else Reply(json={"experiment": self._at})
+            case "experiments/get-by-name" if self.experiment is not None:
+                found = {"experiment": {"experiment_id": "7", "name": self.experiment}}
             case "experiments/create":
                 self.experiment = received.json["name"]
-                return Reply(json={"experiment_id": "7"})
+                found = {"experiment_id": "7"}
             case "runs/search":
-                return Reply(json={"runs": [] if self.status is None else [self._run]})
+                found = {"runs": [] if self.status is None else [self._run]}
             case "runs/create":
                 self.tags = {tag["key"]: tag["value"] for tag in received.json["tags"]}
                 self.status = "RUNNING"
-                return Reply(json={"run": self._run})
+                found = {"run": self._run}
             case "runs/get":
-                return Reply(json={"run": self._run})
+                found = {"run": self._run}
             case "runs/log-batch":
                 self.metrics += received.json.get("metrics", [])
                 self.params |= {one["key"]: one["value"] for one in received.json.get("params", [])}
-                return Reply(json={})
             case "runs/update":
                 self.status = received.json.get("status", self.status)
-                return Reply(json={"run_info": self._run["info"]})
+                found = {"run_info": self._run["info"]}
             case "metrics/get-history":
                 wanted = query["metric_key"]
-                return Reply(
-                    json={"metrics": [one for one in self.metrics if one["key"] == wanted]}
-                )
+                found = {"metrics": [one for one in self.metrics if one["key"] == wanted]}
             case _:
                 return _MISSING
-
-    @property
-    def _at(self) -> dict[str, Any]:
-        return {"experiment_id": "7", "name": self.experiment, "lifecycle_stage": "active"}
+        return Reply(json=found)
 
     @property
     def _run(self) -> dict[str, Any]:

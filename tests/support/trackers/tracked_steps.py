@@ -23,7 +23,7 @@ REWARDS = (0.5, 1.0, 0.0, 0.25)
 CURSORS_LOST = (
     "UPDATE event_cursors SET position = 0, lease_until = NULL WHERE consumer LIKE 'tracker%'"
 )
-"""What a kill between the write and the advance of the cursor leaves."""
+"""State of the cursors after a kill between the write and their advance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from tests.support.trackers.tracked_steps import (
 )
 from workers.trackers import following
 from workers.trackers.following import Trackers
-from workers.trackers.pens import Pen
+from workers.trackers.writers import Writer
 
 WANDB: dict[str, Any] = {
     "type": "wandb",
@@ -176,14 +176,14 @@ async def test_a_library_that_hangs_is_killed_and_warned_of_once(
     await commit_steps(world, job, 1)
     followed = Trackers(world.worker, world.settings)
     await followed.follow()
-    [pen] = followed._open.values()
-    assert isinstance(pen, Pen)
-    os.kill(pen.pid, signal.SIGSTOP)
+    [writer] = followed._open.values()
+    assert isinstance(writer, Writer)
+    os.kill(writer.pid, signal.SIGSTOP)
     await commit_steps(world, job, 2)
     with monkeypatch.context() as hurried:
         hurried.setattr(following, "_TO_WRITE_S", 0.1)
         assert await followed.follow() is True
-    assert pen.returncode == -signal.SIGKILL
+    assert writer.returncode == -signal.SIGKILL
     await followed.close()
     [warning] = [one for one in await warnings_of(world, job) if one.startswith("Trackio")]
     assert "cannot be written: it did not answer within 0.1 s. The job continues" in warning
@@ -205,9 +205,9 @@ async def test_a_library_that_crashes_or_goes_missing_is_warned_of_once(
     assert "its library is not installed here: pip install 'agent-rft[trackio]'" in warning
     followed = Trackers(world.worker, world.settings)
     await followed.follow()
-    [pen] = followed._open.values()
-    assert isinstance(pen, Pen)
-    os.kill(pen.pid, signal.SIGKILL)
+    [writer] = followed._open.values()
+    assert isinstance(writer, Writer)
+    os.kill(writer.pid, signal.SIGKILL)
     await commit_steps(world, job, 2)
     assert await followed.follow() is True
     await followed.close()

@@ -37,7 +37,7 @@ async def tracked_job(world: World, server: EndpointServer, database: Database) 
     sealed = box.seal(secrets, project_id=job.project_id, row_id=job.id)
     execute(
         database,
-        f"UPDATE fine_tuning_jobs SET secrets = '\\x{sealed.hex()}' WHERE id = '{job.id}'",  # noqa: S608 - values of the test
+        f"UPDATE fine_tuning_jobs SET secrets = '\\x{sealed.hex()}' WHERE id = '{job.id}'",
     )
     return job
 
@@ -81,14 +81,16 @@ async def test_a_server_gets_curves_settings_and_rollouts_with_its_token(
     assert (link.data or {})["url"] == address
 
 
-@pytest.mark.parametrize("place", ["file:///PATH/artifacts", "mlflow-artifacts://HOST/7/r"])
-async def test_artifacts_go_to_no_place_that_the_server_names(
-    world: World, database: Database, place: str
+@pytest.mark.parametrize("stored_at", ["file:///PATH/artifacts", "mlflow-artifacts://HOST/7/r"])
+async def test_artifacts_go_nowhere_else_although_the_server_says_so(
+    world: World, database: Database, stored_at: str
 ) -> None:
     elsewhere_path = world.settings.trackers_dir.parent / "elsewhere"
     async with endpoint(lambda _: Reply(json={})) as elsewhere:
-        place = place.replace("/PATH", str(elsewhere_path)).replace("HOST", elsewhere.host_port)
-        mlflow = MlflowServer(TOKEN, artifacts=place)
+        stored_at = stored_at.replace("/PATH", str(elsewhere_path)).replace(
+            "HOST", elsewhere.host_port
+        )
+        mlflow = MlflowServer(TOKEN, artifacts=stored_at)
         async with endpoint(mlflow.answer) as server:
             job = await tracked_job(world, server, database)
             await commit_steps(world, job, 1)

@@ -19,7 +19,7 @@ from app.settings.environment import set_variables
 from workers.trackers.opening import Opening
 from workers.trackers.records import Record, TrackerFault, Written
 
-_MODULE: Final = "workers.trackers.pen"
+_MODULE: Final = "workers.trackers.writer"
 _CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 _SYSTEM: Final = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TZ", "TMPDIR", *_CERTIFICATES)
 _PROXIES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy")
@@ -34,7 +34,7 @@ _TO_CLOSE_S: Final = 20.0
 """Time that a library gets to send what it still holds."""
 
 
-class Pen:
+class Writer:
     """The process of one run."""
 
     def __init__(self, process: Process, *, wants_all: bool) -> None:
@@ -42,7 +42,7 @@ class Pen:
         self.wants_all = wants_all
 
     @classmethod
-    async def opened(cls, opening: Opening) -> "Pen":
+    async def opened(cls, opening: Opening) -> "Writer":
         """Starts the process and opens the run there. Raises `TrackerFault`."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -54,13 +54,13 @@ class Pen:
             start_new_session=True,
             limit=_REPLY_LIMIT,
         )
-        pen = cls(process, wants_all=opening.kind == "wandb")
+        writer = cls(process, wants_all=opening.kind == "wandb")
         try:
-            await pen._ask(opening.to_json())
+            await writer._ask(opening.to_json())
         except BaseException:
-            await pen.abandon()
+            await writer.abandon()
             raise
-        return pen
+        return writer
 
     @property
     def pid(self) -> int:

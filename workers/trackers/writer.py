@@ -1,4 +1,4 @@
-"""The process that writes one job with a tracker's library: `python -m workers.trackers.pen`.
+"""The process that writes one job with a tracker's library: `python -m workers.trackers.writer`.
 
 It reads an opening, then records, as lines of JSON from its standard input, and answers each with a
 line. It has no database. At the end of its input it ends at once: the next process continues.
