@@ -1,4 +1,4 @@
-"""Checks the integrations of a new job, and writes the notices about those kept in the installation.
+"""Checks the integrations of a new job, and writes the notices about those that are local.
 
 Owns the refusals: a library that is not installed, a second integration for TensorBoard, an address
 that may not be called. Must not know how a tracker is written.
