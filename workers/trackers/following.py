@@ -73,8 +73,7 @@ class Trackers:
         return bool(followed)
 
     async def close(self) -> None:
-        for key in list(self._open):
-            await self._close(key)
+        await asyncio.gather(*(self._close(key) for key in list(self._open)))
 
     def _is_due(self, tracked: Tracked) -> bool:
         rest = self._resting.get(tracked.key)

@@ -82,7 +82,7 @@ async def test_a_server_gets_curves_settings_and_rollouts_with_its_token(
 
 
 @pytest.mark.parametrize("stored_at", ["file:///PATH/artifacts", "mlflow-artifacts://HOST/7/r"])
-async def test_artifacts_go_nowhere_else_although_the_server_says_so(
+async def test_artifacts_go_to_no_address_or_path_that_the_server_names(
     world: World, database: Database, stored_at: str
 ) -> None:
     elsewhere_path = world.settings.trackers_dir.parent / "elsewhere"
