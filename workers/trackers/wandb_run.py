@@ -49,7 +49,9 @@ class WandbRun:
         except AuthenticationError:
             raise TrackerFault("its server refuses the key") from None
         except CommError:
-            raise TrackerFault("its server cannot be reached, or refuses the project") from None
+            raise TrackerFault(
+                "its server cannot be reached, or refuses the key or the project"
+            ) from None
         except UsageError:
             raise TrackerFault("it refuses the key, or the name of project or entity") from None
 

@@ -16,6 +16,7 @@ from trackio.sqlite_storage import SQLiteStorage
 from app.domain.jobs.jobs import Job, JobError
 from app.domain.rollouts.metrics import REWARD_MEAN
 from app.settings.trackers import WandbSettings
+from tests.support.endpoints import Reply, endpoint
 from tests.support.runs.world import World
 from tests.support.stack import Database
 from tests.support.trackers import wandb_files
@@ -219,16 +220,22 @@ async def test_a_library_that_crashes_or_goes_missing_is_warned_of_once(
     assert len(await warnings_of(world, job)) == 1
 
 
-async def test_a_server_of_weights_and_biases_that_is_away_is_a_warning(world: World) -> None:
-    account = WandbSettings.model_validate(
-        {"api_key": "0123456789" * 4, "base_url": "http://127.0.0.1:9"}
-    )
+async def test_a_server_of_weights_and_biases_that_refuses_the_key_is_a_warning(
+    world: World,
+) -> None:
+    key = "0123456789" * 4
     job = await world.job(integrations=[WANDB])
     await commit_steps(world, job, 1)
-    online = Trackers(world.worker, world.settings.model_copy(update={"wandb": account}))
-    assert await online.follow() is True
-    await online.close()
+    async with endpoint(lambda _: Reply(401, {"errors": [{"message": key}]})) as server:
+        account = WandbSettings.model_validate({"api_key": key, "base_url": server.url("")})
+        online = Trackers(world.worker, world.settings.model_copy(update={"wandb": account}))
+        assert await online.follow() is True
+        await online.close()
+        assert server.connections > 0
     [warning] = await warnings_of(world, job)
-    assert warning.startswith("Weights & Biases cannot be written: its server")
+    assert warning.startswith(
+        "Weights & Biases cannot be written: its server cannot be reached, or"
+    )
+    assert key not in warning
     assert await follow_once(world) is True  # the operator has removed the key
     assert wandb_curves(wandb_file(world, job))[TRAIN] == [(1, 0.125)]
