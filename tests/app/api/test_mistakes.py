@@ -149,7 +149,7 @@ NAMED: list[tuple[dict[str, Any], str, str, str]] = [
     ({f"{ROOT}.tools": [], f"{ROOT}.grader": {**CALLS, "source": "rollout"}},
      f"{ROOT}.grader.source", "no_tools", "runs no call: that takes 'tools', 'mcp_servers' or"),
     ({"integrations": [{"type": "mlflow", "mlflow": {"uri": "https://m.example"}}]},
-     "integrations[0].mlflow.uri", "unknown_parameter", "nothing reads"),
+     "integrations[0].mlflow.uri", "unknown_parameter", "(did you mean 'tracking_uri'?)"),
     ({"integrations": [{"type": "tensorboard", "tensorboard": {"traces": 3}}]},
      "integrations[0].tensorboard.traces", "unknown_parameter",
      "(did you mean 'traces_per_step'?)"),
