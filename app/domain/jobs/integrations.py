@@ -87,7 +87,7 @@ class TensorboardIntegration(_Open):
 
     def kept(self) -> Json:
         """Returns the known keys, with the defaults of those that were not sent."""
-        return _kept(self.type, self.tensorboard, exclude_none=True)
+        return _kept(self.type, self.tensorboard)
 
 
 class Wandb(_Open):
@@ -121,7 +121,7 @@ class WandbIntegration(_Open):
         """Returns the known keys that were sent. Unknown ones may contain a secret, and nothing
         would ever use it.
         """
-        return _kept(self.type, self.wandb, exclude_unset=True)
+        return _kept(self.type, self.wandb, as_sent=True)
 
 
 class Mlflow(_Open):
@@ -178,7 +178,7 @@ class MlflowIntegration(_Open):
 
     def kept(self) -> Json:
         """Returns the known keys, with the defaults of those that were not sent."""
-        return _kept(self.type, self.mlflow, exclude_none=True)
+        return _kept(self.type, self.mlflow)
 
 
 class Trackio(_Open):
@@ -205,7 +205,7 @@ class TrackioIntegration(_Open):
 
     def kept(self) -> Json:
         """Returns the known keys, with the defaults of those that were not sent."""
-        return _kept(self.type, self.trackio, exclude_none=True)
+        return _kept(self.type, self.trackio)
 
 
 AnyIntegration = WandbIntegration | TensorboardIntegration | MlflowIntegration | TrackioIntegration
@@ -266,6 +266,8 @@ def local_directory(kind: TrackerKind, position: int, *, project_id: str, job_id
             assert_never(kind)
 
 
-def _kept(kind: TrackerKind, options: BaseModel, **dump: bool) -> Json:
-    known = options.model_dump(include=set(type(options).model_fields), **dump)
-    return {"type": kind, kind: known}
+def _kept(kind: TrackerKind, options: BaseModel, *, as_sent: bool = False) -> Json:
+    """Returns the known keys: those that were sent, or all that have a value."""
+    known = set(type(options).model_fields)
+    shown = options.model_dump(include=known, exclude_unset=as_sent, exclude_none=not as_sent)
+    return {"type": kind, kind: shown}
