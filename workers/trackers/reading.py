@@ -19,7 +19,7 @@ _MOST_STEPS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Announcement:
+class TrackerNews:
     """The news of a job: its new steps, and its end."""
 
     trained: tuple[int, ...]
@@ -30,7 +30,7 @@ class Announcement:
     at: float
 
 
-def announced_by(events: Sequence[CommittedEvent]) -> Announcement | None:
+def announced_by(events: Sequence[CommittedEvent]) -> TrackerNews | None:
     """Returns what events of a job announce; `None` for events without points. The end of a job
     announces every point, so that none is missing in a finished tracker.
     """
@@ -40,11 +40,11 @@ def announced_by(events: Sequence[CommittedEvent]) -> Announcement | None:
         return None
     trained = sorted({_step(event) or 0 for event in events if event.type == "job.metrics"})
     first = None if ended else steps[0]
-    return Announcement(tuple(trained), first, ended, events[-1].created_at)
+    return TrackerNews(tuple(trained), first, ended, events[-1].created_at)
 
 
 async def read_record(
-    database: Database, tracked: Tracked, announced: Announcement, *, everything: bool
+    database: Database, tracked: Tracked, announced: TrackerNews, *, everything: bool
 ) -> Record:
     """Returns the announced points and rollouts of a job, or `everything` up to now."""
     first = None if everything else announced.first
