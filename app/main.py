@@ -47,7 +47,7 @@ from app.api.middleware.body import BodyGuard
 from app.api.middleware.empty_query_values import EmptyQueryValues
 from app.api.middleware.head import Head
 from app.api.middleware.idempotency import Idempotency
-from app.api.middleware.measurement import Measurement, RouteOf
+from app.api.middleware.measurement import Measurement, RouteRecorder
 from app.api.middleware.request_context import RequestContext
 from app.api.support import errors
 from app.api.support.measurements import Measurements
@@ -132,7 +132,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.webhooks.include_router(sent_events())
     app.state.measurements = None
     errors.install(app)
-    app.add_middleware(RouteOf)
+    app.add_middleware(RouteRecorder)
     app.add_middleware(Idempotency)
     app.add_middleware(BodyGuard, forms=FORMS)
     app.add_middleware(EmptyQueryValues)

@@ -40,7 +40,7 @@ HEADERS = {"Authorization": "Bearer key", "webhook-id": "call_1", "webhook-times
 Post = Callable[[], Awaitable[int]]
 
 
-class _Answering(asyncio.Protocol):
+class _FixedReplyServer(asyncio.Protocol):
     """A minimal HTTP server, so that the measurement shows the client."""
 
     service_s = 0.05
@@ -72,9 +72,9 @@ class _Answering(asyncio.Protocol):
 
 
 async def serve(service_s: float) -> None:
-    _Answering.service_s = service_s
+    _FixedReplyServer.service_s = service_s
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(_Answering, "127.0.0.1", 0, backlog=2048)
+    server = await loop.create_server(_FixedReplyServer, "127.0.0.1", 0, backlog=2048)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

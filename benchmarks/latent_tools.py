@@ -20,7 +20,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils.chat_template_utils import get_json_schema
 
-from tests.support.endpoints import Received, Reply, endpoint_in_thread
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint_in_thread
 from tests.support.rollouts import caller, egress_to, pool
 from workers.environments.http_tools import HttpTools
 
@@ -102,7 +102,7 @@ class LatentTools:
         rng = random.Random(self._seed)
         return lambda: rng.lognormvariate(math.log(MEDIAN_S), SIGMA)
 
-    def _answer(self, request: Received) -> Reply:
+    def _answer(self, request: ReceivedRequest) -> Reply:
         self.http_calls += 1
         arguments = request.json["arguments"]
         record = (json.loads(arguments) if isinstance(arguments, str) else arguments)["record"]

@@ -100,13 +100,13 @@ LISTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ListService:
     rows: int
     http: httpx.Client
 
 
 @contextmanager
-def side(services: Services, directory: Path, rows: int) -> Iterator[Side]:
+def side(services: Services, directory: Path, rows: int) -> Iterator[ListService]:
     with services.database(directory / str(rows)) as database:
         key, _ = asyncio.run(make_keys(database.settings))
         fill(database, rows)
@@ -117,7 +117,7 @@ def side(services: Services, directory: Path, rows: int) -> Iterator[Side]:
             uvicorn_process("app.main:create_app", environment) as (port, _),
             httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers) as http,
         ):
-            yield Side(rows, http)
+            yield ListService(rows, http)
 
 
 def fill(database: Database, rows: int) -> None:
@@ -143,7 +143,7 @@ def paths(name: str, rows: int, *, deep: bool, chance: random.Random) -> str:
     return f"{path}&after={prefix}{rows - index if name == 'events' else index}"
 
 
-def timed_request(side: Side, path: str) -> float:
+def timed_request(side: ListService, path: str) -> float:
     began = time.perf_counter()
     reply = side.http.get(path)
     took = time.perf_counter() - began
@@ -153,7 +153,7 @@ def timed_request(side: Side, path: str) -> float:
 
 
 def measured(
-    sides: tuple[Side, Side], name: str, requests: int, *, deep: bool
+    sides: tuple[ListService, ListService], name: str, requests: int, *, deep: bool
 ) -> list[list[float]]:
     chance, times = random.Random(7), [list[float](), list[float]()]
     for number in range(-20, requests):

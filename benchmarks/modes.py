@@ -35,7 +35,7 @@ sys.path.insert(0, str(REPOSITORY))
 from benchmarks import talkative  # noqa: E402 - path set up above
 from benchmarks.modes_stack import Stack, Workload  # noqa: E402 - the repository's root must be on the path first
 from examples.records_agent.dataset import write_dataset  # noqa: E402 - the repository's root must be on the path first
-from workers.learning.statistics import bootstrap_interval  # noqa: E402 - the repository's root must be on the path first
+from workers.runs.statistics import bootstrap_interval  # noqa: E402 - the repository's root must be on the path first
 
 BATCH: Final = 8
 SPEED_STEPS: Final = 6

@@ -25,14 +25,14 @@ from app.domain.rollouts.trajectory import Grade, ScoredRollout, Trajectory
 from app.embedded.ports import free_port
 from app.gateways.inference.http import HttpInference
 from app.rendering.renderer import Renderer
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
 from workers.environments.http_tools import HttpTools
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.group_scorer import PerSampleScorer
 from workers.journal.journal import InMemoryJournal, Journal
-from workers.learning.advantages import group_advantages
-from workers.learning.compute_thread import run_on_compute_thread
-from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.objective.advantages import group_advantages
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 from workers.rollout.groups import run_groups
 from workers.rollout.limits import EpisodeLimits

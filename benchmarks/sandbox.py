@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.domain.sandbox.programs import Ending, FunctionCall  # noqa: E402 - needs the path above
+from app.domain.sandbox.programs import FunctionCall, ProgramOutcome  # noqa: E402 - needs the path above
 from tests.support.sandbox.running import RunningSandbox, running_sandbox  # noqa: E402 - as above
 
 GRADE = FunctionCall(
@@ -29,7 +29,7 @@ ENDLESS = FunctionCall(
 )
 
 
-async def timed(sandbox: RunningSandbox, program: FunctionCall) -> tuple[float, Ending]:
+async def timed(sandbox: RunningSandbox, program: FunctionCall) -> tuple[float, ProgramOutcome]:
     """Returns the milliseconds that a caller waits, and the ending."""
     started = time.perf_counter()
     ending = await sandbox.client.run(program)

@@ -36,8 +36,8 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM
 
 from benchmarks.tiny_models import NAME, VOCAB_SIZE, build_m1, save_m1
-from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer_options import TrainerOptions
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 
 LARGE_VOCABULARY = 151_936

@@ -45,15 +45,15 @@ class GrpoStep:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _StepCounters:
     """Counters of the current step."""
 
     rollout_s: float = 0.0
     sampled_tokens: int = 0
 
 
-class _Timed(GRPOTrainer):  # type: ignore[misc]  # untyped on purpose, see pyproject.toml
-    seen: _Seen
+class _TimedTrainer(GRPOTrainer):  # type: ignore[misc]  # untyped on purpose, see pyproject.toml
+    seen: _StepCounters
 
     def _generate(self, *arguments: Any) -> Any:
         started = time.perf_counter()
@@ -62,8 +62,8 @@ class _Timed(GRPOTrainer):  # type: ignore[misc]  # untyped on purpose, see pypr
         return found
 
 
-class _Turnstile(TrainerCallback):
-    def __init__(self, between: Callable[[GrpoStep], None], seen: _Seen) -> None:
+class _StepCallback(TrainerCallback):
+    def __init__(self, between: Callable[[GrpoStep], None], seen: _StepCounters) -> None:
         self._between = between
         self._seen = seen
         self._started = self._cpu = 0.0
@@ -93,7 +93,7 @@ def train_grpo(
     """Runs the trainer; `between` is called after every step with its times. `reward` gets the
     sampled ids of one rollout.
     """
-    seen = _Seen()
+    seen = _StepCounters()
 
     def scored(completion_ids: list[list[int]], **_: Any) -> list[float]:
         seen.sampled_tokens = sum(map(len, completion_ids))
@@ -104,7 +104,7 @@ def train_grpo(
         from trl.chat_template_utils import qwen3_template  # noqa: PLC0415 - with tools only
 
         tokenizer.response_template = qwen3_template
-    trainer = _Timed(
+    trainer = _TimedTrainer(
         model=AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float32),
         reward_funcs=scored,
         args=_config(shape, output),
@@ -116,7 +116,7 @@ def train_grpo(
             target_modules="all-linear",
             task_type="CAUSAL_LM",
         ),
-        callbacks=[_Turnstile(between, seen)],
+        callbacks=[_StepCallback(between, seen)],
         tools=list(tools) or None,
     )
     trainer.seen = seen

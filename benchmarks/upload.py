@@ -41,7 +41,7 @@ _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class UploadResult:
     seconds: float
     status: int
     reply: dict[str, Any]
@@ -84,7 +84,7 @@ def write_rows(path: Path, rows: int, size: int) -> None:
             file.write(line.ljust(size // rows - 1).encode() + b"\n")
 
 
-def send(port: int, key: str, path: Path, *, purpose_first: bool = True) -> Sent:
+def send(port: int, key: str, path: Path, *, purpose_first: bool = True) -> UploadResult:
     def part(head: str) -> bytes:
         return f"--{BOUNDARY}\r\nContent-Disposition: form-data; {head}\r\n\r\n".encode()
 
@@ -113,7 +113,7 @@ def send(port: int, key: str, path: Path, *, purpose_first: bool = True) -> Sent
     content = json.loads(reply.read())
     seconds = time.perf_counter() - began
     connection.close()
-    return Sent(seconds, reply.status, content)
+    return UploadResult(seconds, reply.status, content)
 
 
 def measure(api: ApiProcess, path: Path, repeats: int, *, purpose_first: bool) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def measure(api: ApiProcess, path: Path, repeats: int, *, purpose_first: bool) -
     return {**_seconds(sent), "growth_mb": round(max(growth), 1), "loop_lag_ms": round(max(lag), 1)}
 
 
-def _seconds(sent: list[Sent]) -> dict[str, float]:
+def _seconds(sent: list[UploadResult]) -> dict[str, float]:
     taken = [upload.seconds for upload in sent]
     return {"seconds": round(statistics.median(taken), 2), "worst_seconds": round(max(taken), 2)}
 

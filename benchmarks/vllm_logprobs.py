@@ -24,8 +24,8 @@ from app.gateways.inference.inference import Completion
 from app.settings.models import ModelSettings
 from tests.support.tiny_model import save_tiny_model
 from tests.support.vllm_server import running_vllm
-from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer_options import Precision, TrainerOptions
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 
 KEY: Final = "sk-engine"

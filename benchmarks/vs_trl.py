@@ -40,8 +40,8 @@ from benchmarks.our_loop import OurLoop, StepTimes, engine_process, even_share, 
 from benchmarks.tiny_models import NAME, prompt_texts, save_m1
 from benchmarks.trl_side import GrpoShape, GrpoStep, train_grpo
 from tests.support import trl_agreement
-from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer_options import TrainerOptions
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.rollout.limits import EpisodeLimits
 
 RANK, ALPHA, LEARNING_RATE = 8, 16, 1e-4
@@ -66,7 +66,7 @@ CELLS = {
 
 
 @dataclass(slots=True)
-class Measured:
+class LoopMeasurements:
     ours: list[StepTimes]
     theirs: list[GrpoStep]
     calls: tuple[float, float] = (0.0, 0.0)
@@ -117,10 +117,10 @@ def agree(model: Path) -> dict[str, Any]:
     return {name: asdict(agreement) for name, agreement in found.items()}
 
 
-def run_cell(cell: Cell, model: Path, root: Path, given: argparse.Namespace) -> Measured:
+def run_cell(cell: Cell, model: Path, root: Path, given: argparse.Namespace) -> LoopMeasurements:
     """Alternates TRL's step and this project's on the same prompts."""
     root.mkdir()
-    measured = Measured([], [])
+    measured = LoopMeasurements([], [])
     if cell.tools:
         with (
             LatentTools() as tools,
@@ -172,7 +172,7 @@ def alternate(
     given: argparse.Namespace,
     *,
     loop: OurLoop,
-    measured: Measured,
+    measured: LoopMeasurements,
     tools: LatentTools | None,
 ) -> None:
     steps = given.warm_up + given.steps
@@ -220,7 +220,7 @@ def spread(values: list[float]) -> dict[str, float]:
     return {"median": median(values), "p5": cuts[0], "p95": cuts[-1]}
 
 
-def summary(cell: Cell, measured: Measured) -> dict[str, Any]:
+def summary(cell: Cell, measured: LoopMeasurements) -> dict[str, Any]:
     ours = spread([step.total_s for step in measured.ours])
     theirs = spread([step.seconds for step in measured.theirs])
     parts: dict[str, Callable[[StepTimes], float]] = {

@@ -14,7 +14,7 @@ _ORGANIZATION = "(SELECT organization_id FROM public.projects AS p WHERE p.id = 
 
 
 @dataclass(frozen=True)
-class Audited:
+class AuditedChange:
     """A kind of change. In its SQL, `{row}` is the row: `NEW`, or `OLD` of a deletion."""
 
     table: str
@@ -39,7 +39,7 @@ class Audited:
         return text.format(row="OLD" if self.on == "DELETE" else "NEW")
 
 
-def audit(change: Audited) -> None:
+def audit(change: AuditedChange) -> None:
     values = ", ".join(
         change.sql(text)
         for text in (
@@ -73,6 +73,6 @@ def audit(change: Audited) -> None:
     )
 
 
-def stop_audit(change: Audited) -> None:
+def stop_audit(change: AuditedChange) -> None:
     op.execute(f"DROP TRIGGER {change.name} ON {change.table}")
     op.execute(f"DROP FUNCTION {change.name}()")

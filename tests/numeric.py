@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-ROOMS: Final = ("tests/workers/engines/cpu", "tests/workers/learning")
+ROOMS: Final = ("tests/workers/compute", "tests/workers/engines/cpu", "tests/workers/learning")
 TORCH: Final = ("default", "avx2", "avx512")
 ONEDNN: Final = ("sse41", "avx2", "")
 """The empty one is all that the processor has."""

@@ -8,21 +8,26 @@ kill takes a visibility timeout plus up to 100 s).
 import logging
 
 from celery import Celery
+from celery.signals import celeryd_init
 from kombu.entity import Queue
 
 from app.domain.evals.evals import EVAL_TASK
 from app.domain.events.webhooks import DELIVER_TASK
+from app.domain.jobs.integrations import TRACK_TASK
 from app.domain.jobs.jobs import CONTROL_QUEUE, EXPIRE_TASK, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
 from app.domain.models.exports import EXPORT_TASK
 from app.gateways.job_queue import broker_settings
 from app.logs import log_to_stderr
 from app.settings.settings import Settings, load_settings
+from app.telemetry.span_export import ExporterMissing, check_installed
+from workers.telemetry.serving import show_figures
 
 EXPIRE_INTERVAL_S = 600.0
 """Interval between two removals of expired rows. The rows are hidden at once; their bytes may
 remain this long.
 """
 DELIVERY_INTERVAL_S = 2.0
+TRACK_INTERVAL_S = 5.0
 
 
 def create_celery(settings: Settings) -> Celery:
@@ -36,6 +41,7 @@ def create_celery(settings: Settings) -> Celery:
             EVAL_TASK: {"queue": CONTROL_QUEUE},
             EXPORT_TASK: {"queue": CONTROL_QUEUE},
             DELIVER_TASK: {"queue": CONTROL_QUEUE},
+            TRACK_TASK: {"queue": CONTROL_QUEUE},
             EXPIRE_TASK: {"queue": CONTROL_QUEUE},
         },
         task_acks_late=False,
@@ -60,6 +66,11 @@ def create_celery(settings: Settings) -> Celery:
                 "schedule": DELIVERY_INTERVAL_S,
                 "options": {"expires": DELIVERY_INTERVAL_S},
             },
+            "write_trackers": {
+                "task": TRACK_TASK,
+                "schedule": TRACK_INTERVAL_S,
+                "options": {"expires": TRACK_INTERVAL_S},
+            },
             "expire": {
                 "task": EXPIRE_TASK,
                 "schedule": EXPIRE_INTERVAL_S,
@@ -76,6 +87,18 @@ def hide_ticks() -> None:
     """
     for name in ("celery.worker.strategy", "celery.app.trace", "celery.beat"):
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+@celeryd_init.connect  # type: ignore[untyped-decorator]  # celery has no types
+def begin_telemetry(**_: object) -> None:
+    """Prepares telemetry before the worker forks. Ends a worker whose spans cannot be exported."""
+    settings = load_settings()
+    if settings.telemetry.span_export() is not None:
+        try:
+            check_installed()
+        except ExporterMissing as error:
+            raise SystemExit(str(error)) from None
+    show_figures(settings)
 
 
 log_to_stderr()

@@ -12,10 +12,11 @@ from app.store.leases.leases import Lease
 from workers.methods import job_run
 from workers.processes.child import run_supervised
 from workers.processes.clients import Clients
-from workers.runs.ending import RunEnding
+from workers.runs.endings.ending import RunEnding
 from workers.runs.leased_jobs import JOBS
-from workers.runs.opening import open_run
+from workers.runs.opening.opening import open_run
 from workers.runs.scratch import claim_scratch
+from workers.runs.step_telemetry import record_ended
 
 
 async def work(clients: Clients, lease: Lease) -> None:
@@ -32,7 +33,10 @@ async def work(clients: Clients, lease: Lease) -> None:
                 scratch=scratch,
                 judge_egress=clients.judge_egress,
             )
-            await job_run(context).run()
+            try:
+                await job_run(context).run()
+            finally:
+                await record_ended(clients.database, context.job)
     except RunFailed as failure:
         await _ending(clients, lease).failed(failure)
 

@@ -10,7 +10,7 @@ from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ProgressMark:
     """One achievement: a sampled turn, a computed micro-batch, a stored directory, a commit."""
 
     number: int
@@ -19,14 +19,14 @@ class Mark:
 
 class Progress:
     def __init__(self) -> None:
-        self.latest = Mark(0, "start")
+        self.latest = ProgressMark(0, "start")
 
     def mark(self, what: str) -> None:
         """Records an achievement in a few words for the job's owner, such as `rollout ended`.
 
         Two threads at once may produce the same number; readers only check whether it has changed.
         """
-        self.latest = Mark(self.latest.number + 1, what)
+        self.latest = ProgressMark(self.latest.number + 1, what)
 
 
 PROGRESS: Final = Progress()

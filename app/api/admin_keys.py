@@ -8,7 +8,7 @@ from app.api.schemas.admin_keys import (
     AdminKeyWithValue,
     CreateAdminKey,
 )
-from app.api.schemas.common import Order, Page, paged
+from app.api.schemas.common import Order, Page, object_page
 from app.api.support.dependencies import Administered, After, Limit
 from app.api.support.errors import responses
 
@@ -26,7 +26,7 @@ async def list_admin_keys(
     rows, has_more = await services.admin_keys().page(
         after=after, limit=limit, descending=order == "desc"
     )
-    return paged([AdminKeyObject.of(row) for row in rows], has_more=has_more)
+    return object_page([AdminKeyObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.post("", operation_id="admin-api-keys-create", responses=responses())

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 
 from app.api.schemas.audit_logs import AuditLogEntry
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Page, object_page
 from app.api.support.dependencies import Administered, After, Limit, StillValid
 from app.api.support.errors import responses
 from app.api.support.tables import Table, table_reply
@@ -89,7 +89,7 @@ async def list_audit_logs(
     entries, has_more = await services.audit_logs().page(
         conditions, after=after, before=before, limit=limit
     )
-    return paged([AuditLogEntry.of(entry) for entry in entries], has_more=has_more)
+    return object_page([AuditLogEntry.of(entry) for entry in entries], has_more=has_more)
 
 
 @router.get(

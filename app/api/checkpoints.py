@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from app.api.schemas.checkpoints import FineTuningJobCheckpoint
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Page, object_page
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
 
@@ -17,4 +17,4 @@ async def list_checkpoints(
     """Lists the checkpoints of a job, newest first. Each is a model that chat and new jobs take."""
     checkpoints, has_more = await services.checkpoints().page(job_id, after=after, limit=limit)
     data = [FineTuningJobCheckpoint.of(checkpoint) for checkpoint in checkpoints]
-    return paged(data, has_more=has_more)
+    return object_page(data, has_more=has_more)

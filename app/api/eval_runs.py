@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from app.api.schemas.common import Order, Page, paged
+from app.api.schemas.common import Order, Page, object_page
 from app.api.schemas.eval_runs import (
     CreateEvalRun,
     EvalRunDeleted,
@@ -44,7 +44,7 @@ async def list_runs(
         eval_id, status=status, after=after, limit=limit, descending=order == "desc"
     )
     url = context.settings.public_url
-    return paged([EvalRunObject.of(row, public_url=url) for row in rows], has_more=has_more)
+    return object_page([EvalRunObject.of(row, public_url=url) for row in rows], has_more=has_more)
 
 
 @router.get("/{run_id}", operation_id="getEvalRun", responses=responses(404))
@@ -89,7 +89,7 @@ async def list_output_items(
     rows, has_more = await services.eval_runs().items(
         eval_id, run_id, status=status, after=after, limit=limit, descending=order == "desc"
     )
-    return paged([OutputItemObject.of(row) for row in rows], has_more=has_more)
+    return object_page([OutputItemObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from app.api.schemas.common import Order, Page, paged
+from app.api.schemas.common import Order, Page, object_page
 from app.api.schemas.evals import CreateEval, EvalDeleted, EvalObject, UpdateEval
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
@@ -31,7 +31,7 @@ async def list_evals(
     rows, has_more = await services.evals().page(
         after=after, limit=limit, descending=order == "desc", order_by=order_by
     )
-    return paged([EvalObject.of(row) for row in rows], has_more=has_more)
+    return object_page([EvalObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get("/{eval_id}", operation_id="getEval", responses=responses(404))

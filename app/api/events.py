@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Page, object_page
 from app.api.schemas.events import FineTuningJobEvent
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
@@ -16,4 +16,4 @@ async def list_events(
 ) -> Page[FineTuningJobEvent]:
     """Lists the events of a job, newest first."""
     events, has_more = await services.events().page(job_id, after=after, limit=limit)
-    return paged([FineTuningJobEvent.of(event) for event in events], has_more=has_more)
+    return object_page([FineTuningJobEvent.of(event) for event in events], has_more=has_more)

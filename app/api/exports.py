@@ -5,7 +5,7 @@ from typing import Any, Final
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Page, object_page
 from app.api.schemas.exports import CreateModelExport, ModelExportDeleted, ModelExportObject
 from app.api.support.dependencies import After, Downloading, Limit, Services
 from app.api.support.downloads import (
@@ -47,7 +47,7 @@ async def list_exports(
 ) -> Page[ModelExportObject]:
     """Lists the project's exports of a model, newest first."""
     rows, has_more = await services.exports().page(model, after=after, limit=limit)
-    return paged([ModelExportObject.of(row) for row in rows], has_more=has_more)
+    return object_page([ModelExportObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get("/{export_id}", operation_id="retrieveModelExport", responses=responses(404))

@@ -9,7 +9,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from app.api.schemas.common import Deleted, Order, Page, paged
+from app.api.schemas.common import Deleted, Order, Page, object_page
 from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
 from app.api.support.dependencies import After, Downloading, Services
 from app.api.support.downloads import ClosingResponse
@@ -102,7 +102,7 @@ async def list_files(
     rows, has_more = await services.files().page(
         purpose=purpose, after=after, limit=limit, order=order
     )
-    return paged([FileObject.of(row) for row in rows], has_more=has_more)
+    return object_page([FileObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get("/{file_id}", operation_id="retrieveFile", responses=responses(404))

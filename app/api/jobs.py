@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from app.api.schemas.common import Deleted, Page, paged
+from app.api.schemas.common import Deleted, Page, object_page
 from app.api.schemas.job_replies import FineTuningJob
 from app.api.schemas.jobs import CreateFineTuningJob, ResumeFineTuningJob
 from app.api.support.dependencies import After, Limit, Services
@@ -55,7 +55,7 @@ async def list_jobs(
         metadata=pairs,
         without_metadata=metadata is not None,
     )
-    return paged([FineTuningJob.of(job) for job in jobs], has_more=has_more)
+    return object_page([FineTuningJob.of(job) for job in jobs], has_more=has_more)
 
 
 @router.get("/{job_id}", operation_id="retrieveFineTuningJob", responses=responses(404))

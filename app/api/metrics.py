@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Page, object_page
 from app.api.schemas.metrics import Curve, CurvePoint
 from app.api.support.dependencies import Exporting, Services, StillValid
 from app.api.support.errors import responses
@@ -61,7 +61,7 @@ async def list_metrics(
         after_step=after_step,
         max_points=max_points,
     )
-    return paged([Curve.of(points) for points in curves], has_more=False)
+    return object_page([Curve.of(points) for points in curves], has_more=False)
 
 
 @router.get(

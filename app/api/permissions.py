@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from app.api.schemas.common import Deleted, Page, paged
+from app.api.schemas.common import Deleted, Page, object_page
 from app.api.schemas.permissions import CreatePermissions, PermissionObject
 from app.api.support.dependencies import After, AnyPrincipal, Context, Limit
 from app.api.support.errors import responses
@@ -70,4 +70,4 @@ async def delete_permission(
 
 
 def _page(rows: Sequence[CheckpointPermission], *, has_more: bool) -> Page[PermissionObject]:
-    return paged([PermissionObject.of(row) for row in rows], has_more=has_more)
+    return object_page([PermissionObject.of(row) for row in rows], has_more=has_more)

@@ -11,7 +11,7 @@ from app.api.support.dependencies import Services
 from app.api.support.errors import responses
 from app.api.support.hang_up import unless_client_hangs_up
 from app.domain.errors import InvalidRequest
-from app.domain.jobs.preflight import PreflightReport, issue_of
+from app.domain.jobs.creation.preflight import PreflightReport, issue_of
 from app.factory.project import Factory
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
@@ -52,8 +52,11 @@ async def _check(body: dict[str, Any], services: Factory) -> PreflightReport:
             new = new.with_grader(call.grader_choice)
             if refusal is None:
                 refusal = await services.job_creation().refusal(new.with_files(call.body))
-        found = [] if refusal is None else [issue_of(refusal)]
+        known = {fault.param for fault in faults if new is None}
+        found = [] if refusal is None or refusal.param in known else [issue_of(refusal)]
         # The first error is the one that a create call answers with.
         issues = [*faults, *found] if new is None else [*found, *faults]
-        report = await services.preflight().check(call.body, new, [*issues, *call.warnings])
+        report = await services.preflight().check(
+            call.body, new, [*issues, *call.warnings], servers=call.servers
+        )
         return replace(report, grader_choice=call.grader_choice)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fastapi import APIRouter
 
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Page, object_page
 from app.api.schemas.project_keys import ProjectKeyDeleted, ProjectKeyObject, UpdateProjectKey
 from app.api.support.dependencies import Administered, After, Limit
 from app.api.support.errors import responses
@@ -28,7 +28,7 @@ async def list_keys(
     rows, has_more = await services.project_keys(project_id).page(
         after=after, limit=limit, usable=_USABLE[owner_project_access]
     )
-    return paged([ProjectKeyObject.of(row) for row in rows], has_more=has_more)
+    return object_page([ProjectKeyObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get("/{api_key_id}", operation_id="retrieve-project-api-key", responses=responses(404))

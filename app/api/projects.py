@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Page, object_page
 from app.api.schemas.projects import CreateProject, ProjectObject, UpdateProject
 from app.api.support.dependencies import Administered, After, Limit
 from app.api.support.errors import responses
@@ -23,7 +23,7 @@ async def list_projects(
     rows, has_more = await services.projects().page(
         archived=include_archived, after=after, limit=limit
     )
-    return paged([ProjectObject.of(row) for row in rows], has_more=has_more)
+    return object_page([ProjectObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.post("", operation_id="create-project", responses=responses())

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Page, object_page
 from app.api.schemas.reports import Report
 from app.api.schemas.rollouts import Rollout, RolloutExportQuery, RolloutQuery
 from app.api.support.dependencies import Exporting, Services, StillValid
@@ -60,7 +60,7 @@ async def list_rollouts(
         order_by=query.order_by,
         descending=query.order == "desc",
     )
-    return paged([Rollout.of(row) for row in rows], has_more=has_more)
+    return object_page([Rollout.of(row) for row in rows], has_more=has_more)
 
 
 # Before the route of a rollout.

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Page, object_page
 from app.api.schemas.service_accounts import (
     CreateServiceAccount,
     CreateServiceAccountKey,
@@ -28,7 +28,7 @@ async def list_accounts(
 ) -> Page[ServiceAccountObject]:
     """Lists the service accounts of a project."""
     rows, has_more = await services.service_accounts(project_id).page(after=after, limit=limit)
-    return paged([ServiceAccountObject.of(row) for row in rows], has_more=has_more)
+    return object_page([ServiceAccountObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.post("", operation_id="create-project-service-account", responses=responses(404))

@@ -6,7 +6,7 @@ import asyncio
 
 from fastapi import APIRouter, Request
 
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Page, object_page
 from app.api.schemas.mcp_servers import (
     ImportMcpServerTools,
     McpServerTest,
@@ -74,7 +74,7 @@ async def import_mcp_tools(
     """Lists an MCP server and registers each tool that a job would offer: all of them, or none."""
     work = services.mcp_import().save(body.server, metadata=body.metadata)
     made = await unless_client_hangs_up(request, work)
-    return paged([Tool.of(tool) for tool in made], has_more=False)
+    return object_page([Tool.of(tool) for tool in made], has_more=False)
 
 
 @router.post("/mcp_servers/test", operation_id="testMcpServer", responses=responses())

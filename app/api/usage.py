@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Query
@@ -20,7 +20,7 @@ from app.api.schemas.usage import (
 from app.api.support.bracketed_lists import BracketedLists
 from app.api.support.dependencies import Administered
 from app.api.support.errors import responses
-from app.domain.accounts.usage import WIDTHS_S, BucketWidth, UsageQuery
+from app.domain.accounts.usage import WIDTHS_S, BucketWidth, UsagePage, UsageQuery
 from app.domain.errors import refused_value
 
 router = APIRouter(prefix="/v1/organization", tags=["Usage"], route_class=BracketedLists)
@@ -58,7 +58,16 @@ Buckets = Annotated[
 PageText = Annotated[str | None, Query(max_length=64, description="`next_page` of the page before")]
 
 
-def _query(
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The request of a report of usage: the records to add up, and the page of buckets."""
+
+    query: UsageQuery
+    page: str | None
+    limit: int
+
+
+def _asked(
     *,
     start_time: StartTime,
     end_time: EndTime = None,
@@ -66,14 +75,16 @@ def _query(
     project_ids: Annotated[list[_Id] | None, _ids("projects")] = None,
     api_key_ids: Annotated[list[_Id] | None, _ids("API keys")] = None,
     models: Annotated[list[_Id] | None, _ids("models")] = None,
-) -> UsageQuery:
-    query = _span(start_time, end_time, bucket_width)
-    return replace(
-        query,
+    limit: Buckets = None,
+    page: PageText = None,
+) -> _Asked:
+    query = replace(
+        _span(start_time, end_time, bucket_width),
         project_ids=tuple(project_ids or ()),
         key_ids=tuple(api_key_ids or ()),
         models=tuple(models or ()),
     )
+    return _Asked(query, page, _size(limit, bucket_width))
 
 
 def _span(start_s: int, end_s: int | None, width: BucketWidth) -> UsageQuery:
@@ -96,46 +107,47 @@ def _grouped(text: str) -> Any:
     return Query(description=f"A result for each {text}; repeated for several")
 
 
-UsageSpan = Annotated[UsageQuery, Depends(_query)]
+Asked = Annotated[_Asked, Depends(_asked)]
+
+
+async def _found(services: Administered, asked: _Asked, **narrowed: Any) -> UsagePage:
+    """Returns a page of the records that `narrowed`, further fields of the query, leaves."""
+    query = replace(asked.query, **narrowed)
+    return await services.usage().page(query, page=asked.page, limit=asked.limit)
 
 
 @router.get("/usage/completions", operation_id="usage-completions", responses=responses())
 async def completions_usage(
     services: Administered,
-    span: UsageSpan,
+    asked: Asked,
     group_by: Annotated[
         list[Literal["project_id", "api_key_id", "model"]] | None,
         _grouped("project, API key or model"),
     ] = None,
-    limit: Buckets = None,
-    page: PageText = None,
 ) -> UsagePageObject[CompletionsUsage]:
     """Shows what chat completions used, in buckets of time.
 
     A chat is shown some seconds after its reply.
     """
-    query = replace(span, kind="completions", group_by=_names(group_by))
-    found = await services.usage().page(query, page=page, limit=_size(limit, query.width))
+    found = await _found(services, asked, kind="completions", group_by=_names(group_by))
     return page_of(found, CompletionsUsage.of, UsageBucketObject[CompletionsUsage])
 
 
 @router.get("/usage/fine_tuning", operation_id="usageFineTuning", responses=responses())
 async def fine_tuning_usage(
     services: Administered,
-    span: UsageSpan,
+    asked: Asked,
     job_ids: Annotated[list[_Id] | None, _ids("jobs")] = None,
     group_by: Annotated[
         list[Literal["project_id", "api_key_id", "model", "job_id"]] | None,
         _grouped("project, API key, model or job"),
     ] = None,
-    limit: Buckets = None,
-    page: PageText = None,
 ) -> UsagePageObject[FineTuningUsage]:
     """Shows what training runs used, in buckets of time. A step counts when it is committed."""
-    query = replace(
-        span, kind="fine_tuning", job_ids=tuple(job_ids or ()), group_by=_names(group_by)
+    jobs = tuple(job_ids or ())
+    found = await _found(
+        services, asked, kind="fine_tuning", job_ids=jobs, group_by=_names(group_by)
     )
-    found = await services.usage().page(query, page=page, limit=_size(limit, query.width))
     return page_of(found, FineTuningUsage.of, UsageBucketObject[FineTuningUsage])
 
 

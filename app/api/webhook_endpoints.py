@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Page, object_page
 from app.api.schemas.webhook_endpoints import (
     CreateWebhookEndpoint,
     RotateWebhookSecret,
@@ -40,7 +40,7 @@ async def list_endpoints(
 ) -> Page[WebhookEndpointObject]:
     """Lists webhook endpoints, newest first."""
     rows, has_more = await services.webhook_endpoints().page(after=after, limit=limit)
-    return paged([WebhookEndpointObject.of(row) for row in rows], has_more=has_more)
+    return object_page([WebhookEndpointObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get(_PATH, operation_id="retrieveWebhookEndpoint", responses=responses(404))
@@ -103,7 +103,7 @@ async def list_deliveries(
     rows, has_more = await services.webhook_endpoints().deliveries(
         webhook_endpoint_id, after=after, limit=limit
     )
-    return paged([WebhookDeliveryObject.of(row) for row in rows], has_more=has_more)
+    return object_page([WebhookDeliveryObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get("/webhook_event_types", operation_id="listWebhookEventTypes", responses=responses())

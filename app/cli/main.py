@@ -15,15 +15,15 @@ import typer
 
 from app.cli.evals.commands import evals
 from app.cli.files.commands import files
+from app.cli.installation.up_command import DEFAULT_PORT, PortOption, up
 from app.cli.jobs.commands import jobs
-from app.cli.key_commands import keys
-from app.cli.model_commands import models
+from app.cli.keys.commands import keys
+from app.cli.models.commands import models
 from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
 from app.cli.organization.commands import audit, usage
 from app.cli.profiles.commands import profiles
 from app.cli.registry.commands import curricula, registry
 from app.cli.rollouts.commands import rollouts
-from app.cli.up_command import DEFAULT_PORT, PortOption, up
 from app.domain.processes.exit_codes import FAILED, WRONG_OPTIONS
 
 app = typer.Typer(
@@ -65,7 +65,7 @@ def doctor(
     port: PortOption = DEFAULT_PORT,
 ) -> None:
     """Check the requirements of `up`: binaries, rights, disk, port, torch, base models."""
-    from app.cli.doctor import report  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.installation.doctor import report  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     raise typer.Exit(report(data_dir, port))
 
@@ -79,7 +79,7 @@ def doctor(
 )
 def plan(context: typer.Context) -> None:
     """Plan the memory of a GPU for a model: `plan --model DIR --gpu-memory 80GB`."""
-    from app.cli.plan import plan as show  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.installation.plan import plan as show  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     raise typer.Exit(show(context.args))
 
@@ -105,7 +105,7 @@ def backup(
     ] = False,
 ) -> None:
     """Back up database and objects of `up`, also while it runs; print a summary as JSON."""
-    from app.cli.backup import backup as take  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.installation.backup import backup as take  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     raise typer.Exit(take(data_dir, out, with_secret_key=with_secret_key))
 
@@ -125,7 +125,7 @@ def restore(
     ] = False,
 ) -> None:
     """Restore a backup into a new data directory; `up` then continues its jobs."""
-    from app.cli.backup import restore as restore_backup  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.installation.backup import restore as restore_backup  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     restore_backup(source, data_dir, unsigned=unsigned)
 
@@ -138,7 +138,7 @@ def base_models(
     ] = False,
 ) -> None:
     """Print the configured base models in the format of an engine's --models-json file."""
-    from app.cli.base_models import check_base_models  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.installation.base_models import check_base_models  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.settings.models import ModelSettings, to_models_json  # noqa: PLC0415 - as above
 
     models = to_models_json(ModelSettings().base_models)
@@ -170,7 +170,7 @@ def validate(
     raise typer.Exit(check(call, files=files, as_json=as_json))
 
 
-if importlib.util.find_spec("app.cli.demo") is not None:
+if importlib.util.find_spec("app.cli.installation.demo") is not None:
 
     @app.command()
     def demo(
@@ -178,7 +178,7 @@ if importlib.util.find_spec("app.cli.demo") is not None:
         keep: Annotated[bool, typer.Option("--keep", help="Leave everything running.")] = False,
     ) -> None:
         """Train the shipped model end to end against example tools and show what it learned."""
-        from app.cli.demo import run  # noqa: PLC0415 - keeps `agent-rft --help` fast
+        from app.cli.installation.demo import run  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
         raise typer.Exit(run(keep=keep))
 
@@ -186,10 +186,10 @@ if importlib.util.find_spec("app.cli.demo") is not None:
 def main() -> None:
     from pydantic import ValidationError  # noqa: PLC0415 - not needed for --help
 
-    from app.cli.console import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
-    from app.cli.printable import printable, printable_lines  # noqa: PLC0415 - as above
-    from app.cli.service_errors import ServiceError  # noqa: PLC0415 - keeps `agent-rft --help` fast
-    from app.cli.standard_streams import OutputFailed, standard_streams  # noqa: PLC0415 - as above
+    from app.cli.terminal.console import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.terminal.printable import printable, printable_lines  # noqa: PLC0415 - as above
+    from app.cli.terminal.service_errors import ServiceError  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.terminal.standard_streams import OutputFailed, standard_streams  # noqa: PLC0415 - as above
     from app.domain.errors import AgentRftError  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.embedded.errors import EmbeddedError  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.logs import log_to_stderr  # noqa: PLC0415 - keeps `agent-rft --help` fast

@@ -1,27 +1,31 @@
 """`agent-rft validate`: checks a create call and its files on this machine, without a service.
 
-Uses the parser, the checks and the messages of `POST /v1/fine_tuning/jobs/validate`. Checks that
-need the service are omitted: registered objects, endpoints, tries of python graders, the project's
-measured pace.
+Uses the parser, the checks and the messages of `POST /v1/fine_tuning/jobs/validate`. A warning
+names each part of the call that only a service can check.
 """
 
 import json
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TextIO
+from typing import Any, TextIO, assert_never
+
+from pydantic import ValidationError
 
 from app.api.schemas.preflight import FineTuningJobValidation, read_call
-from app.cli.issue_lines import issue_lines
+from app.cli.terminal.issue_lines import issue_lines
 from app.domain.environments.environments import FILE_PARAM, built_in
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
-from app.domain.graders.choice import GraderChoice
-from app.domain.jobs.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
-from app.domain.jobs.requests import JobRequest
+from app.domain.graders.choice.choice import GraderChoice
+from app.domain.jobs.creation.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
+from app.domain.jobs.creation.requests import JobRequest
 from app.domain.processes.exit_codes import FAILED
+from app.domain.registry.curricula import CURRICULUM_PARTS
+from app.domain.registry.references import InlineCurriculum, RegisteredReference, read_curriculum
+from app.domain.texts.request_bodies import MAX_JSON_BYTES, json_problem
 from app.preflight.call import base_model, dataset_question, estimate_of
-from app.preflight.call_faults import call_faults
+from app.preflight.call_faults import call_issues
 from app.preflight.dataset import inspect
 from app.preflight.environment_tasks import environment_of, tasks_of, with_environment_grader
 from app.preflight.grader_choice import (
@@ -31,15 +35,22 @@ from app.preflight.grader_choice import (
     with_grader,
 )
 from app.preflight.method_parts import method_of, method_type, reinforcement_of
+from app.preflight.unchecked import is_service_file, unchecked
 from app.settings.models import ModelSettings
 
 
 def validate(call: Path, *, files: dict[str, Path | None], as_json: bool) -> int:
     """Prints the report; returns 0 if the job would be accepted, else `FAILED`."""
     try:
-        body = json.loads(call.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        content = call.read_bytes()
+    except OSError as error:
         return _refuse(f"{call}: {error}")
+    if len(content) > MAX_JSON_BYTES:
+        return _refuse(f"{call}: is larger than {MAX_JSON_BYTES} bytes")
+    problem = json_problem(content)
+    if problem is not None:
+        return _refuse(f"{call}: is not usable JSON: {problem}")
+    body = json.loads(content)
     if not isinstance(body, dict):
         return _refuse(f"{call}: must contain the JSON object of a create call")
     paths = {param: path or _local_file(body, param) for param, path in files.items()}
@@ -68,6 +79,7 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
     new, issues = read_call(body)
     with TemporaryDirectory() as directory:
         body, files = _with_environment(body, files, Path(directory), issues)
+        files = _with_inline_rows(body, files, Path(directory))
         return _inspected(body, new, files, issues)
 
 
@@ -79,7 +91,7 @@ def _inspected(
 ) -> PreflightReport:
     body, choice = _with_grader(body, files, issues)
     base = base_model(body, ModelSettings().base_models, issues)
-    issues += call_faults(body, reported={issue.param for issue in issues})
+    issues += call_issues(body, base, reported={issue.param for issue in issues})
     dataset: DatasetReport | None = None
     missing = [path for path in files.values() if path is not None and not path.is_file()]
     issues += [
@@ -95,6 +107,7 @@ def _inspected(
             )
         )
         issues += dataset.issues
+    issues += unchecked(body, files)
     return PreflightReport(
         model=None if base is None else base.name,
         method=method_type(body),
@@ -128,15 +141,46 @@ def _with_environment(
         issues.append(issue_of(fault))
         return body, files
     except OSError:
+        if is_service_file(named):
+            return body, files
         message = f"{named} is not a file."
         issues.append(PreflightIssue("error", "file_not_found", message, FILE_PARAM))
         return body, files
-    written = dict[str, Path | None]()
-    for param, rows in (("training_file", tasks.training), ("validation_file", tasks.validation)):
-        path = directory / f"{source.type}-{param}.jsonl"
-        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-        written[param] = path
-    return body, written
+    rows = {"training": tasks.training, "validation": tasks.validation}
+    return body, _written(rows, directory / source.type)
+
+
+def _with_inline_rows(
+    body: dict[str, Any], files: dict[str, Path | None], directory: Path
+) -> dict[str, Path | None]:
+    """Returns the files, or those of the rows that the call has as its `curriculum`, written to the
+    directory.
+    """
+    sent = body.get("curriculum")
+    if any(files.values()) or not isinstance(sent, dict) or "id" in sent:
+        return files
+    try:
+        curriculum = read_curriculum(sent)
+    except ValidationError:  # reported already
+        return files
+    match curriculum:
+        case InlineCurriculum(training=training, validation=validation):
+            rows = {"training": training, "validation": validation}
+            return _written(rows, directory / "curriculum")
+        case RegisteredReference():
+            return files
+        case _:
+            assert_never(curriculum)
+
+
+def _written(rows: dict[str, list[dict[str, Any]]], prefix: Path) -> dict[str, Path | None]:
+    """Writes the rows of each split as a file; a split without rows has none."""
+    files = dict[str, Path | None]()
+    for split in CURRICULUM_PARTS:
+        path = prefix.with_name(f"{prefix.name}-{split}_file.jsonl")
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows[split]), encoding="utf-8")
+        files[f"{split}_file"] = path if rows[split] else None
+    return files
 
 
 def _with_grader(

@@ -9,7 +9,7 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 from fastapi.staticfiles import StaticFiles
 
-from app.dashboard.pages import HEADERS
+from app.dashboard.rendering.pages import HEADERS
 
 router = APIRouter(include_in_schema=False)
 _FILES: Final = StaticFiles(directory=Path(__file__).with_name("static"))

@@ -8,14 +8,14 @@ from typing import Annotated, Final, assert_never
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from app.dashboard.chart_tables import Chart, Line
-from app.dashboard.pages import page
 from app.dashboard.refusals import PageRoute
-from app.dashboard.standings import LISTED, Standing, standing
+from app.dashboard.rendering.chart_tables import Chart, Line
+from app.dashboard.rendering.pages import page
+from app.dashboard.rendering.standings import LISTED, Standing, standing
 from app.dashboard.visitors import SignedIn
 from app.domain.errors import InvalidRequest
 from app.domain.ids import Split
-from app.domain.jobs.findings import watched_by
+from app.domain.jobs.findings.findings import watched_by
 from app.domain.jobs.jobs import Job
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metric_meanings import SPLITS
@@ -40,7 +40,7 @@ Curves = dict[tuple[str, Split], dict[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedJob:
     job: Job
     label: str
     standing: Standing
@@ -70,7 +70,9 @@ async def compare_page(
             "compare.html",
             form_token=visitor.form_token,
             listed=[
-                Compared(job, label, standing(job, ends.get(job.id, [])), _others(chosen, job.id))
+                ComparedJob(
+                    job, label, standing(job, ends.get(job.id, [])), _others(chosen, job.id)
+                )
                 for job, label in zip(jobs, labels, strict=True)
             ],
             charts=[chart for chart in _charts(jobs, labels, curves) if chart.lines],

@@ -12,9 +12,9 @@ from typing import Any, Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.dashboard.accepted import wants_page
-from app.dashboard.pages import HEADERS
 from app.dashboard.refusals import refusal_page
+from app.dashboard.rendering.accepted import wants_page
+from app.dashboard.rendering.pages import HEADERS
 
 _API: Final = ("/v1/", "/healthz/", "/readyz/", "/openapi.json/")
 _ERRORS: Final = 400

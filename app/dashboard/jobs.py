@@ -6,15 +6,15 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from app.dashboard.charts import chart_of, charts
-from app.dashboard.pages import HEADERS, page, wants_part
 from app.dashboard.refusals import PageRoute
-from app.dashboard.standings import LISTED, standing
+from app.dashboard.rendering.charts import chart_of, charts
+from app.dashboard.rendering.pages import HEADERS, page, wants_part
+from app.dashboard.rendering.standings import LISTED, standing
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import NotFound
-from app.domain.jobs.findings import findings, watched_by
-from app.domain.jobs.gain_findings import looks_at, report_finding, validated_steps
-from app.domain.jobs.gains import paired_gain
+from app.domain.jobs.curves.gains import paired_gain
+from app.domain.jobs.findings.findings import findings, watched_by
+from app.domain.jobs.findings.gain_findings import looks_at, report_finding, validated_steps
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metrics import MetricPoint, PackedCurve
@@ -69,6 +69,7 @@ async def job_page(
     curves = await visitor.services.metrics().packed(job_id)
     ends = (await visitor.services.metrics().ends([job_id], LISTED)).get(job_id, [])
     report, rewards = await _report(visitor, job), await _row_rewards(visitor, job, ends)
+    links = await visitor.services.events().tracker_links(job_id) if job.integrations else []
     return await visitor.on_thread(
         lambda: page(
             "job_part.html" if wants_part(request) else "job.html",
@@ -78,6 +79,7 @@ async def job_page(
             last_event=last.id,
             events=events,
             more_events=more_events,
+            tracker_links=links,
             report_finding=None if report is None else report_finding(report),
             standing=standing(job, ends),
             **_shown(job, curves, rewards),

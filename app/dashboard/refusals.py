@@ -13,11 +13,11 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from typing_extensions import override
 
-from app.dashboard.accepted import wants_page
-from app.dashboard.pages import HEADERS, page, wants_part
+from app.dashboard.rendering.accepted import wants_page
+from app.dashboard.rendering.pages import HEADERS, page, wants_part
 from app.dashboard.visitors import SignInRequired
 from app.domain.errors import RateLimited, RequestError
-from app.domain.faults.values import worded
+from app.domain.faults.values import fault_clause
 from app.web.query_check import check_query
 
 FOR_BROWSERS: Final = (
@@ -90,4 +90,4 @@ def _refusal(error: RequestError) -> Response:
 def _invalid(error: RequestValidationError) -> Response:
     fault = error.errors()[0]
     where = ".".join(str(part) for part in fault["loc"][1:]) or "the request"
-    return refusal_page(400, f"Invalid value for '{where}': {worded([fault])}.")
+    return refusal_page(400, f"Invalid value for '{where}': {fault_clause([fault])}.")

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Response
 
-from app.dashboard.pages import page
 from app.dashboard.refusals import PageRoute
+from app.dashboard.rendering.pages import page
 from app.dashboard.visitors import SignedIn
 from app.domain.ids import REPORT, Split
-from app.domain.jobs.gains import difference
+from app.domain.jobs.curves.gains import difference
 from app.domain.rollouts.rollouts import RowMean
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)

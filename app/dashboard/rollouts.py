@@ -10,9 +10,9 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.dashboard.pages import HEADERS, page
 from app.dashboard.refusals import PageRoute
-from app.dashboard.transcripts import answer, grader_notes, transcript
+from app.dashboard.rendering.pages import HEADERS, page
+from app.dashboard.rendering.transcripts import answer, grader_notes, transcript
 from app.dashboard.visitors import SignedIn, Visitor
 from app.domain.errors import NotFound
 from app.domain.ids import Split

@@ -7,9 +7,10 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from app.dashboard.accepted import prefers_html, wants_page
-from app.dashboard.pages import HEADERS, page
+from app.current_actor import act_as
 from app.dashboard.refusals import FOR_BROWSERS, PageRoute
+from app.dashboard.rendering.accepted import prefers_html, wants_page
+from app.dashboard.rendering.pages import HEADERS, page
 from app.dashboard.visitors import (
     COOKIE,
     OwnForm,
@@ -21,7 +22,6 @@ from app.dashboard.visitors import (
     session_actor,
     set_cookie,
 )
-from app.domain.accounts.actors import act_as
 from app.domain.errors import AuthenticationFailed, PermissionDenied, RateLimited
 from app.factory.process import context_of
 

@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.sse import format_sse_event
 
-from app.dashboard.pages import HEADERS
 from app.dashboard.refusals import PageRoute
+from app.dashboard.rendering.pages import HEADERS
 from app.dashboard.visitors import Streaming, signed_in
 from app.domain.jobs.streams import LAST_EVENT_ID
 from app.web.event_stream import event_stream

@@ -6,8 +6,8 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from app.dashboard.pages import page
 from app.dashboard.refusals import PageRoute
+from app.dashboard.rendering.pages import page
 from app.dashboard.visitors import SignedIn
 from app.domain.accounts.usage import Amounts, UsageGrouping, UsageKind, UsageQuery
 from app.factory.administration import usage_service

@@ -14,8 +14,9 @@ import structlog
 from fastapi import Depends, Request, Response
 from starlette.datastructures import FormData, UploadFile
 
-from app.dashboard.threads import made_on_thread
-from app.domain.accounts.actors import Actor, act_as
+from app.current_actor import act_as
+from app.dashboard.rendering.threads import made_on_thread
+from app.domain.accounts.actors import Actor
 from app.domain.accounts.dashboard_sessions import SESSION_S, SessionOwner
 from app.domain.errors import (
     AuthenticationFailed,

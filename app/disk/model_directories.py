@@ -27,7 +27,7 @@ def flush(path: Path) -> None:
 
 
 def is_plain(path: Path) -> bool:
-    """Returns true for a file that exists and is no link, pipe, device or directory."""
+    """Returns true for a file that exists and is not a link, pipe, device or directory."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):

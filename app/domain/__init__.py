@@ -1,1 +1,1 @@
-"""Shared words of both planes: pure values and rules. Imports no other room and does no I/O."""
+"""Shared vocabulary of both planes: pure values and rules. Imports no other room, does no I/O."""

@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Self
 
 from app.embedded.layout import UpOptions
-from app.embedded.state import DataDir, State, write_private
+from app.embedded.state import DataDir, InstallationState, write_private
+from app.embedded.telemetry import metrics_urls
 from app.settings.settings import Settings
 
 
@@ -25,10 +26,17 @@ class Announcement:
     sign_in_url: str | None
     """Signs in to the dashboard once, with the development key; `None` when that was revoked."""
     models: tuple[str, ...]
+    metrics_urls: dict[str, str]
+    """Addresses that Prometheus reads, by process; empty without a monitoring key or a port."""
 
     @classmethod
     def of(
-        cls, options: UpOptions, *, settings: Settings, state: State, sign_in_link: str | None
+        cls,
+        options: UpOptions,
+        *,
+        settings: Settings,
+        state: InstallationState,
+        sign_in_link: str | None,
     ) -> Self:
         return cls(
             base_url=f"{options.public_url}/v1",
@@ -40,6 +48,7 @@ class Announcement:
             if sign_in_link is None
             else f"{options.public_url}/sign-in#link={sign_in_link}",
             models=tuple(spec.name for spec in settings.base_models),
+            metrics_urls=metrics_urls(settings, state),
         )
 
 
@@ -50,5 +59,5 @@ def announce(data_dir: DataDir, announcement: Announcement, pids: Mapping[str, i
     )
 
 
-def withdraw(data_dir: DataDir) -> None:
+def remove_announcement(data_dir: DataDir) -> None:
     data_dir.services_file.unlink(missing_ok=True)

@@ -12,14 +12,14 @@ import structlog
 
 from app.domain.processes.interpreters import running_module
 from app.embedded.commands import CommandFailed, run_once
-from app.embedded.state import State
+from app.embedded.state import InstallationState
 from app.settings.environment import inherited_environment, to_environment
 from app.settings.settings import Settings
 
 _log = structlog.get_logger()
 
 
-def make_sign_in_link(state: State, settings: Settings) -> str | None:
+def make_sign_in_link(state: InstallationState, settings: Settings) -> str | None:
     """Returns the secret of a link that signs in once with the development key; `None` when that
     key has been revoked.
     """
@@ -36,7 +36,7 @@ def make_sign_in_link(state: State, settings: Settings) -> str | None:
     return output.strip()
 
 
-def ensure_keys(state: State, settings: Settings) -> State:
+def ensure_keys(state: InstallationState, settings: Settings) -> InstallationState:
     """Returns the state with both keys; the service's own command creates them on the first
     start.
     """

@@ -10,11 +10,11 @@ from typing import Final, assert_never
 from app.domain.models.start_plans import EngineKind
 from app.domain.processes.interpreters import running_module
 from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.children.probes import http_ok, log_size
+from app.embedded.children.processes import ChildSpec
+from app.embedded.children.vllm_log import root_cause
 from app.embedded.layout import HOST, PASSIVE_THREADS
-from app.embedded.probes import http_ok, log_size
-from app.embedded.processes import ChildSpec
 from app.embedded.state import DataDir
-from app.embedded.vllm_log import root_cause
 from app.settings.environment import inherited_environment
 from app.settings.models import to_models_json
 from app.settings.settings import Settings

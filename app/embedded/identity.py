@@ -57,7 +57,7 @@ AS_OURSELVES = RunAs()
 _MAPPED = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
 
 
-def unprivileged() -> RunAs:
+def unprivileged_user() -> RunAs:
     """Returns the current user if it is not root, else a user namespace, else an existing
     unprivileged user.
 

@@ -6,20 +6,22 @@ how children are supervised.
 """
 
 import os
+import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from app.domain.processes.interpreters import running_module
 from app.embedded.base_model.choice import LastModel, ModelChoice
 from app.embedded.base_model.chosen import ChosenModel
-from app.embedded.binaries import find_postgres, find_valkey, runnable_by
-from app.embedded.identity import unprivileged
-from app.embedded.postgres import PostgresServer
-from app.embedded.probes import LogLine, http_ok, processor_time, sandbox_answers
-from app.embedded.processes import ChildSpec
+from app.embedded.children.probes import LogLine, http_ok, processor_time, sandbox_answers
+from app.embedded.children.processes import ChildSpec
+from app.embedded.identity import unprivileged_user
 from app.embedded.provision import database_url
-from app.embedded.state import DataDir, State
-from app.embedded.valkey import ValkeyServer
+from app.embedded.servers.binaries import find_postgres, find_valkey, runnable_by
+from app.embedded.servers.postgres import PostgresServer
+from app.embedded.servers.valkey import ValkeyServer
+from app.embedded.state import DataDir, InstallationState
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 from app.settings.environment import inherited_environment, set_variables, to_environment
 from app.settings.host import HostSettings
@@ -48,7 +50,7 @@ def build_settings(
     options: UpOptions,
     *,
     host: HostSettings,
-    state: State,
+    state: InstallationState,
     data_dir: DataDir,
     chosen: ChosenModel | None = None,
 ) -> Settings:
@@ -97,11 +99,15 @@ def _for_this_start(settings: Settings, options: UpOptions, chosen: ChosenModel 
     return settings.model_copy(update={"egress": egress, "lease": lease, "runs": runs})
 
 
-def _valkey_url(state: State) -> str:
+def _valkey_url(state: InstallationState) -> str:
     return f"redis://:{state.valkey_password}@{HOST}:{state.valkey_port}/0"
 
 
 _PROXIES = "FORWARDED_ALLOW_IPS"
+_FIRST_ON_PATH: Final = ("--app-dir", sysconfig.get_path("stdlib"))
+"""Uvicorn puts this folder before all others on the path of imports, by default the working
+directory, whose `queue.py` or `secrets.py` would run. The standard library comes first anyway.
+"""
 _PROBE_API_S = 10.0
 """Seconds between two probes of the API: after six unanswered probes of a second each, 66 s, it is
 replaced.
@@ -113,9 +119,11 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
     return ChildSpec(
         name="api",
         command=(
-            *running_module("uvicorn", "app.main:create_app", "--factory"),
+            *running_module("uvicorn", "app.main:create_app", "--factory", *_FIRST_ON_PATH),
             *("--host", HOST, "--port", str(port), "--timeout-graceful-shutdown", "5"),
-            *("--http", "app.api.middleware.protocol:Protocol", *_trusted_proxies()),
+            # The same loop whether or not a library has brought uvloop, which uvicorn would take.
+            *("--http", "app.api.middleware.protocol:Protocol", "--loop", "asyncio"),
+            *_trusted_proxies(),
         ),
         environment=_without(_environment(settings), hidden),
         log=data_dir.logs / "api.log",
@@ -148,7 +156,7 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
     return ChildSpec(
         name=queue,
         command=(
-            *running_module("celery", "-A", "workers.celery_app", "worker"),
+            *running_module("workers.celery_command", "-A", "workers.celery_app", "worker"),
             *("-Q", queue, "-c", "1", "-n", f"{queue}@%h", "--loglevel", "INFO"),
             *("--without-mingle", "--without-gossip", *beat),
         ),
@@ -195,8 +203,10 @@ def owner_environment(settings: Settings) -> dict[str, str]:
     return _environment(settings)
 
 
-def postgres_server(state: State, data_dir: DataDir, host: HostSettings) -> PostgresServer:
-    run_as, binaries = unprivileged(), find_postgres(host.pg_bin)
+def postgres_server(
+    state: InstallationState, data_dir: DataDir, host: HostSettings
+) -> PostgresServer:
+    run_as, binaries = unprivileged_user(), find_postgres(host.pg_bin)
     if run_as.uid is not None:
         data_dir.root.chmod(0o711)  # the server's user may traverse the directory, not list it
         binaries = runnable_by(run_as, binaries, data_dir.root / "binaries")
@@ -209,7 +219,7 @@ def postgres_server(state: State, data_dir: DataDir, host: HostSettings) -> Post
     )
 
 
-def valkey_server(state: State, data_dir: DataDir, host: HostSettings) -> ValkeyServer:
+def valkey_server(state: InstallationState, data_dir: DataDir, host: HostSettings) -> ValkeyServer:
     return ValkeyServer(
         find_valkey(host.valkey_bin), data_dir.valkey, state.valkey_port, state.valkey_password
     )

@@ -8,8 +8,8 @@ Must not know: the content of a migration.
 import sys
 from typing import TYPE_CHECKING
 
-from app.embedded.binaries import package_dir
 from app.embedded.errors import EmbeddedError
+from app.embedded.servers.binaries import package_dir
 from app.settings.host import HostSettings
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _config() -> "Config":
 
     scripts = package_dir("migrations")
     if scripts is None or not (scripts / "alembic.ini").is_file():
-        raise EmbeddedError("the migration scripts are not installed beside this package")
+        raise EmbeddedError("the migration scripts are not installed next to this package")
     config = Config(str(scripts / "alembic.ini"))
     config.set_main_option("script_location", str(scripts).replace("%", "%%"))
     return config

@@ -7,15 +7,17 @@ security. Must not know: tables and grants, which the migrations own.
 
 from pathlib import Path
 
-from app.embedded.postgres import PostgresServer
-from app.embedded.state import State
+from app.embedded.servers.postgres import PostgresServer
+from app.embedded.state import InstallationState
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 
 DATABASE = "agent_rft"
 _SCRIPT = Path(__file__).with_name("roles.sql")
 
 
-def provision(server: PostgresServer, state: State, *, database: str = DATABASE) -> None:
+def provision(
+    server: PostgresServer, state: InstallationState, *, database: str = DATABASE
+) -> None:
     """Creates the missing roles and database, and sets every password to the state's."""
     variables = {
         "database": database,

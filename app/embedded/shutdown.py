@@ -9,8 +9,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from app.embedded.announcement import withdraw
-from app.embedded.leftovers import fingerprint, stop_recorded, wait_gone
+from app.embedded.announcement import remove_announcement
+from app.embedded.children.leftovers import fingerprint, stop_recorded, wait_gone
 from app.embedded.state import DataDir, owner_pid, ownership
 
 _STOP_TIMEOUT_S = 90.0  # longer than the sum of the children's own stop timeouts
@@ -32,7 +32,7 @@ def shut_down(path: Path) -> bool:
         return False
     with ownership(data_dir):
         leftovers = stop_recorded(data_dir.children_file)
-        withdraw(data_dir)
+        remove_announcement(data_dir)
     return pid is not None or bool(leftovers)
 
 

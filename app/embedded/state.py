@@ -90,12 +90,14 @@ def _password() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class InstallationState:
     """Secrets and ports of one installation. Its `repr` omits the secrets."""
 
     postgres_port: int
     valkey_port: int
     engine_port: int
+    runs_metrics_port: int = 0
+    control_metrics_port: int = 0
     superuser_password: str = field(default_factory=_password, repr=False)
     owner_password: str = field(default_factory=_password, repr=False)
     app_password: str = field(default_factory=_password, repr=False)
@@ -108,43 +110,42 @@ class State:
 
     @classmethod
     def new(cls) -> Self:
-        first = free_port()
-        second = free_port(frozenset((first,)))
-        return cls(first, second, free_port(frozenset((first, second))))
+        return cls(0, 0, 0).with_free_ports()
 
     def with_free_ports(self) -> Self:
         """Returns the state with a new port for each one that another program uses."""
-        ports = [self.postgres_port, self.valkey_port, self.engine_port]
-        for index, port in enumerate(ports):
-            if not is_free("127.0.0.1", port):
-                ports[index] = free_port(frozenset(ports))
-        postgres, valkey, engine = ports
-        return replace(self, postgres_port=postgres, valkey_port=valkey, engine_port=engine)
+        ports = {name: getattr(self, name) for name in (*_PORTS, *_METRICS_PORTS)}
+        for name, port in ports.items():
+            if not port or not is_free("127.0.0.1", port):
+                ports[name] = free_port(frozenset(ports.values()))
+        return replace(self, **ports)
 
 
+_METRICS_PORTS: Final = ("runs_metrics_port", "control_metrics_port")
+"""Ports that states of earlier versions lack."""
 _PORTS: Final = ("postgres_port", "valkey_port", "engine_port")
 
 
-def load_state(data_dir: DataDir) -> State:
+def load_state(data_dir: DataDir) -> InstallationState:
     """Reads the directory's state, or creates and saves a new one."""
     try:
         values = json.loads(data_dir.state_file.read_text())
     except FileNotFoundError:
-        state = State.new()
+        state = InstallationState.new()
         save_state(data_dir, state)
         return state
     except (OSError, ValueError) as failure:
         raise DataDirUnusable(f"{data_dir.state_file}: {failure}") from failure
     if not isinstance(values, dict) or any(type(values.get(name)) is not int for name in _PORTS):
         raise DataDirUnusable(
-            f"{data_dir.state_file} is not a state: restore it from a backup, or choose another "
-            "--data-dir"
+            f"{data_dir.state_file} is not a state file: restore it from a backup, or choose "
+            "another --data-dir"
         )
-    known = {item.name for item in fields(State)}
-    return State(**{name: value for name, value in values.items() if name in known})
+    known = {item.name for item in fields(InstallationState)}
+    return InstallationState(**{name: value for name, value in values.items() if name in known})
 
 
-def save_state(data_dir: DataDir, state: State) -> None:
+def save_state(data_dir: DataDir, state: InstallationState) -> None:
     try:
         write_private(data_dir.state_file, asdict(state))
     except OSError as failure:

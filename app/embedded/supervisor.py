@@ -20,23 +20,24 @@ import structlog
 
 from app.domain.processes.interpreters import running_module
 from app.embedded import layout
-from app.embedded.announcement import Announcement, announce, withdraw
-from app.embedded.base_model.choice import settle
+from app.embedded.announcement import Announcement, announce, remove_announcement
+from app.embedded.base_model.choice import settle_base_model
+from app.embedded.children.leftovers import record, stop_recorded
+from app.embedded.children.log_files import rotate_full_log
+from app.embedded.children.processes import Child, ChildSpec
+from app.embedded.children.readiness import StartInterrupted, stop_in_order, wait_ready
 from app.embedded.commands import run_once
 from app.embedded.development_keys import ensure_keys, make_sign_in_link
 from app.embedded.engines import engine_child
 from app.embedded.errors import PortInUse
 from app.embedded.layout import HOST, UpOptions
-from app.embedded.leftovers import record, stop_recorded
-from app.embedded.log_files import bound
 from app.embedded.ports import accepts, is_free
-from app.embedded.postgres import PostgresServer
-from app.embedded.processes import Child, ChildSpec
 from app.embedded.provision import provision
-from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
 from app.embedded.reserve import Reserve
+from app.embedded.servers.postgres import PostgresServer
 from app.embedded.start_progress import StartProgress
-from app.embedded.state import DataDir, State, load_state, ownership, save_state
+from app.embedded.state import DataDir, InstallationState, load_state, ownership, save_state
+from app.embedded.telemetry import check_export, with_metrics_port
 from app.settings.host import HostSettings
 from app.settings.settings import Settings
 
@@ -85,18 +86,19 @@ class Supervisor:
                 if self._announcement is not None:
                     on_ready(self._announcement)
                 self._keep_alive(wake_up)
-            except Interrupted:
+            except StartInterrupted:
                 _log.info("stopped_while_starting")
             finally:
                 self._stop()
 
     def _start(self) -> None:
-        chosen = settle(self._options.model, self._data_dir, self._host)
+        chosen = settle_base_model(self._options.model, self._data_dir, self._host)
         state = load_state(self._data_dir).with_free_ports()
         save_state(self._data_dir, state)
         settings = layout.build_settings(
             self._options, host=self._host, state=state, data_dir=self._data_dir, chosen=chosen
         )
+        check_export(settings)
         settings.objects_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._reserve = Reserve(self._data_dir.reserve_file, minimum_bytes=settings.min_free_bytes)
         self._reserve.keep()
@@ -111,8 +113,9 @@ class Supervisor:
         state = self._prepare_database(postgres, state, settings)
         self._progress.done("schema and keys")
         self._launch(layout.api_child(settings, self._data_dir, self._options.port))
-        self._launch(layout.worker_child(settings, self._data_dir, "runs"))
-        self._launch(layout.worker_child(settings, self._data_dir, "control"))
+        for queue in ("runs", "control"):
+            its_own = with_metrics_port(settings, state, queue)
+            self._launch(layout.worker_child(its_own, self._data_dir, queue))
         link = make_sign_in_link(state, settings)
         self._wait(self._children)
         self._announcement = Announcement.of(
@@ -120,7 +123,7 @@ class Supervisor:
         )
         self._publish()
 
-    def _start_servers(self, state: State) -> PostgresServer | None:
+    def _start_servers(self, state: InstallationState) -> PostgresServer | None:
         """Starts Postgres and Valkey unless a URL is configured; does not wait for readiness."""
         postgres = None
         if self._host.database_url is None:
@@ -132,8 +135,8 @@ class Supervisor:
         return postgres
 
     def _prepare_database(
-        self, postgres: PostgresServer | None, state: State, settings: Settings
-    ) -> State:
+        self, postgres: PostgresServer | None, state: InstallationState, settings: Settings
+    ) -> InstallationState:
         """Creates roles, the newest schema and the development keys while the engine loads."""
         if postgres is not None:
             provision(postgres, state)
@@ -163,13 +166,13 @@ class Supervisor:
         self._maintained_at = now
         self._reserve.keep()
         for log in self._data_dir.logs.glob("*.log"):
-            bound(log)
+            rotate_full_log(log)
         if not self._published:
             self._publish()
 
     def _stop(self) -> None:
         self._stopping = True
-        withdraw(self._data_dir)
+        remove_announcement(self._data_dir)
         by_name = {child.spec.name: child for child in self._children}
         stop_in_order([by_name[name] for name in wave if name in by_name] for wave in _STOP_WAVES)
         self._data_dir.children_file.unlink(missing_ok=True)

@@ -2,20 +2,20 @@
 
 from app.factory.registry import RegistryServices
 from app.services.jobs.checkpoints import CheckpointService
-from app.services.jobs.creation import CreationPorts, JobCreationService
-from app.services.jobs.definitions import ReferencePorts, RegisteredDefinitions
-from app.services.jobs.endpoint_probes import EndpointProbes
-from app.services.jobs.environment_files import EnvironmentFilePorts, EnvironmentFiles
-from app.services.jobs.environment_probe import EnvironmentProbe
+from app.services.jobs.creation.creation import CreationPorts, JobCreationService
+from app.services.jobs.creation.definitions import ReferencePorts, RegisteredDefinitions
+from app.services.jobs.creation.environment_files import EnvironmentFilePorts, EnvironmentFiles
+from app.services.jobs.creation.grader_choices import ChoicePorts, GraderChoiceService
+from app.services.jobs.creation.references import RegisteredReferences
 from app.services.jobs.events import EventService
-from app.services.jobs.grader_choices import ChoicePorts, GraderChoiceService
-from app.services.jobs.grader_tries import GraderTries
 from app.services.jobs.jobs import JobService
-from app.services.jobs.mcp_listings import McpListings
 from app.services.jobs.metrics import MetricService
-from app.services.jobs.preflight import PreflightPorts, PreflightService
-from app.services.jobs.readable_calls import ReadableCalls
-from app.services.jobs.references import RegisteredReferences
+from app.services.jobs.preflight.endpoint_probes import EndpointProbes
+from app.services.jobs.preflight.environment_probe import EnvironmentProbe
+from app.services.jobs.preflight.grader_tries import GraderTries
+from app.services.jobs.preflight.mcp_listings import McpListings
+from app.services.jobs.preflight.preflight import PreflightPorts, PreflightService
+from app.services.jobs.preflight.readable_calls import ReadableCalls
 from app.services.jobs.rollouts import RolloutService
 from app.services.jobs.sent_requests import SentRequestService
 from app.services.jobs.streams import StreamService

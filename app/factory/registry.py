@@ -3,12 +3,12 @@
 from app.factory.files import FileServices
 from app.factory.models import ModelServices
 from app.gateways.inference.judges import EngineModels
-from app.services.registry.baseline_samples import BaselineSamples
-from app.services.registry.calibrations import CalibrationService
-from app.services.registry.curricula import CurriculumService, DataPorts
+from app.services.registry.calibrations.baseline_samples import BaselineSamples
+from app.services.registry.calibrations.calibrations import CalibrationService
+from app.services.registry.contracts.mcp_contract import McpContractService
+from app.services.registry.curricula.curricula import CurriculumService, DataPorts
 from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
-from app.services.registry.mcp_contract import McpContractService
 from app.services.registry.mcp_import import McpImportService
 from app.services.registry.tools import ToolService
 from app.services.registry.trials import TrialPorts, TrialService

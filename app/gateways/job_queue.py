@@ -180,7 +180,7 @@ class InMemoryJobQueue:
         self.evals: list[str] = []
         self.exports: list[str] = []
         self.deliveries = 0
-        self.away = False
+        self.unavailable = False
         self.queues = frozenset({RUNS_QUEUE, CONTROL_QUEUE})
 
     async def enqueue_run(self, job_id: str) -> None:
@@ -196,15 +196,15 @@ class InMemoryJobQueue:
         self.deliveries += 1
 
     async def unread(self, queue: str) -> int | None:
-        if self.away:
+        if self.unavailable:
             return None
         return len(self.runs if queue == RUNS_QUEUE else self.evals)
 
     async def answers(self) -> bool:
-        return not self.away
+        return not self.unavailable
 
     async def attended(self) -> frozenset[str]:
-        return frozenset() if self.away else self.queues
+        return frozenset() if self.unavailable else self.queues
 
     async def aclose(self) -> None:
         return None

@@ -39,28 +39,28 @@ from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.embeddings import Embeddings, NoEmbeddings
 from app.gateways.inference.judges import Judges
 from app.gateways.sandbox.sandbox import Sandbox
-from app.grading.ai_judge import AiJudgeScorer, GroupAiJudge
-from app.grading.code_execution import CodeExecutionScorer
-from app.grading.contains import ContainsScorer
 from app.grading.cosine import CosineScorer
-from app.grading.endpoint import EndpointScorer
-from app.grading.environment import EnvironmentScorer
-from app.grading.exact_match import ExactMatchScorer
-from app.grading.format import FormatScorer
-from app.grading.group_multi import GroupMulti
-from app.grading.json_valid import JsonValidScorer
-from app.grading.label_model import LabelModelScorer
-from app.grading.length_bounds import LengthBoundsScorer
-from app.grading.llm_judge import LlmJudgeScorer
-from app.grading.multi import MultiScorer
-from app.grading.python import PythonScorer
-from app.grading.regex import RegexScorer
+from app.grading.kinds.ai_judge import AiJudgeScorer, GroupAiJudge
+from app.grading.kinds.code_execution import CodeExecutionScorer
+from app.grading.kinds.contains import ContainsScorer
+from app.grading.kinds.endpoint import EndpointScorer
+from app.grading.kinds.environment import EnvironmentScorer
+from app.grading.kinds.exact_match import ExactMatchScorer
+from app.grading.kinds.format import FormatScorer
+from app.grading.kinds.group_multi import GroupMulti
+from app.grading.kinds.json_valid import JsonValidScorer
+from app.grading.kinds.label_model import LabelModelScorer
+from app.grading.kinds.length_bounds import LengthBoundsScorer
+from app.grading.kinds.llm_judge import LlmJudgeScorer
+from app.grading.kinds.multi import MultiScorer
+from app.grading.kinds.python import PythonScorer
+from app.grading.kinds.regex import RegexScorer
+from app.grading.kinds.score_model import ScoreModelScorer
+from app.grading.kinds.string_check import StringCheckScorer
+from app.grading.kinds.text_similarity import TextSimilarityScorer
+from app.grading.kinds.tool_call import ToolCallScorer
 from app.grading.score_bounds import BoundedScorer
-from app.grading.score_model import ScoreModelScorer
 from app.grading.scorer import GradeRequest, Scorer, ScoreResult
-from app.grading.string_check import StringCheckScorer
-from app.grading.text_similarity import TextSimilarityScorer
-from app.grading.tool_call import ToolCallScorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class GradingPorts:
     embeddings: Embeddings = field(default_factory=NoEmbeddings)
 
 
-class _Timed:
+class _TimedScorer:
     """Measures the execution time of a scorer that does not measure it."""
 
     def __init__(self, scorer: Scorer) -> None:
@@ -134,9 +134,9 @@ def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Sco
         case EndpointGrader():
             return EndpointScorer(spec, ports.endpoints, ports.signer, source=source)
         case EnvironmentGrader():
-            return _Timed(EnvironmentScorer(source=source))
+            return _TimedScorer(EnvironmentScorer(source=source))
         case _:
-            return _Timed(_local(spec, ports.embeddings, source=source))
+            return _TimedScorer(_local(spec, ports.embeddings, source=source))
 
 
 def _judging(spec: JudgingGrader, judges: Judges, *, source: str) -> Scorer:

@@ -7,8 +7,8 @@ from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.embeddings import EmbeddingFault, Embeddings
 from app.grading.scorer import GradeRequest, ScoreResult, TokenUsage, server_fault
-from app.grading.templating import Unrenderable
-from app.grading.text_pair import TextPair
+from app.grading.texts.templating import Unrenderable
+from app.grading.texts.text_pair import TextPair
 
 
 class CosineScorer:

@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from app.grading.endpoint import finite
 from app.grading.judged import AnswerFormat, read_answer, strict_format
+from app.grading.score_bounds import finite
 
 Conversation = Sequence[Mapping[str, Any]]
 _TEXT_KEYS: Final = ("role", "content", "reasoning_content", "name")
@@ -101,12 +101,12 @@ def read_scores(text: str, count: int) -> list[tuple[float, str]]:
     """
     entries = read_answer(text).get("scores")
     if not isinstance(entries, list):
-        raise UnusableAnswer('the answer is no JSON object with a list "scores"')
+        raise UnusableAnswer('the answer is not a JSON object with a list "scores"')
     found: dict[str, tuple[float, str]] = {}
     for entry in entries:
         identifier, score, explanation = _entry(entry)
         if identifier in found:
-            raise UnusableAnswer(f"the id {identifier[:20]!r} stands twice")
+            raise UnusableAnswer(f"the id {identifier[:20]!r} occurs twice")
         found[identifier] = (min(1.0, max(0.0, score)), explanation)
     wanted = [str(number) for number in range(1, count + 1)]
     unknown = [identifier for identifier in found if identifier not in wanted]
@@ -121,7 +121,7 @@ def read_scores(text: str, count: int) -> list[tuple[float, str]]:
 
 def _entry(entry: Any) -> tuple[str, float, str]:
     if not isinstance(entry, dict):
-        raise UnusableAnswer('an entry of "scores" is no object')
+        raise UnusableAnswer('an entry of "scores" is not an object')
     identifier, explanation = entry.get("id"), entry.get("explanation")
     score = finite(entry.get("score"))
     if score is None:

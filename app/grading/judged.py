@@ -24,7 +24,7 @@ from app.grading.scorer import (
     TokenUsage,
     server_fault,
 )
-from app.grading.templating import Unrenderable, fill
+from app.grading.texts.templating import Unrenderable, fill
 
 _QUOTED_CHARACTERS: Final = 200
 

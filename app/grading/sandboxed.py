@@ -7,7 +7,7 @@ reported with its line. Untrusted code wrote the reply, so every part of it is c
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.sandbox.programs import Ending, Program
+from app.domain.sandbox.programs import Program, ProgramOutcome
 from app.domain.texts.strict_json import strict_loads
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.sandbox.sandbox import ProgramTooLarge, Sandbox, SandboxUnavailable
@@ -17,7 +17,7 @@ _MAX_TEXT: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ProgramResult:
     """The value of a program's function, or the output of a script."""
 
     value: Any
@@ -39,7 +39,7 @@ class ArgumentsTooLarge(Exception):
     """
 
 
-async def run_program(sandbox: Sandbox, program: Program, *, source: str) -> Result:
+async def run_program(sandbox: Sandbox, program: Program, *, source: str) -> ProgramResult:
     """Runs a program. Raises `ProgramFailed`, `ArgumentsTooLarge`, and `ScoreFault` if the sandbox
     failed. `source` is the grader's name.
     """
@@ -58,7 +58,7 @@ async def run_program(sandbox: Sandbox, program: Program, *, source: str) -> Res
     return _read(ending)
 
 
-def _read(ending: Ending) -> Result:
+def _read(ending: ProgramOutcome) -> ProgramResult:
     if ending.how != "replied":
         raise ProgramFailed(
             ending.detail, elapsed_s=ending.elapsed_s, timed_out=ending.how == "time_limit"
@@ -71,9 +71,9 @@ def _read(ending: Ending) -> Result:
         case {"error": {"text": str(text)}}:
             raise ProgramFailed(_with_location(text, reply["error"]), elapsed_s=ending.elapsed_s)
         case {"value": value}:
-            return Result(value, ending.elapsed_s)
+            return ProgramResult(value, ending.elapsed_s)
         case {"output": str(value)}:
-            return Result(value, ending.elapsed_s)
+            return ProgramResult(value, ending.elapsed_s)
         case _:
             text = "it wrote something else to its result's channel than one result"
             raise ProgramFailed(text, elapsed_s=ending.elapsed_s)

@@ -4,7 +4,8 @@ A score beyond it is an error of the grader and never a reward: the rollout leav
 item of an eval is an error, and a trial reports it.
 """
 
-from typing import Final
+import math
+from typing import Any, Final
 
 from app.grading.scorer import (
     BAD_SCORE,
@@ -29,10 +30,10 @@ class BoundedScorer:
         self._source = source
 
     async def score(self, request: GradeRequest) -> ScoreResult:
-        return bounded(await self._scorer.score(request), source=self._source)
+        return within_bound(await self._scorer.score(request), source=self._source)
 
 
-def bounded(result: ScoreResult, *, source: str) -> ScoreResult:
+def within_bound(result: ScoreResult, *, source: str) -> ScoreResult:
     """Returns the result. Raises `ScoreFault` for a score beyond the bound."""
     if is_usable(result.score):
         return result
@@ -55,3 +56,14 @@ def is_usable(score: float) -> bool:
     of any size is compared without a conversion to float.
     """
     return abs(score) <= LARGEST_SCORE
+
+
+def finite(value: Any) -> float | None:
+    """Returns a JSON value as a float, `None` unless it is a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None

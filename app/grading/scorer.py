@@ -111,7 +111,7 @@ JudgeUsage = Mapping[str, TokenUsage]
 """Judge tokens by model name."""
 
 
-def summed(usages: Iterable[JudgeUsage]) -> dict[str, TokenUsage]:
+def sum_of_usages(usages: Iterable[JudgeUsage]) -> dict[str, TokenUsage]:
     """Returns the sums of several token usages."""
     total: dict[str, TokenUsage] = {}
     for usage in usages:
@@ -155,7 +155,7 @@ class ScoreFault(Exception):
     @property
     def token_usage(self) -> dict[str, TokenUsage]:
         """Judge tokens by model name, which were used although there is no score."""
-        return summed(self.spent.values())
+        return sum_of_usages(self.spent.values())
 
     @property
     def details(self) -> str:

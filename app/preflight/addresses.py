@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
+from app.domain.documents.walk import FieldKind, WalkedField, headers_of, walk_fields
 from app.domain.environments.environments import is_graded_by, read_environment
 from app.domain.graders.graders import is_used, unused_paths
 from app.domain.methods.reinforcement import ReinforcementMethod
@@ -42,21 +42,21 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
             headers={str(name): str(value) for name, value in (headers_of(field) or {}).items()},
             is_used=is_used(field.path, unused),
         )
-        for field in _called(method)
-        if field.kind is Kind.ADDRESS and field.path[0] != "mcp_servers"
+        for field in called_fields(method)
+        if field.kind is FieldKind.ADDRESS and field.path[0] != "mcp_servers"
     ]
     return sorted(found, key=lambda address: not address.param.startswith(f"{ROOT}.tools"))
 
 
-def needed(method: dict[str, Any], kind: Kind) -> Iterator[tuple[str, str]]:
+def called_models(method: dict[str, Any], kind: FieldKind) -> Iterator[tuple[str, str]]:
     """Yields parameter and value of each judge or embedding, but for parts that are never run."""
     unused = unused_paths(reinforcement_of(method))
-    for field in _called(method):
+    for field in called_fields(method):
         if field.kind is kind and is_used(field.path, unused):
             yield parameter(ROOT, field.path), field.value
 
 
-def _called(method: dict[str, Any]) -> Iterator[WalkedField]:
+def called_fields(method: dict[str, Any]) -> Iterator[WalkedField]:
     """Yields the fields of a method, except those of a grader derived from its environment, which
     are reported there, and those of an environment whose grader the job does not use.
     """

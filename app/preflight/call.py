@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from app.domain.faults.issues import PreflightIssue
-from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate
-from app.domain.jobs.requests import JobRequest
-from app.domain.jobs.row_needs import NO_NEEDS, row_needs
+from app.domain.jobs.creation.preflight import DatasetQuestion, DatasetReport, Estimate
+from app.domain.jobs.creation.requests import JobRequest
+from app.domain.jobs.creation.row_needs import NO_NEEDS, row_needs
 from app.domain.methods.no_effect import NoEffect, without_calls
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod

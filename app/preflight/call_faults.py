@@ -5,70 +5,114 @@ format and integrations. Accepts bodies that fail validation. Skips objects whos
 because their valid keys are unknown.
 """
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Collection, Iterator
+from typing import Any
 
 from pydantic import ValidationError
 
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
+from app.domain.documents.walk import FieldKind, WalkedField, value_of
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
-from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, is_refused, refused, unread
+from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unread
 from app.domain.graders.source_faults import source_faults
-from app.domain.jobs.integrations import integrations_warning
-from app.domain.jobs.preflight import issue_of
+from app.domain.jobs.creation.preflight import issue_of
 from app.domain.methods.faults import format_warning, reinforcement_faults
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
+from app.domain.methods.mcp_faults import server_faults
 from app.domain.methods.no_effect import without_effect
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import SupervisedMethod
-from app.domain.secrets.bounds import bound_faults
-from app.domain.secrets.placeholders import placeholder_faults
-from app.preflight.method_parts import method_of, method_type
+from app.domain.models.models import BaseModelSpec
+from app.domain.tools.served_tools import is_served, served_faults
+from app.domain.tools.tools import LABEL
+from app.preflight.addresses import called_fields
+from app.preflight.definition_faults import (
+    MAX_UNKNOWN_KEYS,
+    Definition,
+    definition_faults,
+    walked_definitions,
+)
+from app.preflight.method_parts import ROOT, method_of, method_type, reinforcement_of, runs_calls
+from app.preflight.model_faults import model_fault
 
-MAX_UNKNOWN_KEYS: Final = 200
-"""Largest number of listed unknown keys of one call, for refused and accepted ones each."""
 
-
-def call_faults(body: dict[str, Any], *, reported: set[str | None]) -> list[PreflightIssue]:
-    """Returns the errors, then the warnings. Parameters in `reported` have an error already."""
-    found = list[PreflightIssue]()
-    for fault in _errors(body, reported=reported):
-        if fault.param not in reported:
+def call_issues(
+    body: dict[str, Any], base: BaseModelSpec | None, *, reported: Collection[str | None]
+) -> list[PreflightIssue]:
+    """Returns the errors, then the warnings, of the one list that a service and the command line
+    share. Parameters in `reported` have an error already.
+    """
+    found, known = list[PreflightIssue](), set(reported)
+    for fault in _errors(body, base, reported=known):
+        if fault.param not in known:
             found.append(issue_of(fault))
-            reported = reported | {fault.param}
-    return [*found, *_warnings(body, reported=reported)]
+            known.add(fault.param)
+    return [*found, *_warnings(body, reported=known)]
 
 
-def _errors(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[InvalidRequest]:
+def _errors(
+    body: dict[str, Any], base: BaseModelSpec | None, *, reported: Collection[str | None]
+) -> Iterator[InvalidRequest]:
+    kind, method = method_type(body), method_of(body)
+    parts, reported = _parts(body), frozenset(reported)
+    called = {(ROOT, field.path) for field in called_fields(method)}
+
+    def is_read(root: str, field: WalkedField) -> bool:
+        return not _of_refused_type(field, root=root, reported=reported)
+
+    def is_called(root: str, field: WalkedField) -> bool:
+        return (root, field.path) in called
+
+    yield from definition_faults(
+        parts,
+        walked_definitions(parts),
+        elsewhere=parameters_of(kind, method.get(kind)),
+        read=is_read,
+        called=is_called,
+    )
+    if kind != "reinforcement":
+        return
+    yield from reinforcement_faults(method.get(kind), ROOT)
+    yield from _served_faults(reinforcement_of(method))
+    readable = readable_method(body)
+    if readable is not None:
+        yield from source_faults([(ROOT, readable)])
+    unfit = model_fault(base, runs_calls=runs_calls(method))
+    if unfit is not None:
+        yield unfit
+
+
+def _served_faults(inner: dict[str, Any]) -> Iterator[InvalidRequest]:
+    tools, servers = inner.get("tools"), inner.get("mcp_servers")
+    labels = [value_of(each, LABEL) for each in servers] if isinstance(servers, list) else []
+    if not isinstance(tools, list):
+        return
+    yield from served_faults(tools, f"{ROOT}.tools", beside=labels)
+    for index, tool in enumerate(tools):
+        if is_served(tool):
+            yield from server_faults(tool, f"{ROOT}.tools[{index}]")
+
+
+def _warnings(
+    body: dict[str, Any], *, reported: Collection[str | None]
+) -> Iterator[PreflightIssue]:
     kind = method_type(body)
     hints = parameters_of(kind, method_of(body).get(kind))
-    for models, root, value in _parts(body):
-        walked = [field for field in _walked(models, root, value, reported) if is_refused(field)]
-        for field in walked[:MAX_UNKNOWN_KEYS]:
-            if (fault := refused(field, root, hints)) is not None:
-                yield fault
-        yield from bound_faults([(root, field) for field in walk_fields(models, value)])
-        yield from placeholder_faults(models, value, root=root)
-    if kind == "reinforcement":
-        yield from reinforcement_faults(method_of(body).get(kind), f"method.{kind}")
-        readable = readable_method(body)
-        if readable is not None:
-            yield from source_faults([(f"method.{kind}", readable)])
-
-
-def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[PreflightIssue]:
-    kind = method_type(body)
-    hints = parameters_of(kind, method_of(body).get(kind))
-    for models, root, value in _parts(body):
-        walked = unread(_walked(models, root, value, reported), root, hints)
+    for part in _parts(body):
+        unknown = (
+            field
+            for root, field in walked_definitions([part])
+            if field.kind is FieldKind.UNKNOWN
+            and not _of_refused_type(field, root=root, reported=reported)
+        )
+        walked = unread(unknown, part.root, hints)
         keys = [key for key in walked if key.param not in reported]
         for key in keys[:MAX_UNKNOWN_KEYS]:
             yield PreflightIssue("warning", UNKNOWN_PARAMETER, key.message, key.param)
         if len(keys) > MAX_UNKNOWN_KEYS:
             message = f"Nothing reads {len(keys) - MAX_UNKNOWN_KEYS} more keys."
-            yield PreflightIssue("warning", UNKNOWN_PARAMETER, message, root or None)
+            yield PreflightIssue("warning", UNKNOWN_PARAMETER, message, part.root or None)
     not_enforced = format_warning(method_of(body).get(kind)) if kind == "reinforcement" else None
     if not_enforced is not None:
         param = f"method.{kind}.response_format"
@@ -76,9 +120,6 @@ def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pr
     readable = readable_method(body)
     for found in () if readable is None else without_effect(readable, f"method.{kind}"):
         yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)
-    not_sent = integrations_warning(body.get("integrations"))
-    if not_sent is not None:
-        yield PreflightIssue("warning", "integration_not_sent", f"{not_sent}.", "integrations")
 
 
 def readable_method(body: dict[str, Any]) -> ReinforcementMethod | None:
@@ -91,28 +132,17 @@ def readable_method(body: dict[str, Any]) -> ReinforcementMethod | None:
         return None
 
 
-def _walked(
-    models: Models, root: str, value: Any, reported: set[str | None]
-) -> Iterator[WalkedField]:
-    """Yields the unknown keys outside objects whose `type` was reported."""
-    for field in walk_fields(models, value):
-        if field.kind is Kind.UNKNOWN and not _of_refused_type(field, root=root, reported=reported):
-            yield field
-
-
-def _parts(body: dict[str, Any]) -> list[tuple[Models, str, Any]]:
+def _parts(body: dict[str, Any]) -> list[Definition]:
     """Returns the parts of a body that the domain reads, each with its models and its parameter."""
     kind = method_type(body)
-    parts: list[tuple[Models, str, Any]] = [
-        (METHOD_MODELS[kind], f"method.{kind}", method_of(body).get(kind))
-    ]
+    parts = [Definition(f"method.{kind}", METHOD_MODELS[kind], method_of(body).get(kind))]
     if kind == "supervised":
         deprecated = {"hyperparameters": body.get("hyperparameters")}
-        parts.append((SupervisedMethod, "", deprecated))
+        parts.append(Definition("", SupervisedMethod, deprecated))
     return parts
 
 
-def _of_refused_type(field: WalkedField, *, root: str, reported: set[str | None]) -> bool:
+def _of_refused_type(field: WalkedField, *, root: str, reported: Collection[str | None]) -> bool:
     """Returns whether an object around the field has a `type` that was reported."""
     return any(
         parameter(root, (*field.path[:depth], "type")) in reported

@@ -12,18 +12,18 @@ from app.domain.data.dataset import TOOLS_NOT_RUN
 from app.domain.data.prompts import OVERLAPPING_ROWS, Overlap
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
-from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
-from app.domain.jobs.preflight import (
+from app.domain.jobs.creation.preflight import (
     DatasetQuestion,
     DatasetReport,
     FileSummary,
     SampleRow,
     TokenLengths,
 )
+from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.models.models import BaseModelSpec
 from app.domain.tools.mcp_listings import SERVERS
 from app.preflight.files import FileRules, ReadFile, read_file
-from app.preflight.lengths import length_issues, measured, token_lengths
+from app.preflight.lengths import length_issues, prompt_lengths, token_lengths
 from app.preflight.rows import row_reader
 from app.preflight.tool_schemas import tool_problems
 from app.rendering.chat_template import Message
@@ -56,7 +56,7 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
     for param, file in files.items():
         lengths: TokenLengths | None = None
         if renderer is not None and base is not None:
-            tokens = measured(renderer, file)
+            tokens = prompt_lengths(renderer, file)
             lengths = token_lengths(tokens, base)
             issues += length_issues(question, param, tokens, base)
             issues += _tool_issues(

@@ -6,7 +6,7 @@ Must not know the source of a pace.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.domain.jobs.preflight import DatasetReport, Estimate
+from app.domain.jobs.creation.preflight import DatasetReport, Estimate
 from app.domain.jobs.usage import Usage
 from app.domain.methods.reinforcement import ResolvedHyperparameters
 

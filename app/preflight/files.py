@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final
 from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError, is_blank
 from app.domain.data.prompts import Prompts
 from app.domain.faults.issues import PreflightIssue
-from app.domain.jobs.row_needs import NO_NEEDS, RowFaults, RowNeeds
+from app.domain.jobs.creation.row_needs import NO_NEEDS, RowFaults, RowNeeds
 from app.rendering.chat_template import Message
 
 MAX_ISSUES: Final = 100

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import IssueSeverity, PreflightIssue
-from app.domain.jobs.preflight import DatasetQuestion, TokenLengths
+from app.domain.jobs.creation.preflight import DatasetQuestion, TokenLengths
 from app.domain.models.context_size import NO_ROOM_CURE, fills_context, full_context
 from app.domain.models.models import BaseModelSpec
 from app.preflight.files import ReadFile
@@ -22,7 +22,7 @@ Lengths = dict[int, int]
 """Tokens of each measured prompt by its line."""
 
 
-def measured(renderer: Renderer, file: ReadFile) -> Lengths:
+def prompt_lengths(renderer: Renderer, file: ReadFile) -> Lengths:
     """Returns the lengths of the sampled prompts that the template renders."""
     lengths: Lengths = {}
     for line, prompt in file.sampled.items():
@@ -33,10 +33,10 @@ def measured(renderer: Renderer, file: ReadFile) -> Lengths:
     return lengths
 
 
-def token_lengths(measured: Lengths, base: BaseModelSpec) -> TokenLengths | None:
-    if not measured:
+def token_lengths(by_line: Lengths, base: BaseModelSpec) -> TokenLengths | None:
+    if not by_line:
         return None
-    lengths = sorted(measured.values())
+    lengths = sorted(by_line.values())
 
     def percentile(share: float) -> int:
         return lengths[min(len(lengths) - 1, round(share * (len(lengths) - 1)))]
@@ -54,18 +54,18 @@ def token_lengths(measured: Lengths, base: BaseModelSpec) -> TokenLengths | None
 
 
 def length_issues(
-    question: DatasetQuestion, param: str, measured: Lengths, base: BaseModelSpec
+    question: DatasetQuestion, param: str, by_line: Lengths, base: BaseModelSpec
 ) -> Iterator[PreflightIssue]:
-    full = [line for line, length in measured.items() if fills_context(length, base.context_length)]
+    full = [line for line, length in by_line.items() if fills_context(length, base.context_length)]
     if not full:
         return
     share = question.no_room_share if param == "validation_file" else 1.0
-    ends = question.no_room_share is not None and len(full) >= (share or 1.0) * len(measured)
+    ends = question.no_room_share is not None and len(full) >= (share or 1.0) * len(by_line)
     severity: IssueSeverity = "error" if ends else "warning"
     shown = ", ".join(map(str, full[:_SHOWN_LINES])) + (", …" if len(full) > _SHOWN_LINES else "")
     message = (
-        f"{len(full)} of {len(measured)} measured prompts "
-        f"{full_context(base.context_length, max(measured.values()))}: lines {shown}. That leaves "
+        f"{len(full)} of {len(by_line)} measured prompts "
+        f"{full_context(base.context_length, max(by_line.values()))}: lines {shown}. That leaves "
         f"no token for an answer. {NO_ROOM_CURE}."
     )
     yield PreflightIssue(severity, PROMPT_EXCEEDS_CONTEXT, message, param, full[0])

@@ -56,6 +56,11 @@ def is_http(inner: dict[str, Any]) -> bool:
     return plays_rows(inner.get("environment"))
 
 
+def runs_calls(method: dict[str, Any]) -> bool:
+    """Returns whether tools, MCP servers or an environment answer the calls of the policy."""
+    return job_tools(method) is not None or is_http(reinforcement_of(method))
+
+
 def job_tools(method: dict[str, Any]) -> frozenset[str] | None:
     """Returns the names of the job's tools, `None` for a job that lists none and no MCP server."""
     inner = reinforcement_of(method)

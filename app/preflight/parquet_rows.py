@@ -50,7 +50,7 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         if isinstance(error, UnreadableParquet):
             raise
-        raise UnreadableParquet("it is no Parquet file that can be read") from error
+        raise UnreadableParquet("it is not a Parquet file that can be read") from error
 
 
 def _check(file: "parquet.ParquetFile", columns: Sequence[str]) -> None:
@@ -64,7 +64,7 @@ def _check(file: "parquet.ParquetFile", columns: Sequence[str]) -> None:
 
 
 def _texts(column: Any) -> Iterator[str | None]:
-    """Yields the values of a column, at most as long as a row may be, `None` for what is no
+    """Yields the values of a column, at most as long as a row may be, `None` for what is not
     text.
     """
     for value in column:

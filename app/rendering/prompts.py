@@ -1,4 +1,4 @@
-"""Encodes a prompt beside a running event loop.
+"""Encodes a prompt on a thread while an event loop runs.
 
 Promises: a prompt that cannot fit is refused before it is encoded, and a long one is encoded on a
 thread, so that the loop serves others meanwhile.

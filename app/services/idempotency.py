@@ -15,7 +15,7 @@ from typing import Self
 
 from app.domain.accounts.tenants import Principal
 from app.domain.errors import IdempotencyKeyInUse, IdempotencyKeyReused
-from app.domain.http.idempotency import AnsweredBefore, HttpResponse
+from app.domain.http.idempotency import HttpResponse, RepeatedRequest
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
 from app.store.unit_of_work import RequestUnitOfWork
@@ -71,7 +71,7 @@ class GuardedRequest:
         return self
 
     async def begin(self, fingerprint: bytes) -> None:
-        """Locks the key. Raises `AnsweredBefore`, `IdempotencyKeyInUse` or
+        """Locks the key. Raises `RepeatedRequest`, `IdempotencyKeyInUse` or
         `IdempotencyKeyReused`.
         """
         unit = self._database.request(self._principal)
@@ -96,11 +96,11 @@ class GuardedRequest:
         if self._unit is None:
             return
         if error is None and not self._stored:
-            error = _Undone()
+            error = _RollbackRequest()
         await self._unit.__aexit__(None if error is None else type(error), error, traceback)
 
 
-class _Undone(Exception):
+class _RollbackRequest(Exception):
     """Ends a transaction without a commit."""
 
 
@@ -141,9 +141,9 @@ async def _lock_key(
             param="Idempotency-Key",
         )
     if before is not None and before.response is not None:
-        raise AnsweredBefore(sealed.open(key, before.response))
+        raise RepeatedRequest(sealed.open(key, before.response))
     if before is not None or not locked:
         raise IdempotencyKeyInUse(
-            "A request with this Idempotency-Key is still at work; ask again in a moment.",
+            "A request with this Idempotency-Key is still running; retry in a moment.",
             param="Idempotency-Key",
         )

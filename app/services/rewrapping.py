@@ -19,7 +19,7 @@ BATCH: Final = 200
 
 
 @dataclass(slots=True)
-class Rewrapped:
+class RewrapCounts:
     """Counts of the blobs of one table."""
 
     rewrapped: int = 0
@@ -52,8 +52,8 @@ class RewrappingService:
         report["api_keys"] = {"current": current, "older": older}
         return report
 
-    async def _table(self, column: SealedColumn, batch: int) -> Rewrapped:
-        done, after = Rewrapped(), None
+    async def _table(self, column: SealedColumn, batch: int) -> RewrapCounts:
+        done, after = RewrapCounts(), None
         while True:
             seen, after = await self._batch(column, done, after=after, limit=batch)
             if seen < batch:
@@ -63,7 +63,7 @@ class RewrappingService:
         return done
 
     async def _batch(
-        self, column: SealedColumn, done: Rewrapped, *, after: Key | None, limit: int
+        self, column: SealedColumn, done: RewrapCounts, *, after: Key | None, limit: int
     ) -> tuple[int, Key | None]:
         async with SealedUnitOfWork(self._database) as unit:
             rows = await unit.blobs.others(column, self._box.head, after=after, limit=limit)

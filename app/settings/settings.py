@@ -15,6 +15,8 @@ from app.settings.objects import ObjectsSettings
 from app.settings.runs import LeaseSettings, PricingSettings, RetentionSettings, RunSettings
 from app.settings.sandbox import SandboxSettings, socket_of
 from app.settings.secret_key import SecretKey, derive_key
+from app.settings.telemetry import TelemetrySettings
+from app.settings.trackers import WandbSettings
 
 _KEY_HMAC = "api-key-hmac/v1"
 _LEAST_KEY_LENGTH = 16
@@ -38,6 +40,9 @@ class Settings(ModelSettings):
     workers and the engine of one machine must see it under the same path. Its contents are
     disposable.
     """
+    trackers_dir: Path = Field(default_factory=lambda data: Path(data["data_dir"]) / "trackers")
+    """Directory of what trackers of experiments write, such as event files for TensorBoard."""
+    wandb: WandbSettings = WandbSettings()
     min_free_bytes: int = Field(256 * 1024**2, ge=0)
     """Free space of each disk below which the service stores no new file, begins no run and is not
     ready. Postgres needs the remaining space.
@@ -62,11 +67,12 @@ class Settings(ModelSettings):
     quotas: Quotas = Quotas()
     pricing: PricingSettings = PricingSettings()
     retention: RetentionSettings = RetentionSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     requests_per_minute: int = Field(30_000, ge=0)
     """Limit of one project's requests over all API processes; 0 means no limit."""
     monitoring_key: SecretStr | None = None
-    """Key with which Prometheus reads `GET /metrics`; without it nothing is measured, and the path
-    is not served.
+    """Key with which Prometheus reads `GET /metrics` of the API and of workers; without it the API
+    measures nothing, and does not serve the path.
     """
     stream_heartbeat_s: float = Field(15.0, gt=0)
     """Seconds without news after which a live stream sends a comment, so that no proxy closes it,
@@ -78,8 +84,10 @@ class Settings(ModelSettings):
 
     @field_validator("monitoring_key")
     @classmethod
-    def _is_no_empty_key(cls, key: SecretStr | None) -> SecretStr | None:
-        if key is not None and len(key.get_secret_value()) < _LEAST_KEY_LENGTH:
+    def _is_no_short_key(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is None or not key.get_secret_value():
+            return None  # compose files pass unset variables as empty ones
+        if len(key.get_secret_value()) < _LEAST_KEY_LENGTH:
             raise ValueError(f"the key must have {_LEAST_KEY_LENGTH} characters or more")
         return key
 

@@ -1,1 +1,1 @@
-"""Slots of one process: who may do how much at the same time."""
+"""Slots of one process: limits on the concurrent work of projects and organizations."""

@@ -19,12 +19,12 @@ from app.store.transactions.base_unit import BaseUnitOfWork
 Rows_co = TypeVar("Rows_co", bound=LeasedRows, covariant=True)
 
 
-class AcrossTenants(BaseUnitOfWork):
+class CrossTenantUnitOfWork(BaseUnitOfWork):
     def __init__(self, database: Database) -> None:
         super().__init__(database.sessions, {"app.system": "on"})
 
 
-class ClaimUnitOfWork(AcrossTenants, Generic[Rows_co]):
+class ClaimUnitOfWork(CrossTenantUnitOfWork, Generic[Rows_co]):
     """A transaction on the leases of one table, across all tenants."""
 
     def __init__(self, database: Database, rows: type[Rows_co]) -> None:

@@ -1,1 +1,1 @@
-"""The web's forms that the API and the dashboard share: live streams, the check of a query."""
+"""HTTP parts that the API and the dashboard share: live streams, the check of a query."""

@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
 from app.domain.jobs.jobs import Job
-from app.domain.jobs.streams import END_STREAM, Quiet, StreamedEvent, StreamItem
+from app.domain.jobs.streams import END_STREAM, IdleHeartbeat, StreamedEvent, StreamItem
 
 _RETRY_MS: Final = 2000
 _HEADERS: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -49,7 +49,7 @@ async def _sent(
                 yield of_event(item)
             case Job():
                 yield of_job(item)
-            case Quiet():
+            case IdleHeartbeat():
                 yield KEEPALIVE_COMMENT
             case _:
                 assert_never(item)

@@ -26,9 +26,9 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.domain.documents.pointers import Path, pointer, put
+from app.domain.documents.pointers import Path, pointer, replace_at
 from app.domain.secrets.free_form import Found, secrets_in
-from app.domain.secrets.names import announced
+from app.domain.secrets.names import secret_name_class
 from app.domain.secrets.owner_labels import (
     by_pointer,
     criteria_by_pointer,
@@ -223,7 +223,7 @@ def _redacted(document: Any, walk: _Walk) -> tuple[Any, dict[str, Any]]:
     found = [one for one in walk(document, ()) if one[1] not in (one[2], REDACTED)]
     copy = deepcopy(document)
     for path, _, shown in found:
-        put(copy, pointer(path), shown)
+        replace_at(copy, pointer(path), shown)
     return copy, {pointer(path): value for path, value, _ in found}
 
 
@@ -238,7 +238,7 @@ def _in_object(
         if key in below:
             yield from below[key](one, (*path, key))
         elif key not in plain:
-            yield from secrets_in(one, (*path, key), credential=announced(key))
+            yield from secrets_in(one, (*path, key), credential=secret_name_class(key))
 
 
 def _in_tool(tool: Any, path: Path) -> Iterator[Found]:

@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.domain.documents.pointers import Path, pointer, put
+from app.domain.documents.pointers import Path, pointer, replace_at
 from app.domain.secrets.free_form import Found, secrets_in
-from app.domain.secrets.names import announced
+from app.domain.secrets.names import secret_name_class
 
 revision = "0020"
 down_revision = "0019"
@@ -61,7 +61,7 @@ def _runs(connection: sa.Connection) -> None:
             continue
         shown = deepcopy(sent)
         for path, _, text in found:
-            put(shown, pointer(path), text)
+            replace_at(shown, pointer(path), text)
         connection.execute(sa.update(_RUNS).where(this).values(data_source=shown))
 
 
@@ -112,4 +112,4 @@ def _in_messages(value: Any, path: Path) -> Iterator[Found]:
 
 def _below(key: str, value: Any, path: Path) -> Iterator[Found]:
     if key not in _PLAIN or not isinstance(value, str):
-        yield from secrets_in(value, path, credential=announced(key))
+        yield from secrets_in(value, path, credential=secret_name_class(key))

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-from migrations.audited import Audited, audit, stop_audit
+from migrations.audited import AuditedChange, audit, stop_audit
 from migrations.guards import OF_PROJECT, guard, setting
 
 revision = "0031"
@@ -46,65 +46,67 @@ def _changed(*columns: str) -> str:
     return f"({old}) IS DISTINCT FROM ({new})"
 
 
-def _update(table: str, verb: str, columns: str, noun: str, when: str, *details: str) -> Audited:
+def _update(
+    table: str, verb: str, columns: str, noun: str, when: str, *details: str
+) -> AuditedChange:
     shown = _object(*details) if details else "'{{}}'::jsonb"
-    return Audited(table, verb, f"UPDATE OF {columns}", noun, when, shown)
+    return AuditedChange(table, verb, f"UPDATE OF {columns}", noun, when, shown)
 
 
 _ACCOUNTS = (
-    Audited(
+    AuditedChange(
         *("api_keys", "created", "INSERT", "'api_key'"),
         details=_object("name", "kind", "service_account_id"),
         organization=_OWN,
     ),
-    Audited(
+    AuditedChange(
         *("api_keys", "updated", "UPDATE OF name, expires_at", "'api_key'"),
         when=_changed("name", "expires_at"),
         details=_object("name", expires_at="extract(epoch FROM {row}.expires_at)::bigint"),
         organization=_OWN,
     ),
-    Audited(
+    AuditedChange(
         *("api_keys", "deleted", "UPDATE OF revoked_at", "'api_key'"),
         when="OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL",
         organization=_OWN,
     ),
-    Audited(
+    AuditedChange(
         *("projects", "created", "INSERT", "'project'"),
         details=_object("name", title="{row}.name"),
         project="{row}.id",
         organization=_OWN,
     ),
-    Audited(
+    AuditedChange(
         *("projects", "updated", "UPDATE OF name", "'project'"),
         when=_changed("name"),
         details=_object(title="{row}.name"),
         project="{row}.id",
         organization=_OWN,
     ),
-    Audited(
+    AuditedChange(
         *("projects", "archived", "UPDATE OF archived_at", "'project'"),
         when="OLD.archived_at IS NULL AND NEW.archived_at IS NOT NULL",
         project="{row}.id",
         organization=_OWN,
     ),
-    Audited(
+    AuditedChange(
         *("service_accounts", "created", "INSERT", "'service_account'"),
         details=_object("name", "role"),
         organization=_OWN,
     ),
-    Audited(
+    AuditedChange(
         *("service_accounts", "updated", "UPDATE OF name, role", "'service_account'"),
         when=_changed("name", "role"),
         details=_object("name", "role"),
         organization=_OWN,
     ),
-    Audited(
+    AuditedChange(
         *("service_accounts", "deleted", "UPDATE OF deleted_at", "'service_account'"),
         when=_DELETED,
         organization=_OWN,
     ),
     *(
-        Audited(
+        AuditedChange(
             *("dashboard_sessions", "succeeded", on, noun),
             when="{row}.kind = 'session'",
             resource="split_part(actor, ' ', 2)",  # the id of the row is the hash of a secret
@@ -112,7 +114,7 @@ _ACCOUNTS = (
         for on, noun in (("INSERT", "'login'"), ("DELETE", "'logout'"))
     ),
     *(
-        Audited(
+        AuditedChange(
             *("checkpoint_permissions", verb, on, "'checkpoint.permission'"),
             details=_object(
                 project_id="{row}.target_project_id", fine_tuned_model_checkpoint="{row}.model_name"
@@ -123,7 +125,7 @@ _ACCOUNTS = (
     ),
 )
 _JOBS = (
-    Audited(
+    AuditedChange(
         *("fine_tuning_jobs", "created", "INSERT", "'fine_tuning.job'"),
         details=_object("model", "training_file", "validation_file"),
         organization=_OWN,
@@ -139,13 +141,13 @@ _JOBS = (
         "NEW.status = 'cancelled' AND OLD.status <> 'cancelled'",
     ),
     _update("fine_tuning_jobs", "deleted", "deleted_at", "'fine_tuning.job'", _DELETED),
-    Audited(
+    AuditedChange(
         *("tuned_models", "deleted", "UPDATE OF deleted_at", "'model'"),
         when=_DELETED,
         details=_object("job_id"),
         resource="{row}.name",
     ),
-    Audited(
+    AuditedChange(
         *("model_exports", "created", "INSERT", "'model.export'"), details=_object("model", "kind")
     ),
     _update(
@@ -156,11 +158,11 @@ _JOBS = (
     _update("model_exports", "deleted", "deleted_at", "'model.export'", _DELETED, "model"),
 )
 _DATA = (
-    Audited(
+    AuditedChange(
         *("files", "created", "INSERT", "'file'"), details=_object("filename", "purpose", "bytes")
     ),
     _update("files", "deleted", "deleted_at", "'file'", _DELETED, "filename", "purpose"),
-    Audited(
+    AuditedChange(
         *("uploads", "created", "INSERT", "'upload'"),
         details=_object("filename", "purpose", "bytes"),
     ),
@@ -172,7 +174,7 @@ _DATA = (
         )
         for status in ("completed", "cancelled")
     ),
-    Audited(
+    AuditedChange(
         *("registered_objects", "created", "INSERT", "{row}.noun"),
         details=_object("name", "version"),
     ),
@@ -181,7 +183,7 @@ _DATA = (
         *("name", "version"),
     ),
     _update("registered_objects", "deleted", "deleted_at", "{row}.noun", _DELETED, "name"),
-    Audited(
+    AuditedChange(
         *("webhook_endpoints", "created", "INSERT", "'webhook_endpoint'"),
         details=_object("name", "event_types"),
     ),
@@ -191,28 +193,30 @@ _DATA = (
         _changed("name", "url", "event_types", "secrets", "disabled_at"),
         *("name", "event_types"),
     ),
-    Audited(
+    AuditedChange(
         *("webhook_endpoints", "deleted", "DELETE", "'webhook_endpoint'"), details=_object("name")
     ),
     # A job's own eval is created and deleted with the job.
-    Audited(
+    AuditedChange(
         *("evals", "created", "INSERT", "'eval'"),
         when="NEW.job_id IS NULL",
         details=_object("name"),
     ),
     _update("evals", "updated", "name, metadata", "'eval'", "true", "name"),
-    Audited(
+    AuditedChange(
         *("evals", "deleted", "DELETE", "'eval'"),
         when="OLD.job_id IS NULL",
         details=_object("name"),
     ),
-    Audited(*("eval_runs", "created", "INSERT", "'eval.run'"), details=_object("eval_id", "model")),
+    AuditedChange(
+        *("eval_runs", "created", "INSERT", "'eval.run'"), details=_object("eval_id", "model")
+    ),
     _update(
         *("eval_runs", "cancelled", "status", "'eval.run'"),
         "NEW.status = 'canceled' AND OLD.status <> 'canceled'",
         "eval_id",
     ),
-    Audited(*("eval_runs", "deleted", "DELETE", "'eval.run'"), details=_object("eval_id")),
+    AuditedChange(*("eval_runs", "deleted", "DELETE", "'eval.run'"), details=_object("eval_id")),
 )
 AUDITED = (*_ACCOUNTS, *_JOBS, *_DATA)
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 from app.domain.texts.python_syntax import module_of
-from tests.support.regex_steps import Search, TooManySteps, literals, parts, sample, syntax
+from tests.support.regex_steps import RegexSearch, TooManySteps, literals, parts, sample, syntax
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SHORT, LONG = 8, 24
@@ -29,14 +29,14 @@ UNREAD: Final = ("workers/learning/", "workers/engines/")
 IN_FUNCTIONS: Final = {
     "app/api/support/multipart.py": "one class without a repeat",
     "app/api/support/specification.py": "paths of our own routes",
-    "app/domain/graders/marks.py": "one repeated class",
+    "app/domain/graders/texts/marks.py": "one repeated class",
     "app/domain/rollouts/metric_meanings.py": "names of curves, as long as a tool's name",
     "app/embedded/base_model/source.py": "the name of the operator's model",
-    "app/embedded/binaries.py": "output of the Postgres that the operator installed",
-    "app/grading/words.py": "repeated classes, each apart from what follows it",
+    "app/embedded/servers/binaries.py": "output of the Postgres that the operator installed",
+    "app/grading/texts/words.py": "repeated classes, each apart from what follows it",
     "workers/base_models/tokenizer.py": "texts of the shipped model's training",
-    "workers/engines/cpu/adapters.py": "names of modules",
-    "workers/learning/lora_targets.py": "names of modules",
+    "workers/engines/cpu/models/adapters.py": "names of modules",
+    "workers/learning/adapters/lora_targets.py": "names of modules",
     "workers/learning/memory/__main__.py": "an argument of the command",
     "workers/sandbox/forks.py": "a file of the kernel",
 }
@@ -92,7 +92,8 @@ def _growth(pattern: re.Pattern[Any], beginning: str, unit: str, *, anchored: bo
     texts = (f"{beginning}{unit * count}\x01" for count in (SHORT, LONG))
     try:
         small, large = (
-            max(Search(pattern, text).run(anchored=anchored).steps, len(text)) for text in texts
+            max(RegexSearch(pattern, text).run(anchored=anchored).steps, len(text))
+            for text in texts
         )
     except TooManySteps:
         return math.inf
@@ -127,7 +128,7 @@ def test_steps_are_counted_on_the_way_that_the_engine_goes(pattern: str | bytes,
     compiled: re.Pattern[Any] = re.compile(pattern)
     own = text.encode() if isinstance(pattern, bytes) else text
     expected = [match.span() for match in compiled.finditer(own)]
-    assert Search(compiled, text).run(anchored=False).spans == expected
+    assert RegexSearch(compiled, text).run(anchored=False).spans == expected
 
 
 def test_costs_beyond_the_text_are_seen() -> None:

@@ -1,5 +1,5 @@
 """Runs frozen at random instants, outside and inside a transaction: each is replaced, and the
-adapter is that of the quiet run. The seed is printed for a replay.
+adapter is that of the uninterrupted run. The seed is printed for a replay.
 """
 
 import os

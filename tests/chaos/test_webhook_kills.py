@@ -81,7 +81,7 @@ def _cancel(client: OpenAI, job_id: str) -> None:
 
 
 def _eventually(call: Any, *, timeout_s: float = 60) -> Any:
-    """While the API itself, or its database, is away for a moment."""
+    """While the API itself, or its database, is unavailable for a moment."""
     give_up_at = time.monotonic() + timeout_s
     while True:
         try:

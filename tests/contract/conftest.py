@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.contract.service import BASE, ENDPOINT, ROW, Service, running_service
-from tests.support.contract.siblings import Sibling, add_sibling
+from tests.support.contract.siblings import SiblingProject, add_sibling
 from tests.support.stack import Services
 
 
@@ -17,7 +17,7 @@ def service(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.fixture(scope="module")
-def sibling(service: Service) -> Sibling:
+def sibling(service: Service) -> SiblingProject:
     return add_sibling(service.database.settings)
 
 

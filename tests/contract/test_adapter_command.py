@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.cli.model_download import DownloadFailed
-from app.cli.models import download
-from app.cli.output import Output
-from app.cli.profiles.profiles import Named
-from app.cli.remote import Remote
-from app.cli.service_errors import ServiceError
+from app.cli.models.downloading import DownloadFailed
+from app.cli.models.models import download
+from app.cli.profiles.profiles import AddressSources
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Output
+from app.cli.terminal.service_errors import ServiceError
 from tests.support.command_line import agent_rft
 from tests.support.contract.adapters import WEIGHTS, StoredModel, add_adapter, get_adapter
 from tests.support.contract.service import BASE, Service
@@ -59,7 +59,7 @@ def fetch(
 
 
 def remote_of(base_url: str, key: str) -> Remote:
-    return Remote(Named(base_url, key, None), Output("models download", as_json=False))
+    return Remote(AddressSources(base_url, key, None), Output("models download", as_json=False))
 
 
 def check(out: Path, weights: bytes = WEIGHTS) -> None:

@@ -18,7 +18,7 @@ from tests.support.contract.adapters import (
     unpacked,
 )
 from tests.support.contract.service import BASE, Service
-from tests.support.contract.siblings import Sibling
+from tests.support.contract.siblings import SiblingProject
 from tests.support.patience import PATIENCE_S
 
 
@@ -124,7 +124,7 @@ def test_a_base_model_has_no_adapter(service: Service) -> None:
 
 
 def test_an_adapter_is_for_those_who_may_chat_with_its_model(
-    service: Service, sibling: Sibling, model: StoredModel
+    service: Service, sibling: SiblingProject, model: StoredModel
 ) -> None:
     unknown = refused(service, 404, f"ft:{BASE}:first::00000000")
     assert unknown["code"] == "model_not_found"

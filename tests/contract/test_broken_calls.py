@@ -1,4 +1,4 @@
-"""A tool call that cannot be parsed reaches a chat client as content with a sign."""
+"""A tool call that cannot be parsed reaches a chat client as content with an error field."""
 
 from typing import Any
 

@@ -25,7 +25,7 @@ from tests.support.contract.exports import (
     sweep_exports,
 )
 from tests.support.contract.service import BASE, Service
-from tests.support.contract.siblings import Sibling
+from tests.support.contract.siblings import SiblingProject
 from workers.exports.child import work
 from workers.processes.clients import open_clients
 
@@ -96,7 +96,7 @@ def test_an_export_is_made_in_the_background_and_downloaded(service: Service, mo
 
 
 def test_an_export_that_cannot_succeed_is_refused(
-    service: Service, model: str, sibling: Sibling
+    service: Service, model: str, sibling: SiblingProject
 ) -> None:
     for name in (BASE, "tiny-agent"):
         assert error(models(service, "POST", f"{name}/exports")) == (400, "base_model")
@@ -156,7 +156,7 @@ def test_an_id_of_no_export_is_not_found(service: Service, model: str, export_id
 
 
 def test_another_project_has_no_part_in_an_export(
-    service: Service, model: str, sibling: Sibling
+    service: Service, model: str, sibling: SiblingProject
 ) -> None:
     export = exported(service, model)
     one = f"{model}/exports/{export['id']}"
@@ -172,7 +172,7 @@ def test_another_project_has_no_part_in_an_export(
 
 
 def test_an_export_ends_with_the_permission_and_with_the_model(
-    service: Service, model: str, sibling: Sibling
+    service: Service, model: str, sibling: SiblingProject
 ) -> None:
     permissions = service.client().fine_tuning.checkpoints.permissions
     granted = permissions.create(model, project_ids=[sibling.project_id]).data[0]

@@ -27,7 +27,7 @@ from tests.support.contract.administration import (
     NOT_SERVED,
     ROOTS,
     Keys,
-    MadeOrganization,
+    OrganizationBuilder,
     admin_keys_of,
     client_of,
     copies,
@@ -63,7 +63,7 @@ def project(admin: OpenAI, request: pytest.FixtureRequest) -> str:
 
 
 def call_of(path: str, client: OpenAI) -> Args:
-    return CALLS[path.removeprefix("admin.organization.")](MadeOrganization(client))
+    return CALLS[path.removeprefix("admin.organization.")](OrganizationBuilder(client))
 
 
 def options(service: Service, keys: Keys) -> Any:

@@ -111,7 +111,7 @@ def test_an_engine_without_a_code_for_long_prompts_is_given_the_hosted_one(
     assert (refused.value.code, refused.value.param) == ("context_length_exceeded", "messages")
 
 
-def test_the_client_retries_while_the_engine_is_away(service: Service) -> None:
+def test_the_client_retries_while_the_engine_is_unavailable(service: Service) -> None:
     service.engine.refusals[:] = [(503, "busy")]
     began = time.monotonic()
     reply = service.client().chat.completions.create(
@@ -127,7 +127,7 @@ def test_a_stream_that_breaks_off_is_an_error_not_an_end(service: Service) -> No
     stream = service.client(max_retries=0).chat.completions.create(
         model=BASE, messages=[{"role": "user", "content": "hi"}], stream=True
     )
-    with pytest.raises(openai.APIError, match="engine is away"):
+    with pytest.raises(openai.APIError, match="engine is unavailable"):
         list(stream)
 
 

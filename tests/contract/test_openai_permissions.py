@@ -6,7 +6,7 @@ import pytest
 from openai import BadRequestError, NotFoundError, OpenAI, PermissionDeniedError
 
 from tests.support.contract.service import Service
-from tests.support.contract.siblings import Sibling
+from tests.support.contract.siblings import SiblingProject
 
 MODEL = "ft:tiny-agent-2026-11-21:first:shared:abcd1234"
 SLASHED = "ft:hub/base:first::slash123:ckpt-step-3"
@@ -29,7 +29,7 @@ def ask(client: OpenAI, model: str) -> Any:
 
 
 def test_a_shared_model_is_listed_and_called_until_it_is_revoked(
-    service: Service, sibling: Sibling, shared: str
+    service: Service, sibling: SiblingProject, shared: str
 ) -> None:
     owner, other = service.client(), service.client(key=sibling.key)
     assert shared not in names(other)
@@ -55,7 +55,7 @@ def test_a_shared_model_is_listed_and_called_until_it_is_revoked(
 
 
 def test_whom_it_is_shared_with_may_neither_pass_it_on_nor_delete_it(
-    service: Service, sibling: Sibling, shared: str
+    service: Service, sibling: SiblingProject, shared: str
 ) -> None:
     owner, other = service.client(), service.client(key=sibling.key)
     granted = owner.fine_tuning.checkpoints.permissions.create(
@@ -78,7 +78,7 @@ def test_whom_it_is_shared_with_may_neither_pass_it_on_nor_delete_it(
 
 
 def test_an_admin_key_shares_models_of_its_own_organization_only(
-    service: Service, sibling: Sibling, shared: str
+    service: Service, sibling: SiblingProject, shared: str
 ) -> None:
     admin, other = service.client(key=sibling.admin_key), service.client(key=sibling.key)
     permissions = admin.fine_tuning.checkpoints.permissions
@@ -95,7 +95,7 @@ def test_an_admin_key_shares_models_of_its_own_organization_only(
 
 
 def test_a_project_outside_the_organization_is_refused_and_nothing_is_granted(
-    service: Service, sibling: Sibling, shared: str
+    service: Service, sibling: SiblingProject, shared: str
 ) -> None:
     permissions = service.client().fine_tuning.checkpoints.permissions
     foreign = service.project_of(service.api.other_key)
@@ -110,7 +110,7 @@ def test_a_project_outside_the_organization_is_refused_and_nothing_is_granted(
 
 
 def test_lists_page_by_last_id_in_both_orders(
-    service: Service, sibling: Sibling, shared: str
+    service: Service, sibling: SiblingProject, shared: str
 ) -> None:
     targets = service.add_projects(sibling.project_id, 23)
     permissions = service.client().fine_tuning.checkpoints.permissions
@@ -131,7 +131,7 @@ def test_lists_page_by_last_id_in_both_orders(
 
 
 def test_a_name_with_a_slash_reaches_its_model(
-    service: Service, sibling: Sibling, job: Any
+    service: Service, sibling: SiblingProject, job: Any
 ) -> None:
     service.add_tuned_model(job.id, SLASHED, "adapter-slash")
     permissions = service.client().fine_tuning.checkpoints.permissions
@@ -140,7 +140,9 @@ def test_a_name_with_a_slash_reaches_its_model(
     assert permissions.delete(granted.id, fine_tuned_model_checkpoint=SLASHED).deleted
 
 
-async def test_the_asynchronous_client_too(service: Service, sibling: Sibling, shared: str) -> None:
+async def test_the_asynchronous_client_too(
+    service: Service, sibling: SiblingProject, shared: str
+) -> None:
     async with service.async_client() as client:
         permissions = client.fine_tuning.checkpoints.permissions
         created = [

@@ -14,7 +14,7 @@ from openai import AsyncOpenAI, OpenAI, RateLimitError
 from tests.support.contract.evals import content
 from tests.support.contract.evals import make as make_eval
 from tests.support.contract.service import BASE, CHATS_IN_FLIGHT, ROW, Service
-from tests.support.contract.siblings import Sibling
+from tests.support.contract.siblings import SiblingProject
 from tests.support.patience import PATIENCE_S, until
 
 HELLO: Any = [{"role": "user", "content": "hi"}]
@@ -69,7 +69,7 @@ def _upload(client: OpenAI, size: int = 1) -> Any:
     return client.files.create(file=("rows.jsonl", ROW * size), purpose="fine-tune")
 
 
-def test_files_and_their_bytes(service: Service, client: OpenAI, sibling: Sibling) -> None:
+def test_files_and_their_bytes(service: Service, client: OpenAI, sibling: SiblingProject) -> None:
     held = _count(service, "files", "deleted_at IS NULL")
     with quota(service, max_files=held + 2):
         first = _upload(client)
@@ -97,7 +97,7 @@ def test_files_and_their_bytes(service: Service, client: OpenAI, sibling: Siblin
 
 
 def test_evals_and_their_rows_count_as_bytes(
-    service: Service, client: OpenAI, sibling: Sibling
+    service: Service, client: OpenAI, sibling: SiblingProject
 ) -> None:
     of, rows = make_eval(client), content("a" * 10_000)
     source: Any = {"type": "jsonl", "source": rows}
@@ -213,7 +213,7 @@ def test_registered_objects(service: Service, client: OpenAI) -> None:
         create("quota_b")
 
 
-async def test_chats_in_flight(service: Service, sibling: Sibling) -> None:
+async def test_chats_in_flight(service: Service, sibling: SiblingProject) -> None:
     service.engine.hang = True
     body: Any = {"model": BASE, "messages": HELLO}
     async with service.async_client() as client:

@@ -6,7 +6,7 @@ import pytest
 from openai import BadRequestError, OpenAI
 
 from tests.support.contract.service import BASE, Service
-from tests.support.contract.siblings import Sibling
+from tests.support.contract.siblings import SiblingProject
 
 LOW = {"reasoning_effort": "low", "enable_thinking": False}
 HIGH = {"reasoning_effort": "high", "enable_thinking": True}
@@ -46,7 +46,7 @@ def test_the_calls_own_effort_wins_and_the_trained_one_is_the_default(
 
 
 def test_a_project_that_shares_the_model_calls_it_with_the_same_effort(
-    service: Service, sibling: Sibling, tuned: str
+    service: Service, sibling: SiblingProject, tuned: str
 ) -> None:
     permissions = service.client().fine_tuning.checkpoints.permissions
     permissions.create(tuned, project_ids=[sibling.project_id])

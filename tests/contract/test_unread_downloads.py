@@ -14,7 +14,7 @@ from app.api.middleware.protocol import Protocol
 from app.gateways.objects import LocalObjects
 from tests.support.contract.adapters import WEIGHTS, add_adapter, get_adapter
 from tests.support.contract.service import BASE, Service, running_service
-from tests.support.contract.siblings import Sibling
+from tests.support.contract.siblings import SiblingProject
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.stack import Services
 
@@ -99,7 +99,7 @@ def begun(connection: socket.socket) -> bool:
 
 
 def test_unread_downloads_take_the_slots_of_their_own_project_only(
-    service: Service, unread: Unread, path: str, sibling: Sibling, job: Any
+    service: Service, unread: Unread, path: str, sibling: SiblingProject, job: Any
 ) -> None:
     held = [unread.open(path) for _ in range(DOWNLOADS)]
     assert all(map(begun, held))
@@ -161,7 +161,7 @@ def whatever_came(connection: socket.socket) -> int:
 
 
 def test_requests_in_flight_count_until_the_last_byte(
-    service: Service, unread: Unread, path: str, sibling: Sibling
+    service: Service, unread: Unread, path: str, sibling: SiblingProject
 ) -> None:
     service.engine.hang = True
     chat = b'{"model": "%s", "messages": [{"role": "user", "content": "x"}]}' % BASE.encode()

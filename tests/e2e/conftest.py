@@ -15,6 +15,7 @@ from tests.support.e2e.main_job import (
     Endpoints,
     FinishedJob,
 )
+from tests.support.e2e.monitoring import KEY
 from tests.support.installation import (
     Installation,
     example_agent,
@@ -57,6 +58,7 @@ def live(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Iter
         # The endpoints answer in the process of the tests, which a busy machine may hold up.
         EGRESS__CALL_TIMEOUT_S="20",
         RUNS__WAITING_LIMIT_S="3",
+        MONITORING_KEY=KEY,
     ) as running:
         yield running
     assert processes_below(directory) == []

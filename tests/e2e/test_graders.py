@@ -100,12 +100,12 @@ def test_a_judge_without_a_score_loses_rollouts_and_scores_none_of_them(
 ) -> None:
     client = live.client()
     method = records_method(endpoints.good)
-    away = {
+    unavailable = {
         "model": "anything",
         "base_url": f"{endpoints.dead}/v1",
         "headers": {"Authorization": "Bearer canary-judge"},
     }
-    method["reinforcement"]["grader"] = JUDGE if served else {**JUDGE, **away}
+    method["reinforcement"]["grader"] = JUDGE if served else {**JUDGE, **unavailable}
     created = client.fine_tuning.jobs.create(
         model="tiny-agent",
         training_file=small_files[0],

@@ -7,7 +7,7 @@ import pytest
 from openai import NotFoundError
 from openai.types.fine_tuning import FineTuningJob
 
-from app.domain.jobs.thinning import extremes
+from app.domain.jobs.curves.thinning import extremes
 from app.domain.rollouts.metric_meanings import SPLITS, meaning
 from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows

@@ -20,7 +20,7 @@ from examples.records_agent.dataset import make_rows, write_rows
 from examples.records_agent.records import build_catalogue
 from examples.records_agent.tools import SCHEMAS, call_tool
 from tests.support.e2e.main_job import Endpoints
-from tests.support.endpoints import Received, Reply, endpoint_in_thread
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint_in_thread
 from tests.support.installation import (
     Installation,
     child_pid,
@@ -86,7 +86,7 @@ class Relay:
     held: threading.Event = field(default_factory=threading.Event)
     released: threading.Event = field(default_factory=threading.Event)
 
-    async def __call__(self, received: Received) -> Reply:
+    async def __call__(self, received: ReceivedRequest) -> Reply:
         sent = {
             name: value
             for name, value in received.headers.items()

@@ -9,11 +9,11 @@ from transformers import AutoConfig, Qwen3Config, Qwen3ForCausalLM
 from tests.support.learning.gradients import gradients, perturb
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import random_samples
-from workers.learning.attention import attend_by_branch
-from workers.learning.layout import Group, Layout
+from workers.learning.batches.layout import Group, Layout
+from workers.learning.forward.attention import attend_by_branch
+from workers.learning.forward.varlen_attention import attend_packed
 from workers.learning.memory.counting import count
 from workers.learning.training_samples import TrainingSample
-from workers.learning.varlen_attention import attend_packed
 
 pytestmark = pytest.mark.gpu
 

@@ -1,4 +1,4 @@
-"""Finds choices between the members of an enum or a `Literal` that are no `match`.
+"""Finds choices between the members of an enum or a `Literal` that are not `match`.
 
 A closed set of values grows like a closed union, and its new member must be a type error where its
 behaviour is chosen. Four shapes are a choice, and become a `match` that ends in `assert_never` (or
@@ -23,18 +23,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tests.house.closed_unions import Function, Tree, ends_in_assert_never, is_wildcard, nodes
-from tests.house.closed_values import Closed, Values
+from tests.house.closed_values import ClosedValue, Values
 from tests.house.tree import Violation
 
 _ADVICE = "use `match` and end it in `assert_never`"
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
+class _ComparedValue:
     """One comparison of a value with members of one closed set."""
 
     subject: str
-    closed: Closed
+    closed: ClosedValue
     members: frozenset[str]
 
 
@@ -44,13 +44,13 @@ class _Scope:
     module: str
     function: Function | None
 
-    def violation(self, node: ast.AST, closed: Closed, text: str) -> Violation:
+    def violation(self, node: ast.AST, closed: ClosedValue, text: str) -> Violation:
         line = getattr(node, "lineno", 0)
         return Violation(
             self.values.tree.paths[self.module], line, f"{text} of {closed.name}: {_ADVICE}"
         )
 
-    def compared(self, test: ast.expr) -> _Compared | None:
+    def compared(self, test: ast.expr) -> _ComparedValue | None:
         """Returns the comparison that is the whole test, if its value is of a closed set."""
         match test:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -65,11 +65,11 @@ class _Scope:
         known = [each for each in found if each is not None]
         if not known:
             return None
-        return _Compared(ast.dump(subject), known[0][0], frozenset(name for _, name in known))
+        return _ComparedValue(ast.dump(subject), known[0][0], frozenset(name for _, name in known))
 
 
 def find(tree: Tree) -> Iterator[Violation]:
-    """Yields each choice that is no `match`, module by module."""
+    """Yields each choice that is not a `match`, module by module."""
     values = Values(tree)
     for module, parsed in tree.modules.items():
         seen: set[int] = set()
@@ -140,7 +140,7 @@ def _table(scope: _Scope, node: ast.Dict) -> Iterator[Violation]:
         yield scope.violation(node, closed, f"a table without {', '.join(sorted(missing))}")
 
 
-def _keyed(scope: _Scope, node: ast.Dict, types: Sequence[Closed]) -> Iterator[Violation]:
+def _keyed(scope: _Scope, node: ast.Dict, types: Sequence[ClosedValue]) -> Iterator[Violation]:
     texts = [key.value for key in node.keys if isinstance(key, ast.Constant)]
     if not texts or len(texts) < len(node.keys):
         return

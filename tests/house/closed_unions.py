@@ -72,7 +72,7 @@ class Tree:
 
     @cached_property
     def aliases(self) -> dict[Symbol, ast.expr]:
-        """Every assignment of one name at the top level; most are no types."""
+        """Every assignment of one name at the top level; most are not types."""
         found = {}
         for module, tree in self.modules.items():
             for node in tree.body:

@@ -19,7 +19,7 @@ _WRAPPERS: Final = frozenset({"Annotated", "ClassVar", "Final", "SkipValidation"
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class ClosedValue:
     """A closed set of values, by its name in a violation."""
 
     name: str
@@ -33,9 +33,9 @@ class Values:
     tree: Tree
 
     @cached_property
-    def enums(self) -> dict[Symbol, Closed]:
+    def enums(self) -> dict[Symbol, ClosedValue]:
         return {
-            symbol: Closed(
+            symbol: ClosedValue(
                 symbol.name,
                 frozenset(
                     target.id
@@ -49,9 +49,9 @@ class Values:
         }
 
     @cached_property
-    def fields(self) -> dict[str, frozenset[Closed]]:
+    def fields(self) -> dict[str, frozenset[ClosedValue]]:
         """The closed types of the fields and properties of each name, in any class."""
-        found: dict[str, set[Closed]] = defaultdict(set)
+        found: dict[str, set[ClosedValue]] = defaultdict(set)
         for symbol, node in self.tree.classes.items():
             for name, annotation in [*_declared(node), *_kept(node)]:
                 closed = self.literal(symbol.module, annotation)
@@ -59,7 +59,7 @@ class Values:
                     found[name].add(closed)
         return {name: frozenset(types) for name, types in found.items()}
 
-    def keys(self, module: str, annotation: ast.expr) -> Closed | None:
+    def keys(self, module: str, annotation: ast.expr) -> ClosedValue | None:
         """Returns the `Literal` that a table's annotation names as its keys."""
         match annotation:
             case ast.Subscript(value=ast.Name(id="Final" | "ClassVar"), slice=inner):
@@ -71,16 +71,16 @@ class Values:
             case _:
                 return None
 
-    def literal(self, module: str, expression: ast.expr) -> Closed | None:
+    def literal(self, module: str, expression: ast.expr) -> ClosedValue | None:
         """Returns the `Literal` of two or more strings that a type expression stands for."""
         values = self._strings(module, expression)
         if values is None or len(values) < 2:
             return None
-        return Closed(ast.unparse(expression), values)
+        return ClosedValue(ast.unparse(expression), values)
 
     def member(
         self, module: str, function: Function | None, subject: ast.expr, value: ast.expr
-    ) -> tuple[Closed, str] | None:
+    ) -> tuple[ClosedValue, str] | None:
         """Returns the closed set that a compared value belongs to, and the name of the value."""
         match value:
             case ast.Attribute(value=ast.Name(id=owner), attr=name):
@@ -94,7 +94,9 @@ class Values:
             case _:
                 return None
 
-    def types(self, module: str, function: Function | None, subject: ast.expr) -> Sequence[Closed]:
+    def types(
+        self, module: str, function: Function | None, subject: ast.expr
+    ) -> Sequence[ClosedValue]:
         """Returns the closed types of strings that an expression may have."""
         match subject:
             case ast.Name(id=name) if function is not None:

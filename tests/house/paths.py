@@ -1,10 +1,12 @@
-"""Finds paths, modules and make targets that pages, docstrings and comments name but do not exist.
+"""Finds paths, modules, numbers and make targets that pages, docstrings and comments name but do
+not exist.
 
 A path counts when it begins with a folder of this repository: `app/api/jobs.py`, `tests/e2e/`. A
 dotted name counts when it stands in backticks: `app.domain.ids`, with or without a name in that
-module. On the pages of `DESCRIBING`, which follow work through the code, names of classes,
-functions and fields count, too: in backticks, and in a drawing beside the path of their file. Run
-`python -m tests.house.paths` to list every violation.
+module. A number counts behind its kind: decision 0024, migrations 0001 and 0002. On the pages of
+`DESCRIBING`, which follow work through the code, names of classes, functions and fields count, too:
+in backticks, and in a drawing beside the path of their file. Run `python -m tests.house.paths` to
+list every violation.
 """
 
 import ast
@@ -25,8 +27,18 @@ _PAGE = re.compile(r"`(?P<path>[\w-]+\.(?:md|toml|yml))`")
 _LINK = re.compile(r"\]\((?P<path>[\w./-]+)(?:#[\w-]*)?\)")
 _NAME = re.compile(r"`(?P<name>[A-Z]\w*[a-z]\w*(?:\.\w+)?|[a-z]\w*_\w+|[a-z]\w*(?=\(\)))(?:\(\))?`")
 _DRAWN = re.compile(rf"(?P<path>{_TOPS}/[\w./-]*\.py) +(?P<name>[a-z]\w*_\w+)\b")
+_NUMBERS = re.compile(
+    r"\b(?P<kind>decision|migration|record|revision)s?\s+(?P<numbers>\d{4}(?:(?:,|\s+and|\s+or|\s+to)\s+\d{4})*)\b",
+    re.IGNORECASE,
+)
 _TARGET = re.compile(r"(?:`|^    )make (?P<name>[a-z][\w-]*)", re.MULTILINE)
 
+_NUMBERED: Final = {
+    "decision": "docs/decisions",
+    "record": "docs/decisions",
+    "migration": "migrations/versions",
+    "revision": "migrations/versions",
+}
 DESCRIBING: Final = frozenset(
     [Path("docs/architecture.md"), Path("README.md"), Path("CONTRIBUTING.md")]
 )
@@ -40,6 +52,11 @@ def find(path: Path, line: int, text: str) -> Iterator[Violation]:
     for match in _MODULE.finditer(text):
         if not module_exists(match["name"]):
             yield Violation(path, _line(line, text, match), f"no module or name {match['name']}")
+    for match in _NUMBERS.finditer(text):
+        kind = match["kind"].lower()
+        for number in re.findall(r"\d{4}", match["numbers"]):
+            if not any((ROOT / _NUMBERED[kind]).glob(f"{number}[-_]*")):
+                yield Violation(path, _line(line, text, match), f"no {kind} {number}")
 
 
 def find_on_page(path: Path, text: str) -> Iterator[Violation]:

@@ -16,6 +16,7 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
+from tests.house import names
 from tests.house.templates import visible_texts
 from tests.house.tree import (
     Violation,
@@ -28,7 +29,7 @@ from tests.house.tree import (
 from tests.house.words import (
     IMPERATIVE,
     IN_TEST_NAMES,
-    NAMES,
+    PARTICIPLE,
     PHRASE,
     TEST_NAME,
     replacement,
@@ -52,10 +53,6 @@ _QUESTION_WORD = re.compile(
 DANGLING = frozenset(["those", "that", "ours"])
 """Words that point at something a reader of one docstring has not read."""
 
-_PARTICIPLE = re.compile(
-    r"told|kept|given|held|made|found|sent|left|taken|written|shown|known|meant|seen|said|"
-    r"built|done|begun|chosen|drawn|bound|asked|\w{3,}(?<!e)ed"
-)
 _CONVENTIONAL = frozenset(["raised", "deprecated", "based", "enforced", "supervised"])
 _AFTER_A_PARTICIPLE = re.compile(
     r"about|after|again|alone|and|apart|as|at|before|behind|beside|between|by|for|from|"
@@ -80,9 +77,7 @@ def find_in_python(path: Path, source: str) -> Iterator[Violation]:
         yield from _prose(path, line, text)
     for line, text in _sentences(tree) if path.parts[0] in _PRODUCT else _raised(tree):
         yield from _phrases(path, line, text)
-    for line, name in _names(tree):
-        if (bare := name.lstrip("_")) in NAMES:
-            yield Violation(path, line, f"{name} was renamed: {NAMES[bare]}")
+    yield from names.find(path, tree)
 
 
 def find_in_docstrings(path: Path, source: str) -> Iterator[Violation]:
@@ -99,7 +94,7 @@ def find_in_tests(path: Path, source: str) -> Iterator[Violation]:
     """
     if path.parts[:2] not in (("tests", "support"), ("tests", "house")):
         yield from find_in_docstrings(path, source)
-    for line, name in _names(ast.parse(source)):
+    for line, name in names.definitions(ast.parse(source)):
         if name.startswith("test_") and (found := TEST_NAME.search(name)):
             yield Violation(path, line, f"{name}: {found[1]!r}: write {IN_TEST_NAMES[found[1]]}")
 
@@ -112,7 +107,7 @@ def find_in_markdown(path: Path, text: str) -> Iterator[Violation]:
 
 
 def find_in_template(path: Path, text: str) -> Iterator[Violation]:
-    """Yields each violation in the text that a page shows. Labels are no sentences, so that only
+    """Yields each violation in the text that a page shows. Labels are not sentences, so that only
     words count.
     """
     for line, shown in visible_texts(text):
@@ -157,7 +152,7 @@ def _dangles(words: list[str]) -> bool:
 
 
 def _is_participle(word: str) -> bool:
-    return word not in _CONVENTIONAL and _PARTICIPLE.fullmatch(word) is not None
+    return word not in _CONVENTIONAL and PARTICIPLE.fullmatch(word) is not None
 
 
 def _continues_as_a_clause(sentence: str, words: list[str]) -> bool:
@@ -202,7 +197,7 @@ def comments(source: str) -> Iterator[tuple[int, str]]:
 
 
 def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yields the strings of several words that are no docstrings: errors, messages, help."""
+    """Yields the strings of several words that are not docstrings: errors, messages, help."""
     statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         match node:
@@ -236,19 +231,6 @@ def _imperatives(path: Path, tree: ast.Module) -> Iterator[tuple[int, str, str]]
 def _is_command(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     calls = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
     return any(isinstance(call, ast.Attribute) and call.attr == "command" for call in calls)
-
-
-def _names(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
-        match node:
-            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
-                yield node.lineno, name
-            case ast.AsyncFunctionDef(name=name) | ast.Name(id=name, ctx=ast.Store()):
-                yield node.lineno, name
-            case ast.arg(arg=name):
-                yield node.lineno, name
-            case _:
-                pass
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:

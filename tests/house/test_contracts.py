@@ -24,7 +24,7 @@ def test_services_may_import_two_rooms_of_the_store_only() -> None:
 def test_each_command_of_a_running_service_uses_http_only() -> None:
     found = set[str]()
     for path, text in python_files("app/cli"):
-        if any(name.startswith("app.cli.remote.") for name in imported(text)):
+        if any(name.startswith("app.cli.service.remote.") for name in imported(text)):
             found.add(".".join(path.with_suffix("").parts[:3]))
-    assert {"app.cli.jobs", "app.cli.model_commands", "app.cli.models"} <= found
+    assert {"app.cli.jobs", "app.cli.models"} <= found
     assert found <= set(read(HTTP_ALONE)["source_modules"])

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.lengths import find, violations
+from tests.house.lengths import LISTS, MOST_MODULES, crowded, find, violations
+from tests.house.tree import python_files
 
 
 def test_no_file_is_too_long() -> None:
@@ -19,3 +20,16 @@ def test_the_first_line_too_many_is_found(path: str, limit: int) -> None:
     assert (
         str(violation) == f"{path}:{limit + 1}: {limit + 1} lines; a file here has at most {limit}"
     )
+
+
+def test_one_module_too_many_is_found_in_a_folder_that_is_no_list() -> None:
+    full = [Path(f"app/room/m{number}.py") for number in range(MOST_MODULES)]
+    assert list(crowded([*full, Path("app/room/__init__.py"), Path("app/room/in/m.py")])) == []
+    [violation] = crowded([*full, Path("app/room/one_more.py")])
+    assert violation.path == Path("app/room")
+    assert list(crowded([Path("app/api/schemas") / path.name for path in [*full, *full]])) == []
+
+
+def test_each_list_is_longer_than_other_folders_may_be() -> None:
+    folders = [path.parent for path, _ in python_files("app") if path.name != "__init__.py"]
+    assert [each for each in LISTS if folders.count(each) <= MOST_MODULES] == []

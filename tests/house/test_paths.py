@@ -23,6 +23,11 @@ def test_every_path_that_is_named_exists() -> None:
         "    make gone\n",
         "as `gone.md` says",
         "run benchmarks/gone.py",
+        "as decision 0009 says",
+        "(Decision\n9999)",
+        "decisions 0001, 0002 and 9999",
+        "since migration 9999",
+        "migrations 0001 to 9999",
     ],
 )
 def test_a_name_of_nothing_is_found(text: str) -> None:
@@ -40,6 +45,8 @@ def test_a_name_of_nothing_is_found(text: str) -> None:
         "run `make check`, then make sure",
         "as `pyproject.toml` says",
         "POST /v1/app/gone.py",
+        "decision 0024, migrations 0001 and 0031, `docs/decisions/0024-rooms-by-noun.md`",
+        "the numbers 0009, 0011 and 0015 were reserved; a decision of 2026",
     ],
 )
 def test_what_exists_and_what_only_looks_like_a_path_is_not_found(text: str) -> None:
@@ -70,7 +77,7 @@ def test_a_name_that_no_code_defines_is_found_on_a_page_that_describes_code(text
     [
         "`JobStore.insert_checked`, `JobStore` and `run_group` write",
         "a dispatch ends in `assert_never`; `Dockerfile` is a file",
-        "`DELETE`, `main` and `…/events` are no names of code",
+        "`DELETE`, `main` and `…/events` are not names of code",
         " workers/tasks.py               run_job",
         " workers/tasks.py               starts, with underscores_in the text",
     ],

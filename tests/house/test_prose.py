@@ -106,6 +106,23 @@ def test_a_name_that_was_renamed_is_found_where_it_is_made_not_where_it_is_used(
     assert sorted(each.line for each in prose.find_in_python(PATH, source)) == [1, 1, 2, 4]
 
 
+@pytest.mark.parametrize(
+    ("path", "source", "count"),
+    [
+        ("workers/x.py", "class Found: ...\nclass _Kept: ...\nclass Resumed: ...", 3),
+        ("tests/support/x.py", "class Received: ...\ndef received(): ...", 1),
+        ("app/x.py", "def shown(): ...\nasync def fetched(): ...", 2),
+        ("app/x.py", "class ShownCall: ...\nclass Speed: ...\nclass Seed: ...", 0),
+        ("app/x.py", "def _shown(): ...\nclass A:\n    def closed(self): ...", 0),
+        ("app/api/schemas/x.py", "class Deleted: ...", 0),
+    ],
+)
+def test_a_class_or_public_function_named_by_a_participle_is_found(
+    path: str, source: str, count: int
+) -> None:
+    assert len(list(prose.find_in_python(Path(path), source))) == count
+
+
 def test_a_retired_word_is_found_in_the_name_of_a_test() -> None:
     source = "def test_a_fault_is_told(): ...\ndef test_hours_are_counted(): ...\ndef ours(): ...\n"
     [found] = prose.find_in_tests(PATH, source)

@@ -34,7 +34,7 @@ def test_the_contract_forbids_them_to_all_of_the_control_plane() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "from app.store.across_tenants import AcrossTenants",
+        "from app.store.across_tenants import CrossTenantUnitOfWork",
         "from app.store import across_tenants",
         "from app.store.sealed import SealedUnitOfWork",
         "import app.store.across_tenants as all_tenants",

@@ -33,7 +33,7 @@ def test_the_unions_of_the_product_are_read_from_its_code() -> None:
     }  # fmt: skip
     stored = Symbol("app.domain.methods.stored", "StoredMethod")
     assert {member.name for member in found[stored]} == {
-        "StoredReinforcement", "StoredSupervised", "StoredDpo",
+        "StoredReinforcementMethod", "StoredSupervisedMethod", "StoredDpoMethod",
     }  # fmt: skip
 
 

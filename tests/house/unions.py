@@ -4,9 +4,9 @@ A closed union grows, and its new member must be a type error at every place tha
 `match` whose last case is `assert_never`, or that lists all members, makes it one; an `isinstance`
 of some members does not. Nor does `case _` behind some of them, unless it gives the rest to a
 function whose parameter takes none of those: there the type checker compares. Two kinds of
-`isinstance` are no dispatch: one that names all members of a union, and one that reads a parameter
-annotated as `Any` or `object`, as a validator does. `tests/house/closed_unions.py` reads the
-unions. `tests/house/choices.py` has the rule for the members of an enum or a `Literal`. Run
+`isinstance` are not a dispatch: one that names all members of a union, and one that reads a
+parameter annotated as `Any` or `object`, as a validator does. `tests/house/closed_unions.py` reads
+the unions. `tests/house/choices.py` has the rule for the members of an enum or a `Literal`. Run
 `python -m tests.house.unions` to list every violation.
 """
 

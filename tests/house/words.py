@@ -45,7 +45,12 @@ PHRASES: dict[str, str] = {
     r"in silence": "silently",
     r"is of no": "does not belong to",
     r"(?:and|or) (?:its|the) like": "similar ones",
+    r"signs? of life": "keep-alive",
+    r"stands? twice": "occurs twice",
+    r"quiet run": "uninterrupted run",
     r"the rest of it": "the noun of what remains",
+    r"(?:is|are|was|were|be|went|goes|gone) away|(?:api|broker|database|engine|hub|judge|queue|"
+    r"redis|sandbox|server|service|storage|stream) away": "unavailable, unreachable, disconnected",
 }
 """Regular expression over lower-case prose, and what to write in its place."""
 
@@ -98,6 +103,9 @@ NAMES: dict[str, str] = {
     "TextRow": "ExampleRow",
     "TextRows": "ExampleRows",
     "TextHyperparameters": "ResolvedSupervisedHyperparameters",
+    "EngineAway": "EngineUnavailable",
+    "SIGN_OF_LIFE": "KEEP_ALIVE",
+    "away": "unavailable",
 }
 """Identifier that a rename ended, and its successor."""
 
@@ -124,6 +132,11 @@ IN_TEST_NAMES: dict[str, str] = {
     "take_turns": "alternate",
 }
 """Word in the name of a test, and what to write in its place."""
+
+PARTICIPLE = re.compile(
+    r"told|kept|given|held|made|found|sent|left|taken|written|shown|known|meant|seen|said|"
+    r"built|done|begun|chosen|drawn|bound|asked|heard|undone|\w{3,}(?<!e)ed"
+)
 
 TEST_NAME = re.compile(rf"(?:^|_)({'|'.join(IN_TEST_NAMES)})(?=_|$)")
 

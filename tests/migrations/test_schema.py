@@ -11,7 +11,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-from app.embedded.binaries import package_dir
+from app.embedded.servers.binaries import package_dir
 from app.store.schema import Base
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.stack import Database

@@ -7,7 +7,7 @@ from alembic.config import Config
 from psycopg.types.json import Jsonb
 
 from app.domain.jobs.job_secrets import restored_method
-from app.embedded.binaries import package_dir
+from app.embedded.servers.binaries import package_dir
 from app.gateways.secrets import SecretBox
 from tests.support.stack import Database
 

@@ -4,7 +4,7 @@ from alembic import command
 from alembic.config import Config
 
 from app.domain.events.webhooks import EndpointCredentials, SigningSecret
-from app.embedded.binaries import package_dir
+from app.embedded.servers.binaries import package_dir
 from app.gateways.endpoints.webhooks import EndpointSecrets
 from app.gateways.secrets import SecretBox
 from tests.support.stack import Database

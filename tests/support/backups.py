@@ -9,9 +9,9 @@ from alembic.config import Config
 
 from app.embedded.backup.manifest import signature
 from app.embedded.backup.take import BackupOptions, take
-from app.embedded.binaries import package_dir
-from app.embedded.postgres import SUPERUSER
 from app.embedded.provision import database_url
+from app.embedded.servers.binaries import package_dir
+from app.embedded.servers.postgres import SUPERUSER
 from app.embedded.state import DataDir, load_state
 from app.settings.database import OWNER_ROLE
 from app.settings.host import HostSettings
@@ -31,7 +31,7 @@ def changed(backup: Path, content: bytes, *, signed: bool = True) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class BackupInstallation:
     data_dir: DataDir
 
     def execute(self, query: str) -> list[tuple[object, ...]]:

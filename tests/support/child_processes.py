@@ -16,21 +16,24 @@ from typing import Final
 from app.settings.environment import inherited_environment, to_environment
 from app.settings.settings import Settings
 from tests.support.patience import PATIENCE_S
-from workers.processes.forks import ChildProcess, ForkServer
+from workers.processes.forking.forks import ChildProcess, ForkServer
 
 FORKS: Final = ForkServer(
     [
         "workers.job_child",
         "workers.reinforcement.training",
         "workers.supervised.training",
-        "workers.learning.lora_trainer",
+        "workers.learning.training.lora_trainer",
         "workers.evals.child",
         "workers.exports.child",
+        "workers.trackers.child",
         "workers.webhooks.child",
     ]
 )
 
-CONTROL_FORKS: Final = ForkServer(["workers.evals.child", "workers.webhooks.child"])
+CONTROL_FORKS: Final = ForkServer(
+    ["workers.evals.child", "workers.trackers.child", "workers.webhooks.child"]
+)
 
 
 @cache

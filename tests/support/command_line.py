@@ -16,7 +16,7 @@ from signal import Signals
 from typing import IO, Final
 
 from tests.support.patience import PATIENCE_S
-from workers.processes.forks import ChildProcess, ForkServer
+from workers.processes.forking.forks import ChildProcess, ForkServer
 
 # Programs that a shell starts in the background ignore SIGINT, and so would the tests' commands.
 _PROGRAM: Final = """
@@ -30,25 +30,25 @@ main()
 """
 _COMMANDS: Final = ForkServer(
     [
-        "app.cli.base_models",
-        "app.cli.doctor",
+        "app.cli.installation.base_models",
+        "app.cli.installation.doctor",
         "app.cli.evals.evals",
         "app.cli.files.files",
         "app.cli.jobs.creation",
         "app.cli.jobs.curves",
         "app.cli.jobs.report",
-        "app.cli.keys",
+        "app.cli.keys.keys",
         "app.cli.main",
-        "app.cli.model_chat",
-        "app.cli.models",
+        "app.cli.models.chat",
+        "app.cli.models.models",
         "app.cli.organization.audit",
         "app.cli.organization.usage",
-        "app.cli.plan",
+        "app.cli.installation.plan",
         "app.cli.profiles.editing",
         "app.cli.registry.objects",
         "app.cli.registry.scenarios",
         "app.cli.rollouts.rollouts",
-        "app.cli.up",
+        "app.cli.installation.up",
         "app.cli.validate",
         "app.embedded.shutdown",
     ]
@@ -60,7 +60,7 @@ _NO_PROFILES: Final = Path(tempfile.gettempdir()) / f"no-profiles-{os.getpid()}"
 
 
 @dataclass(slots=True)
-class Running:
+class RunningCommand:
     """A command that runs, until `ended`."""
 
     process: ChildProcess
@@ -93,7 +93,7 @@ class Running:
 @contextmanager
 def running_agent_rft(
     *arguments: str, stdin: str = "", terminal: str | None = None, **environment: str
-) -> Iterator[Running]:
+) -> Iterator[RunningCommand]:
     """Starts a command. `environment` is added to that of the tests; `terminal` is the path of one
     that takes the place of the file for its output.
     """
@@ -110,7 +110,7 @@ def running_agent_rft(
             stderr=errors.fileno(),
             environment={**os.environ, "XDG_CONFIG_HOME": str(_NO_PROFILES), **environment},
         )
-        yield Running(process, arguments, output, errors)
+        yield RunningCommand(process, arguments, output, errors)
 
 
 def agent_rft(

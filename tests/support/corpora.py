@@ -34,7 +34,7 @@ JSON_BODIES: dict[str, bytes] = {
     "4 MB of empty objects": b'{"a": [' + b"{}," * 1_390_000 + b"{}]}",
     "4 MB of numbers": b'{"a": [' + b"1.5," * 1_000_000 + b"1]}",
     "4 MB of empty strings": b'{"a": [' + b'"",' * 1_300_000 + b'""]}',
-    "4 MB of strings that are no JSON": b'"" ' * 1_300_000,
+    "4 MB of strings that are not JSON": b'"" ' * 1_300_000,
     "4 MB of keys": b"{" + b",".join(b'"%d":0' % n for n in range(380_000)) + b"}",
     "4 MB of backslashes": b'{"a": "' + b"\\\\" * 1_900_000 + b'\\ud800"}',
     "4 MB of quotes that never close": b'{"a": ' + b'["' * 1_900_000,

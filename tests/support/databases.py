@@ -36,7 +36,7 @@ _SCHEMA = " UNION ALL ".join(
 
 
 @dataclass(slots=True)
-class Copy:
+class DatabaseCopy:
     """A copy of the template. `redis` numbers the Redis database that belongs to it."""
 
     name: str
@@ -52,14 +52,14 @@ class Databases:
         self._server = server
         self._url = url
         self._numbers = itertools.count()
-        self._free: list[Copy] = []
+        self._free: list[DatabaseCopy] = []
         self._free_redis = list(range(16))
         self._schema: list[tuple[Any, ...]] | None = None
 
-    def take(self) -> Copy:
+    def take(self) -> DatabaseCopy:
         return self._free.pop() if self._free else self._create()
 
-    def give_back(self, copy: Copy) -> None:
+    def give_back(self, copy: DatabaseCopy) -> None:
         """Ends the sessions of the test, and keeps the database if it is as new to the next one. It
         gets another name, so that a process which the test has left behind cannot connect to it.
         """
@@ -72,7 +72,7 @@ class Databases:
         self._server.execute(f'DROP DATABASE "{copy.name}" WITH (FORCE)'.encode())
         self._free_redis.append(copy.redis)
 
-    def _create(self) -> Copy:
+    def _create(self) -> DatabaseCopy:
         name = self._new_name()
         self._server.execute(
             f'CREATE DATABASE "{name}" TEMPLATE "{DATABASE}" OWNER {OWNER_ROLE}'.encode()
@@ -80,7 +80,7 @@ class Databases:
         if self._schema is None:
             with psycopg.connect(self._url(name)) as connection:
                 self._schema = connection.execute(_SCHEMA.encode()).fetchall()
-        return Copy(name, self._free_redis.pop())
+        return DatabaseCopy(name, self._free_redis.pop())
 
     def _new_name(self) -> str:
         return f"test_{next(self._numbers)}"
@@ -94,7 +94,7 @@ class Databases:
             self._server.execute(ending.encode(), [name])
             wait_for(ended, interval_s=0.002, what=f"the end of the sessions on {name}")
 
-    def _emptied(self, copy: Copy) -> bool:
+    def _emptied(self, copy: DatabaseCopy) -> bool:
         """Deletes all rows. Returns false if they were many, or if the schema was changed."""
         with psycopg.connect(self._url(copy.name)) as connection:
             if connection.execute(_SCHEMA.encode()).fetchall() != self._schema:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tests.support.endpoints import Received, Reply
+from tests.support.endpoints import ReceivedRequest, Reply
 
 DIMENSIONS = 16
 TOKENS = 3
@@ -30,5 +30,5 @@ def embedded(texts: Sequence[str]) -> dict[str, Any]:
     return {"data": data, "usage": {"prompt_tokens": used, "total_tokens": used}}
 
 
-def embeds(received: Received) -> Reply:
+def embeds(received: ReceivedRequest) -> Reply:
     return Reply(json=embedded(received.json["input"]))

@@ -15,7 +15,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class ReceivedRequest:
     path: str
     headers: dict[str, str]
     """Names in lower case."""
@@ -44,7 +44,7 @@ class Reply:
 
 
 Stream = AsyncIterator[bytes]
-Script = Callable[[Received], Reply | Stream | Awaitable[Reply]]
+Script = Callable[[ReceivedRequest], Reply | Stream | Awaitable[Reply]]
 """A reply, or raw bytes after which the connection is closed."""
 
 
@@ -52,7 +52,7 @@ Script = Callable[[Received], Reply | Stream | Awaitable[Reply]]
 class EndpointServer:
     script: Script
     port: int = 0
-    received: list[Received] = field(default_factory=list)
+    received: list[ReceivedRequest] = field(default_factory=list)
     connections: int = 0
     sent_bytes: int = 0
 
@@ -80,7 +80,7 @@ class EndpointServer:
         headers = dict(line.split(": ", 1) for line in head[1:] if line)
         lower = {name.lower(): value for name, value in headers.items()}
         body = await reader.readexactly(int(lower.get("content-length", "0")))
-        request = Received(head[0].split(" ")[1], lower, body, time.monotonic())
+        request = ReceivedRequest(head[0].split(" ")[1], lower, body, time.monotonic())
         self.received.append(request)
         scripted = self.script(request)
         if isinstance(scripted, AsyncIterator):

@@ -6,9 +6,9 @@ from functools import partial
 
 from app.domain.models.models import BaseModelSpec
 from tests.support.web_server import running_app
+from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.engine import Engine
-from workers.engines.cpu.scheduler import Limits
-from workers.engines.cpu.server import build_app
+from workers.engines.cpu.http.server import build_app
 
 
 @contextmanager

@@ -18,7 +18,7 @@ class Family(NamedTuple):
     control: tuple[str, ...]
     """Control tokens; the last one ends a text."""
     marks: tuple[str, ...] = ()
-    """Added tokens that are no control tokens."""
+    """Added tokens that are not control tokens."""
     stops: tuple[str, ...] = ()
 
 

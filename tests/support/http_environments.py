@@ -10,15 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from app.domain.documents.json_object import Json
-from tests.support.endpoints import Received, Reply
+from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.rollouts import schema
 
 GUESS = schema("guess", n="integer")
 RULES = [{"role": "user", "content": "Guess a number from 0 to 99."}]
-Override = Callable[[Json, Received], Reply | None]
+Override = Callable[[Json, ReceivedRequest], Reply | None]
 
 
-def _as_it_is(call: Json, received: Received) -> None:
+def _as_it_is(call: Json, received: ReceivedRequest) -> None:
     """Leaves the answer to the world."""
 
 
@@ -44,7 +44,7 @@ class GuessingWorld:
     _last: dict[str, str] = field(default_factory=dict)
     _begun: int = 0
 
-    def __call__(self, received: Received) -> Reply:
+    def __call__(self, received: ReceivedRequest) -> Reply:
         call, key = received.json, received.headers["idempotency-key"]
         self.calls.append(call)
         self.keys.append(key)

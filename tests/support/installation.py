@@ -16,9 +16,9 @@ from typing import Any
 import httpx
 from openai import DefaultHttpxClient, OpenAI
 
-from app.embedded.leftovers import command_line
-from app.embedded.postgres import SUPERUSER
+from app.embedded.children.leftovers import command_line
 from app.embedded.provision import DATABASE
+from app.embedded.servers.postgres import SUPERUSER
 from tests.support.patience import PATIENCE_S, wait_for
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -180,7 +180,7 @@ class Installation:
         return {step: stored[step] for step in steps}
 
     def wait_for_step(self, job_id: str, step: int, *, timeout_s: float = PATIENCE_S) -> None:
-        """Waits for a step, also while the API itself is away for a moment."""
+        """Waits for a step, also while the API itself is unavailable for a moment."""
         self._wait_for_job(job_id, lambda job: bool(job["step"] >= step), timeout_s, f"step {step}")
 
     def wait_for_status(self, job_id: str, status: str, *, timeout_s: float = PATIENCE_S) -> None:

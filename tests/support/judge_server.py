@@ -2,7 +2,7 @@
 
 import re
 
-from tests.support.endpoints import Received, Reply
+from tests.support.endpoints import ReceivedRequest, Reply
 
 KEY = "Bearer canary-judge-key"
 
@@ -12,7 +12,7 @@ def score_of(answer: str) -> int:
     return sum(answer.encode()) % 11
 
 
-def judges(received: Received) -> Reply:
+def judges(received: ReceivedRequest) -> Reply:
     """Answers in another form of a score for each answer that it is asked about."""
     if received.headers.get("authorization") != KEY:
         return Reply(401, json={"error": {"message": "no key"}})

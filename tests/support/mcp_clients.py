@@ -8,7 +8,7 @@ from app.domain.tools.mcp_servers import McpServerSpec
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.mcp.job_listing import JobListing, listed
+from app.gateways.mcp.job_listing import JobListing, list_job_tools
 from tests.support.endpoints import EndpointServer
 from tests.support.mcp_server import McpServerUnderTest
 from tests.support.patience import PATIENCE_S
@@ -35,7 +35,7 @@ async def egress_to(*servers: McpServerUnderTest | EndpointServer) -> AsyncItera
 async def listing_of(
     egress: EgressClient, server: McpServerSpec, *, within_s: float = PATIENCE_S
 ) -> JobListing:
-    return await listed(server, 0, pool(egress), SIGNER, within_s=within_s)
+    return await list_job_tools(server, 0, pool(egress), SIGNER, within_s=within_s)
 
 
 async def frozen(egress: EgressClient, server: McpServerSpec) -> McpServerSpec:

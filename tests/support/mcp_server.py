@@ -1,7 +1,7 @@
 """A real MCP server on a real socket, made with the protocol's own library.
 
 It keeps a record of the HTTP requests that it got. Its tools answer from `records`; others fail,
-are slow or return what is no text.
+are slow or return what is not text.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp_types import (
     BlobResourceContents,
     CallToolResult,
@@ -34,7 +35,7 @@ PICTURE = b"\x89PNG\r\n\x1a\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class McpRequest:
     """One HTTP request."""
 
     verb: str
@@ -54,7 +55,7 @@ class McpServerUnderTest:
     """The server's address, its record, and its faults to come."""
 
     port: int = 0
-    heard: list[Heard] = field(default_factory=list)
+    heard: list[McpRequest] = field(default_factory=list)
     records: dict[str, str] = field(default_factory=lambda: {"gold": "blue"})
     handshake_only: bool = False
     """True: it answers as servers do that know no version without sessions."""
@@ -67,6 +68,8 @@ class McpServerUnderTest:
     """Statuses of the next answers to tool calls and readings, before the real ones."""
     resources: dict[str, str | bytes] = field(default_factory=dict)
     """Contents of the resources by their address."""
+    templates: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Contents by the value of the one expression, `{name}`, of each template of addresses."""
 
     @property
     def url(self) -> str:
@@ -76,12 +79,12 @@ class McpServerUnderTest:
     def host_port(self) -> str:
         return f"127.0.0.1:{self.port}"
 
-    def calls(self, name: str | None = None) -> list[Heard]:
+    def calls(self, name: str | None = None) -> list[McpRequest]:
         """Returns the requests that called a tool."""
         called = [each for each in self.heard if each.called == "tools/call"]
         return [each for each in called if name in (None, each.message["params"]["name"])]
 
-    def read(self) -> list[Heard]:
+    def read(self) -> list[McpRequest]:
         """Returns the requests that read a resource."""
         return [each for each in self.heard if each.called == "resources/read"]
 
@@ -144,13 +147,28 @@ class McpServerUnderTest:
             """Fails."""
             raise ValueError(f"cannot read {q}")
 
+        self._add_resources(server)
+        return server
+
+    def _add_resources(self, server: MCPServer[Any]) -> None:
         for uri, content in self.resources.items():
             kind = "text/plain" if isinstance(content, str) else "image/png"
             about = f"About {uri}"
             server.resource(uri, name=uri.rsplit("/", 1)[1], description=about, mime_type=kind)(
                 self._reader(uri)
             )
-        return server
+        for template, contents in self.templates.items():
+            server.resource(template, name="by name", description=f"About {template}")(
+                self._reader_of_template(contents)
+            )
+
+    def _reader_of_template(self, contents: dict[str, str]) -> Callable[[str], str]:
+        def read(name: str) -> str:
+            if name not in contents:
+                raise ResourceNotFoundError(f"there is no record of {name}")
+            return contents[name]
+
+        return read
 
     def _reader(self, uri: str) -> Callable[[], str | bytes]:
         def read() -> str | bytes:
@@ -174,7 +192,7 @@ class McpServerUnderTest:
                     break
             headers = {name.decode(): value.decode() for name, value in scope["headers"]}
             message = json.loads(body) if body else {}
-            heard = Heard(scope["method"], headers, message)
+            heard = McpRequest(scope["method"], headers, message)
             self.heard.append(heard)
             while self.gone:
                 made.remove_tool(self.gone.pop())
@@ -211,7 +229,12 @@ def mcp_server(port: int = 0, **options: Any) -> Iterator[McpServerUnderTest]:
     """Runs a server on a thread of its own while the block runs."""
     server = McpServerUnderTest(**options)
     config = uvicorn.Config(
-        server.application(), host="127.0.0.1", port=port, log_level="critical", lifespan="on"
+        server.application(),
+        host="127.0.0.1",
+        port=port,
+        log_level="critical",
+        lifespan="on",
+        loop="asyncio",
     )
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run, daemon=True)

@@ -7,7 +7,7 @@ from typing import Any
 from app.domain.data.dataset import DatasetRow
 from app.domain.rollouts.trajectory import Trajectory
 from app.gateways.egress.client import EgressClient
-from tests.support.endpoints import EndpointServer, Received, Reply
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply
 from tests.support.patience import PATIENCE_S
 from tests.support.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollouts import KEY, caller, pool, row
@@ -50,7 +50,7 @@ class Play:
         return [*self.writer.ids("\n".join(parts)), self.writer.end]
 
 
-def echo(request: Received) -> Reply:
+def echo(request: ReceivedRequest) -> Reply:
     call = request.json
     return Reply(json={"output": f"{call['name']} says {call['arguments']}"})
 

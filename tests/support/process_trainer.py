@@ -13,9 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from app.disk.committed import ManifestMismatch
 from app.domain.errors import AgentRftError
 from tests.support.child_processes import FORKS, killed
-from workers.learning.committed import ManifestMismatch
 from workers.learning.trainer import UpdateStats
 from workers.learning.trainer_settings import StateMismatch, TrainerSettings
 from workers.learning.training_samples import TrainingSample
@@ -109,8 +109,8 @@ def _samples(plain: list[dict[str, Any]]) -> list[TrainingSample]:
 
 
 def _serve(settings: dict[str, Any]) -> None:
-    from workers.learning.lora_trainer import LoraTrainer  # noqa: PLC0415 - torch is loaded in this process only
-    from workers.learning.trainer_options import TrainerOptions  # noqa: PLC0415 - as above
+    from workers.learning.trainer_options import TrainerOptions  # noqa: PLC0415 - torch is loaded in this process only
+    from workers.learning.training.lora_trainer import LoraTrainer  # noqa: PLC0415 - as above
 
     options = TrainerOptions(**settings.pop("options"))
     trainer = LoraTrainer(**settings, options=options)

@@ -49,7 +49,7 @@ def _kept(ends: list[int]) -> Next:
 
 
 @dataclass(slots=True)
-class Search:
+class RegexSearch:
     """One pattern on one text."""
 
     pattern: re.Pattern[Any]
@@ -57,7 +57,7 @@ class Search:
     steps: int = 0
     spans: list[tuple[int, int]] = field(default_factory=list)
 
-    def run(self, *, anchored: bool) -> "Search":
+    def run(self, *, anchored: bool) -> "RegexSearch":
         """Finds all matches, as `finditer` does, or the one at the beginning."""
         matcher = self._sequence(syntax(self.pattern))
         at = 0

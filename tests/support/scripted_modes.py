@@ -20,11 +20,11 @@ from tests.support.rollouts import caller, pool
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.group_scorer import GroupScorer, PerSampleScorer
 from workers.journal.journal import InMemoryJournal, Journal
-from workers.learning.shaping import ShapingConfig
+from workers.learning.objective.shaping import ShapingConfig
 from workers.learning.training_samples import TrainingSample
-from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule, SchedulerContext
+from workers.reinforcement.steps.outcome import SampledStep
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import SampledTurn, SamplingParams
 from workers.rollout.setup import RolloutSetup
@@ -81,7 +81,7 @@ class GatedGrader:
         row: DatasetRow,  # noqa: ARG002 - the answer alone counts
         key: SampleKey,
         *,
-        journal: Journal,  # noqa: ARG002 - a score is no reply of the world outside
+        journal: Journal,  # noqa: ARG002 - a score is not a reply of the world outside
     ) -> Grade:
         await self.gate(key)
         self.graded.append(key)

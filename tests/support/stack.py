@@ -9,15 +9,15 @@ from functools import partial
 from pathlib import Path
 
 from app.domain.accounts.quotas import Quotas
-from app.embedded.binaries import find_postgres, find_valkey, package_dir
-from app.embedded.identity import unprivileged
+from app.embedded.children.processes import Child
+from app.embedded.children.readiness import stop_in_order, wait_ready
+from app.embedded.identity import unprivileged_user
 from app.embedded.migrate import upgrade
-from app.embedded.postgres import SUPERUSER, PostgresServer
-from app.embedded.processes import Child
 from app.embedded.provision import database_url, provision
-from app.embedded.readiness import stop_in_order, wait_ready
-from app.embedded.state import State
-from app.embedded.valkey import ValkeyServer
+from app.embedded.servers.binaries import find_postgres, find_valkey, package_dir
+from app.embedded.servers.postgres import SUPERUSER, PostgresServer
+from app.embedded.servers.valkey import ValkeyServer
+from app.embedded.state import InstallationState
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 from app.settings.egress import EgressSettings
 from app.settings.host import HostSettings
@@ -53,7 +53,7 @@ class Database:
 class Services:
     """Running servers. `DATABASE` is the migrated template; nothing may stay connected to it."""
 
-    state: State
+    state: InstallationState
     postgres: PostgresServer
     valkey: ValkeyServer
     _databases: Databases
@@ -98,7 +98,7 @@ def _superuser_dsn(postgres: PostgresServer, database: str) -> str:
     return _superuser_url(postgres, database).replace("+psycopg", "")
 
 
-def _make_logins_cheap(postgres: PostgresServer, state: State) -> None:
+def _make_logins_cheap(postgres: PostgresServer, state: InstallationState) -> None:
     """Hashes the passwords once. The usual 4096 times are some 3 ms of a client's processor time
     for each of the ten thousand sessions of the suite.
     """
@@ -118,13 +118,13 @@ def _make_logins_cheap(postgres: PostgresServer, state: State) -> None:
 def running_services(directory: Path) -> Iterator[Services]:
     """Start both servers below the directory, make roles, template and schema; stop at the end."""
     host = HostSettings()
-    state = State.new()
+    state = InstallationState.new()
     postgres = PostgresServer(
         binaries=find_postgres(host.pg_bin),
         cluster=directory / "postgres",
         port=state.postgres_port,
         password=state.superuser_password,
-        run_as=unprivileged(),
+        run_as=unprivileged_user(),
         durable=False,  # a lost test cluster is made again
     )
     valkey = ValkeyServer(

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from workers.learning.committed import commit_directory
+from app.disk.committed import commit_directory
 
 
 def store_adapter(root: Path, key: str, *, weights: bytes) -> Path:

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from app.disk.committed import commit_directory
 from app.gateways.objects import Objects
 from tests.support.stack import Database
-from workers.learning.committed import commit_directory
 
 
 async def chunks(*parts: bytes) -> AsyncIterator[bytes]:
@@ -26,12 +26,12 @@ async def below(objects: Objects, directory: str) -> list[str]:
     return [child.key for child in await objects.children(directory)]
 
 
-def committed(directory: Path, **files: bytes) -> Path:
+def committed_directory(directory: Path, **files: bytes) -> Path:
     with commit_directory(directory) as partial:
         for name, content in files.items():
             (partial / name).write_bytes(content)
     return directory
 
 
-def found(directory: Path, pattern: str) -> list[Path]:
+def matching_objects(directory: Path, pattern: str) -> list[Path]:
     return list(directory.rglob(pattern))

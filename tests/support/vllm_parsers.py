@@ -37,7 +37,7 @@ class WrittenTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadTurn:
     """The findings of one way of reading a turn."""
 
     content: str
@@ -46,9 +46,9 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    whole: Read
-    streamed: Read
+class TurnReadings:
+    whole: ReadTurn
+    streamed: ReadTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +96,26 @@ THOUGHT_TURNS: Final = (
 """Every turn of the tables, with and without reasoning, as `TurnReading` reads it."""
 
 
-def read_by_us(turn: WrittenTurn) -> Read:
+def read_by_us(turn: WrittenTurn) -> ReadTurn:
     answer = turn.text
     if turn.parser == "openai":
         answer = HARMONY.split(answer, opened=False).answer
     parsed = build_tool_format(turn.parser).parse(answer, TOOLS)
     calls = tuple((call.name, _sorted(call.arguments_json)) for call in parsed.tool_calls)
-    return Read(parsed.content, calls)
+    return ReadTurn(parsed.content, calls)
 
 
-def recorded() -> dict[WrittenTurn, Reading]:
+def recorded() -> dict[WrittenTurn, TurnReadings]:
     rows = json.loads(RECORDED.read_text())
     return {
-        WrittenTurn(row["parser"], row["text"]): Reading(
+        WrittenTurn(row["parser"], row["text"]): TurnReadings(
             _read(row["whole"]), _read(row["streamed"])
         )
         for row in rows
     }
 
 
-def write_recorded(readings: dict[WrittenTurn, Reading]) -> None:
+def write_recorded(readings: dict[WrittenTurn, TurnReadings]) -> None:
     """Writes a line for each turn."""
     rows = [
         json.dumps({**asdict(turn), **asdict(reading)}, ensure_ascii=False)
@@ -124,7 +124,7 @@ def write_recorded(readings: dict[WrittenTurn, Reading]) -> None:
     RECORDED.write_text("[\n" + ",\n".join(rows) + "\n]\n")
 
 
-def read_by_vllm(turns: Sequence[WrittenTurn], directory: Path) -> dict[WrittenTurn, Reading]:
+def read_by_vllm(turns: Sequence[WrittenTurn], directory: Path) -> dict[WrittenTurn, TurnReadings]:
     """Returns what vLLM reads in each turn. `directory` takes tokenizers with a format's marks."""
     asked = [
         {**asdict(turn), "prompt": "", "tokenizer": str(_tokenizer(turn, directory))}
@@ -193,16 +193,16 @@ def _tokenizer(turn: WrittenTurn, directory: Path) -> Path:
     return model_dir
 
 
-def _reading(turn: WrittenTurn, found: dict[str, Any]) -> Reading:
+def _reading(turn: WrittenTurn, found: dict[str, Any]) -> TurnReadings:
     assert "fault" not in found, (turn, found)
     for way in ("whole", "streamed"):
         assert "fault" not in found[way], (turn, found)
-    return Reading(_read(found["whole"]), _read(found["streamed"]))
+    return TurnReadings(_read(found["whole"]), _read(found["streamed"]))
 
 
-def _read(found: dict[str, Any]) -> Read:
+def _read(found: dict[str, Any]) -> ReadTurn:
     calls = tuple((name, _sorted(arguments)) for name, arguments in found["calls"])
-    return Read(found["content"].strip(), calls)
+    return ReadTurn(found["content"].strip(), calls)
 
 
 def _sorted(arguments: str) -> str:

@@ -20,10 +20,10 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from app.domain.models.models import BaseModelSpec
 from app.domain.processes.exit_codes import MODEL_REFUSED
 from app.rendering.renderer import Renderer
-from workers.engines.cpu.support import engine_fault
-from workers.learning.attention import can_share
-from workers.learning.loading_errors import LOADING_ERRORS, in_one_line
-from workers.learning.lora_targets import lora_targets
+from workers.engines.cpu.models.support import engine_fault
+from workers.learning.adapters.lora_targets import lora_targets
+from workers.learning.forward.attention import can_share
+from workers.learning.forward.loading_errors import LOADING_ERRORS, in_one_line
 
 
 @dataclass(frozen=True, slots=True)

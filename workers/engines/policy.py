@@ -1,8 +1,8 @@
 """A policy whose versions are adapters served by an engine.
 
-Owns the engine name and the directory of each version, and the retries when the engine is away or
-no longer serves an adapter. Promises that one version samples all tokens of a turn, and that an
-engine restart costs time but no samples. Must not know tensors.
+Owns the engine name and the directory of each version, and the retries when the engine is
+unavailable or no longer serves an adapter. Promises that one version samples all tokens of a turn,
+and that an engine restart costs time but no samples. Must not know tensors.
 """
 
 import asyncio
@@ -18,7 +18,12 @@ import structlog
 from typing_extensions import override
 
 from app.domain.errors import InvalidRequest
-from app.gateways.inference.inference import AdapterMissing, Completion, EngineAway, Inference
+from app.gateways.inference.inference import (
+    AdapterMissing,
+    Completion,
+    EngineUnavailable,
+    Inference,
+)
 from workers.rollout.busy_clock import BusyClock
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams, VersionedPolicy
 
@@ -27,7 +32,7 @@ log = structlog.get_logger()
 ResultT = TypeVar("ResultT")
 _MIN_WAIT_S: Final = 0.1
 _MAX_WAIT_S: Final = 2.0
-_AWAY_S: Final = 900.0
+_PATIENCE_S: Final = 900.0
 """Seconds to wait for an absent engine: longer than vLLM may be silent while it starts
 (`app.embedded.engines`). An engine that restarts loads and compiles for minutes, which must not use
 up the attempts of a job.
@@ -62,11 +67,13 @@ class ServedVersion:
 
 class EnginePolicy(VersionedPolicy):
     def __init__(
-        self, inference: Inference, *, base_model: str, away_deadline_s: float = _AWAY_S
+        self, inference: Inference, *, base_model: str, patience_s: float = _PATIENCE_S
     ) -> None:
-        """`away_deadline_s`: seconds that a call waits for an absent engine before `EngineAway`."""
+        """`patience_s`: seconds that a call waits for an absent engine before
+        `EngineUnavailable`.
+        """
         self._inference = inference
-        self._deadline_s = away_deadline_s
+        self._deadline_s = patience_s
         self._current = ServedVersion(0, base_model, None)
         self._base = self._current
         self._served: dict[int, ServedVersion] = {0: self._current}
@@ -94,7 +101,7 @@ class EnginePolicy(VersionedPolicy):
     async def sample(self, prompt_token_ids: list[int], params: SamplingParams) -> SampledTurn:
         """Continues a prompt under the current version.
 
-        Raises `EngineAway` after the deadline and `InvalidRequest` if the engine rejects the
+        Raises `EngineUnavailable` after the deadline and `InvalidRequest` if the engine rejects the
         prompt.
         """
         return await self._sample(self._current, prompt_token_ids, params)
@@ -157,7 +164,7 @@ class EnginePolicy(VersionedPolicy):
         del self._served[version]
         try:
             await self._inference.unload_adapter(served.name)
-        except (AdapterMissing, EngineAway) as error:
+        except (AdapterMissing, EngineUnavailable) as error:
             log.info("adapter was already unloaded", name=served.name, error=str(error))
         return True
 
@@ -214,7 +221,7 @@ class EnginePolicy(VersionedPolicy):
                 raise
 
     async def _retry_while_away(self, call: Callable[[], Awaitable[ResultT]]) -> ResultT:
-        """Repeats a call while the engine is away, each time `/health` succeeds, until the
+        """Repeats a call while the engine is unavailable, each time `/health` succeeds, until the
         deadline.
 
         The deadline counts from the first failure, so that a long call does not count as absence.
@@ -224,7 +231,7 @@ class EnginePolicy(VersionedPolicy):
         while True:
             try:
                 return await call()
-            except EngineAway as error:
+            except EngineUnavailable as error:
                 deadline = deadline or time.monotonic() + self._deadline_s
                 if time.monotonic() + wait_s > deadline:
                     raise

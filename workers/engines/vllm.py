@@ -114,6 +114,8 @@ def vllm_environment(*, api_key: str, cache_dir: Path, plugins: Path = PLUGINS) 
         "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "75",
         "VLLM_CACHE_ROOT": str(cache_dir),
         "PYTHONPATH": str(plugins),
+        # As `-P`, and for each process that vLLM starts: no file of the working directory runs.
+        "PYTHONSAFEPATH": "1",
     }
 
 

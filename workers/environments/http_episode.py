@@ -20,8 +20,8 @@ from app.domain.rollouts.trajectory import Failure, FailureClass
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault, Read
 from app.gateways.endpoints.environment_calls import (
+    CallRefused,
     EnvironmentCall,
-    Refused,
     ResetAnswer,
     StepAnswer,
     begun_id,
@@ -35,6 +35,7 @@ from app.gateways.endpoints.environment_calls import (
 from app.gateways.endpoints.failure_class import failure_class
 from app.gateways.endpoints.pool import Endpoint
 from app.gateways.endpoints.signing import CallSigner
+from app.telemetry.spans import SPANS
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 from workers.rollout.tools import InfrastructureFailure
@@ -59,8 +60,8 @@ class EnvironmentEndpoint:
     async def call_endpoint(
         self, call: EnvironmentCall, read: Read[_Value]
     ) -> EndpointAnswer[_Value]:
-        """Makes one call to the environment. Raises `InfrastructureFailure`, and `Refused` for a
-        call that the environment refused.
+        """Makes one call to the environment. Raises `InfrastructureFailure`, and `CallRefused` for
+        a call that the environment refused.
         """
         try:
             return await self.send(call, read)
@@ -69,7 +70,8 @@ class EnvironmentEndpoint:
             raise self.failure(kind, fault.message) from fault
 
     async def send(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
-        return await self.endpoint.call(call.request(self.headers), read, signer=self.signer)
+        with SPANS.labelled(self.name):
+            return await self.endpoint.call(call.request(self.headers), read, signer=self.signer)
 
     def failure(self, kind: FailureClass, message: str) -> InfrastructureFailure:
         return InfrastructureFailure(Failure(kind, message, self.name))
@@ -186,7 +188,7 @@ class HttpEpisode:
 
         try:
             begun = (await self._customer.call_endpoint(call, read)).value
-        except Refused as refused:
+        except CallRefused as refused:
             self._is_open = False
             raise self._refused(refused) from refused
         self._episode_id, self._reset_failed = begun.episode_id, False
@@ -198,7 +200,7 @@ class HttpEpisode:
             try:
                 answer = await self._send(turn)
                 return AnsweredStep(answer.value, answer.latency_s, answer.attempts)
-            except Refused as refused:
+            except CallRefused as refused:
                 if not refused.is_gone or self._rebuilds == MAX_REBUILDS:
                     raise self._refused(refused) from refused
             await self._begin_anew()
@@ -222,13 +224,13 @@ class HttpEpisode:
         try:
             for turn, answer in self._played if same else ():
                 same = same and (await self._send(turn)).value == answer
-        except Refused as refused:
+        except CallRefused as refused:
             raise self._refused(refused) from refused
         if not same:
             message = "lost the episode, and answered differently when it was begun anew"
             raise self._customer.failure(FailureClass.ENVIRONMENT_BAD_REPLY, message)
 
-    def _refused(self, refused: Refused) -> InfrastructureFailure:
+    def _refused(self, refused: CallRefused) -> InfrastructureFailure:
         return self._customer.failure(FailureClass.ENVIRONMENT_ERROR, str(refused))
 
     def _reset_call(self) -> EnvironmentCall:

@@ -13,6 +13,7 @@ from app.domain.rollouts.trajectory import Failure
 from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.calls import EndpointFault
 from app.gateways.endpoints.failure_class import failure_class
+from app.telemetry.spans import SPANS
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 from workers.rollout.tools import ToolFailure
@@ -32,7 +33,8 @@ async def journalled_outcome(
     `EndpointFault`, once it is durable. Raises `ToolFailure`.
     """
     try:
-        return await replay_or_ask(journal, call_id, request, ask, codec=_CODEC)
+        with SPANS.labelled(tool):
+            return await replay_or_ask(journal, call_id, request, ask, codec=_CODEC)
     except EndpointFault as fault:
         failure = Failure(failure_class(fault.kind, "tool"), fault.message, source=tool)
         raise ToolFailure(failure) from fault

@@ -12,7 +12,7 @@ from app.domain.faults.values import refused_today
 from app.domain.graders.graders import GRADER_MODELS, Grader
 from app.domain.models.models import find_base_model
 from app.domain.secrets.owner_labels import criteria_by_pointer
-from app.domain.secrets.redaction import require_sealed, restored
+from app.domain.secrets.redaction import require_sealed, restore_secrets
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
@@ -128,7 +128,7 @@ def _criteria(
         secrets = criteria_by_pointer(secrets, of.testing_criteria)
         for number in range(len(of.testing_criteria)):
             require_sealed(GRADER_MODELS, of.testing_criteria, secrets, (number,))
-        whole = restored(of.testing_criteria, secrets)
+        whole = restore_secrets(of.testing_criteria, secrets)
     except SecretsLost as error:
         raise RunFailed(
             f"The stored secrets of eval {of.id} cannot be read any more: create the eval again "

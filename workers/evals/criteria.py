@@ -14,7 +14,7 @@ from typing import assert_never
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.documents.json_object import Json
-from app.domain.evals.evals import INVOCATIONS, passes, result_names, token_usage
+from app.domain.evals.evals import INVOCATIONS, passes_criterion, result_names, token_usage
 from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
 from app.grading.scorer import GradeRequest, JudgeUsage, ScoreFault, ScoreResult, TokenUsage
@@ -165,7 +165,7 @@ def _result(name: str, criterion: Json, answer: ScoreResult) -> Json:
         "name": name,
         "type": criterion.get("type"),
         "score": answer.score,
-        "passed": passes(answer.score, criterion),
+        "passed": passes_criterion(answer.score, criterion),
         "sample": details or None,
     }
 

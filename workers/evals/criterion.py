@@ -14,10 +14,10 @@ from app.domain.graders.graders import AnyGrader
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.single import RolloutGrader
-from app.grading.ai_judge import GroupAiJudge
 from app.grading.build import GradingPorts, build_group_multi, build_scorer
 from app.grading.group_judge import GroupGradeRequest, GroupJudge
-from app.grading.score_bounds import bounded
+from app.grading.kinds.ai_judge import GroupAiJudge
+from app.grading.score_bounds import within_bound
 from app.grading.scorer import (
     GradeRequest,
     JudgeUsage,
@@ -25,7 +25,7 @@ from app.grading.scorer import (
     Scorer,
     ScoreResult,
     TokenUsage,
-    summed,
+    sum_of_usages,
 )
 
 
@@ -87,14 +87,14 @@ class GroupedCriterion:
             return ScoredSamples([fault] * len(requests), [fault.token_usage, *others])
         answers = [self._bounded(answer) for answer in judged]
         used = [_used(answer) for answer in answers]
-        asked_once = summed(
+        asked_once = sum_of_usages(
             usage for parts in used for name, usage in parts.items() if name in self.parts
         )
         own = [
-            summed(usage for name, usage in parts.items() if name not in self.parts)
+            sum_of_usages(usage for name, usage in parts.items() if name not in self.parts)
             for parts in used
         ]
-        return ScoredSamples(answers, [summed([asked_once, own[0]]), *own[1:]])
+        return ScoredSamples(answers, [sum_of_usages([asked_once, own[0]]), *own[1:]])
 
     def _bounded(self, answer: ScoreResult | ScoreFault) -> ScoreResult | ScoreFault:
         match answer:
@@ -102,7 +102,7 @@ class GroupedCriterion:
                 return answer
             case ScoreResult():
                 try:
-                    return bounded(answer, source=self.name)
+                    return within_bound(answer, source=self.name)
                 except ScoreFault as fault:
                     return fault
             case _:

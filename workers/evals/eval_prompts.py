@@ -13,7 +13,7 @@ from app.domain.evals.data_sources import (
 )
 from app.domain.graders.judge_prompts import Prompt
 from app.domain.graders.samples import object_or_list, one_turn_keys
-from app.domain.graders.templates import MissingVariable, RenderedTooLong, parse_template
+from app.domain.graders.templates.templates import MissingVariable, RenderedTooLong, parse_template
 
 
 class UnusableItem(Exception):

@@ -36,7 +36,7 @@ WorkedItem = tuple[OutputItem, TokensByModel]
 
 
 @dataclass(slots=True)
-class _Sampled:
+class _ItemSample:
     """One sample of an item."""
 
     sample: Json
@@ -65,7 +65,7 @@ async def work_on(
 
 async def _samples(
     context: EvalContext, row: EvalRow, keys: list[SampleKey], slots: asyncio.Semaphore
-) -> dict[SampleKey, _Sampled]:
+) -> dict[SampleKey, _ItemSample]:
     match context.source:
         case SampledSource() as source:
             with first_fault():
@@ -82,7 +82,7 @@ async def _samples(
 
 
 async def _score(
-    context: EvalContext, row: EvalRow, samples: Mapping[SampleKey, _Sampled]
+    context: EvalContext, row: EvalRow, samples: Mapping[SampleKey, _ItemSample]
 ) -> dict[SampleKey, tuple[ItemStatus, CriteriaOutcome]]:
     """Scores the samples of an item as one group."""
     first = next(iter(samples))
@@ -115,7 +115,7 @@ def _worked(
     context: EvalContext,
     row: EvalRow,
     key: SampleKey,
-    sampled: _Sampled,
+    sampled: _ItemSample,
     scored: tuple[ItemStatus, CriteriaOutcome] | None,
 ) -> WorkedItem:
     status, outcome = scored or ("error", CriteriaOutcome())
@@ -134,11 +134,11 @@ def _worked(
     return item, sampled.usage + outcome.usage
 
 
-def _sample_of_item(row: EvalRow) -> _Sampled:
+def _sample_of_item(row: EvalRow) -> _ItemSample:
     """Returns the sample that came with the item."""
     sample = {} if row.sample is None else given_sample(row.sample)
     text = sample.get("output_text")
-    return _Sampled(
+    return _ItemSample(
         sample,
         {
             "input": [],
@@ -160,7 +160,7 @@ async def _sample(
     key: SampleKey,
     row: EvalRow,
     slots: asyncio.Semaphore,
-) -> _Sampled:
+) -> _ItemSample:
     params = source.sampling_params
     seed = _seed(context, key, params.seed)
     settings = settings_of(params, seed=seed)
@@ -180,9 +180,9 @@ async def _sample(
         async with slots:
             answer = await Sampler(context, source.model).ask(output["input"], settings)
     except UnusableItem as fault:
-        return _Sampled({}, output, fault={"code": "invalid_item", "message": str(fault)})
+        return _ItemSample({}, output, fault={"code": "invalid_item", "message": str(fault)})
     except SamplingRefused as fault:
-        return _Sampled({}, output, fault={"code": "sampling_error", "message": str(fault)})
+        return _ItemSample({}, output, fault={"code": "sampling_error", "message": str(fault)})
     tokens = token_usage(answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens)
     choice = answer.choices[0]
     output |= {
@@ -190,7 +190,7 @@ async def _sample(
         "finish_reason": choice.get("finish_reason"),
         "usage": tokens,
     }
-    return _Sampled(
+    return _ItemSample(
         sample_of(answer.choices, source.model, tokens=answer.completion_tokens),
         output,
         [(source.model, tokens)],

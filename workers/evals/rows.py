@@ -18,7 +18,7 @@ from app.domain.evals.data_sources import (
     parse_row,
     repeats_too_much,
 )
-from app.gateways.objects import fetched
+from app.gateways.objects import local_copy
 from workers.evals.context import EvalContext
 from workers.processes.retry import retry_while_unavailable
 
@@ -40,7 +40,7 @@ async def _rows_of_file(context: EvalContext, file_id: str) -> Iterator[tuple[in
     async def opened() -> BinaryIO:
         async with context.unit() as unit:
             row = await unit.files.get(file_id)
-        async with fetched(clients.objects, row.object_key, clients.settings.work_dir) as path:
+        async with local_copy(clients.objects, row.object_key, clients.settings.work_dir) as path:
             return path.open("rb")
 
     try:
@@ -77,13 +77,14 @@ def _check_items(file: BinaryIO, samples: int) -> None:
         if count * samples > MAX_ITEMS:
             raise RowFault(
                 count,
-                f"up to here there are more than {MAX_ITEMS} samples, with {samples} of each item",
+                f"the rows up to this one make more than {MAX_ITEMS} samples, "
+                f"{samples} of each item",
             )
         if repeats_too_much(size, samples):
             raise RowFault(
                 count,
-                f"up to here there are more than {MAX_REPEATED_BYTES} bytes of items, as each of "
-                f"{samples} samples is stored with its item",
+                f"the rows up to this one make more than {MAX_REPEATED_BYTES} bytes, because "
+                f"each of {samples} samples is stored with its item",
             )
     if count == 0:
         raise RowFault(1, "the file has no items")

@@ -38,7 +38,7 @@ class Sampler:
 
     async def ask(self, messages: list[dict[str, Any]], settings: dict[str, Any]) -> SampledAnswer:
         """Samples one answer. Raises `SamplingRefused`; `RunFailed` when the project may no longer
-        call the model; `Unavailable` when the engine is away for too long.
+        call the model; `Unavailable` when the engine is unavailable for too long.
         """
         give_up_at, delay_s = time.monotonic() + PATIENCE_S, _FIRST_DELAY_S
         while True:

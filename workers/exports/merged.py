@@ -13,6 +13,7 @@ from pathlib import Path
 
 import structlog
 
+from app.disk.committed import commit_directory
 from app.domain.errors import NoFreeSpace, RunFailed
 from app.domain.models.adapter_archives import CARD
 from app.domain.models.exports import ExportStage, ModelExport, export_directory, merged_card
@@ -23,7 +24,6 @@ from app.gateways.free_space import FreeSpace
 from app.gateways.objects.disk import room_needed
 from app.store.leases.leases import Lease
 from app.store.models.leased_exports import ExportUnitOfWork, leased_export
-from workers.learning.committed import commit_directory
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.scratch import claim_scratch
@@ -123,7 +123,7 @@ def _merge(
     merged: Path,
     fits: Callable[[int], None],
 ) -> None:
-    from workers.learning.merging import BaseNotMergeable, merge_adapter  # noqa: PLC0415 - loads torch, on this thread
+    from workers.learning.adapters.merging import BaseNotMergeable, merge_adapter  # noqa: PLC0415 - loads torch, on this thread
 
     try:
         with room_needed(), commit_directory(merged) as partial:

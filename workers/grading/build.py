@@ -6,18 +6,18 @@ their scores.
 
 from typing import Final
 
-from app.domain.documents.walk import Kind, walk_fields
+from app.domain.documents.walk import FieldKind, walk_fields
 from app.domain.graders.graders import AnyGrader
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.single import RolloutGrader
-from app.grading.ai_judge import GroupAiJudge
 from app.grading.build import GradingPorts, build_group_multi, build_scorer
+from app.grading.kinds.ai_judge import GroupAiJudge
 from workers.grading.group_grader import GroupGrader
 from workers.grading.group_scorer import GroupScorer, PerSampleScorer, SampleGrader
 from workers.grading.job_grader import JobGrader
 
-_CALL_FIELDS: Final = (Kind.ADDRESS, Kind.JUDGE, Kind.EMBEDDING)
+_CALL_FIELDS: Final = (FieldKind.ADDRESS, FieldKind.JUDGE, FieldKind.EMBEDDING)
 """Fields of a grader that calls an external service."""
 
 

@@ -17,7 +17,7 @@ from workers.journal.journal import Journal
 
 
 class SampleGrader(Protocol):
-    """Scores one rollout by itself."""
+    """Scores one rollout independently of the group."""
 
     async def grade(
         self, trajectory: Trajectory, row: DatasetRow, key: SampleKey, *, journal: Journal

@@ -19,8 +19,8 @@ from app.domain.rollouts.metrics import ANSWER_FLAGS
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.endpoints.failure_class import failure_class
-from app.grading.endpoint import encode
-from app.grading.score_bounds import bounded, is_usable
+from app.grading.kinds.endpoint import encode
+from app.grading.score_bounds import is_usable, within_bound
 from app.grading.scorer import (
     BAD_SCORE,
     ITEM_MISSING,
@@ -33,6 +33,7 @@ from app.grading.scorer import (
     ScoreResult,
     TokenUsage,
 )
+from app.telemetry.spans import SPANS
 from workers.grading.failure import GraderFailure
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
@@ -73,9 +74,10 @@ class JobGrader:
         async def ask() -> Grade:
             return await self._grade(request)
 
-        if not self._journalled:
-            return await ask()
-        return await replay_or_ask(journal, request.call_id, encode(request), ask, codec=_CODEC)
+        with SPANS.labelled(self._name):
+            if not self._journalled:
+                return await ask()
+            return await replay_or_ask(journal, request.call_id, encode(request), ask, codec=_CODEC)
 
     async def _grade(self, request: GradeRequest) -> Grade:
         try:
@@ -120,7 +122,7 @@ def _class_of(fault: ScoreFault) -> FailureClass:
 def to_verdict(result: ScoreResult, grader: str) -> GradeOrFailure:
     """Converts a score to a grade, or to a failure if the score cannot be trained on."""
     try:
-        return _to_grade(bounded(result, source=grader))
+        return _to_grade(within_bound(result, source=grader))
     except ScoreFault as fault:
         return to_failure(fault, grader)
 

@@ -18,10 +18,11 @@ from app.gateways.free_space import FreeSpace
 from app.logs import log_to_stderr
 from app.settings.settings import Settings, load_settings
 from app.store.leases.leases import Lease
+from app.telemetry.exports import exported
 from workers.processes.clients import Clients, open_clients
 from workers.processes.leased_work import LeasedWork
 from workers.processes.parent_watch import end_with_parent
-from workers.processes.pulse import beat
+from workers.processes.pulse import send_beats
 from workers.processes.renewal import renew_until_lost, run_while_renewed
 
 log = structlog.get_logger()
@@ -35,7 +36,7 @@ Body = Callable[[Clients, Lease], Coroutine[Any, Any, None]]
 OnFault = Callable[[Clients, Lease, Exception], Awaitable[bool]]
 
 
-def enter(body: Callable[[Settings], Coroutine[Any, Any, int]]) -> int:
+def run_as_child(body: Callable[[Settings], Coroutine[Any, Any, int]]) -> int:
     """Runs `body` as this process, which ends with its parent. Returns the exit code."""
     end_with_parent(EXIT_ORPHANED)
     log_to_stderr()
@@ -50,7 +51,7 @@ def run_supervised(work: LeasedWork, body: Body, *, on_fault: OnFault) -> int:
     called on a full disk, which may be the cause: the row waits then, and no attempt is counted.
     """
     lease = _lease_of(work, sys.argv[1:])
-    return enter(lambda settings: _run_supervised(settings, lease, body, on_fault))
+    return run_as_child(lambda settings: _run_supervised(settings, lease, body, on_fault))
 
 
 def run_dispatched(work: LeasedWork, body: Body) -> int:
@@ -58,7 +59,7 @@ def run_dispatched(work: LeasedWork, body: Body) -> int:
     SIGTERM, so that another claim continues. A SIGTERM does not count as an attempt.
     """
     lease = _lease_of(work, sys.argv[1:])
-    return enter(lambda settings: _run_dispatched(settings, work, lease, body))
+    return run_as_child(lambda settings: _run_dispatched(settings, work, lease, body))
 
 
 def _lease_of(work: LeasedWork, arguments: list[str]) -> Lease:
@@ -68,9 +69,10 @@ def _lease_of(work: LeasedWork, arguments: list[str]) -> Lease:
 
 
 async def _run_supervised(settings: Settings, lease: Lease, body: Body, on_fault: OnFault) -> int:
-    beating = asyncio.ensure_future(beat(settings.lease.heartbeat_s / 2))
+    beating = asyncio.ensure_future(send_beats(settings.lease.heartbeat_s / 2))
     try:
-        return await _run_with_clients(settings, lease, body, on_fault)
+        async with exported(settings.telemetry.span_export()):
+            return await _run_with_clients(settings, lease, body, on_fault)
     finally:
         beating.cancel()
 

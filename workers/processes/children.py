@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from workers.processes.forks import ChildProcess, Starter
+from workers.processes.forking.forks import ChildProcess, Starter
 
 
 @dataclass(slots=True)

@@ -1,8 +1,9 @@
-"""Claims rows and runs the work on each of them beside the others.
+"""Claims rows of every kind and runs the work on each of them beside the others.
 
-Owns the pulse of claims, the wait while the database is away, and the set of running work.
+Owns the pulse of claims, the wait while the database is unavailable, and the set of running work.
 Promises: work that still runs when the loop ends is cancelled, and has ended before the loop
-returns. Must not know the rows, nor if a coroutine or a child process works on one.
+returns; so a supervised child has ended and its lease is released. Must not know the rows, nor if a
+coroutine or a child process works on one.
 """
 
 import asyncio
@@ -10,12 +11,8 @@ import time
 from collections.abc import Coroutine, Sequence
 from typing import Any, Final, Protocol
 
-import structlog
-
-from app.domain.errors import Unavailable
 from app.store.leases.leases import Lease
-
-log = structlog.get_logger()
+from workers.processes.retry import retry_while_unavailable
 
 POLL_S: Final = 1.0
 
@@ -24,7 +21,7 @@ class Claimant(Protocol):
     """Claims rows of one kind and starts the work on them."""
 
     async def claim(self) -> Sequence[Lease]:
-        """Claims rows that may be worked on now. Raises `Unavailable`."""
+        """Claims rows that may be worked on now. Raises `Unavailable`; the loop repeats it then."""
 
     def start(self, lease: Lease) -> Coroutine[Any, Any, None] | None:
         """Starts the work on a row. Returns the coroutine that this process has to run for it, or
@@ -33,22 +30,28 @@ class Claimant(Protocol):
 
 
 class ClaimLoop:
-    def __init__(self, claimant: Claimant) -> None:
+    """Waits up to `patience_s` for a database that is unavailable in each claim, which then raises
+    `Unavailable`.
+    """
+
+    def __init__(self, claimant: Claimant, *, patience_s: float) -> None:
         self._claimant = claimant
+        self._patience_s = patience_s
         self._running: set[asyncio.Task[None]] = set()
 
     async def claim(self) -> bool:
         """Claims once and starts the work on each row. Returns whether there was one."""
-        leases = await self._claimant.claim()
+        leases = await retry_while_unavailable(self._claimant.claim, patience_s=self._patience_s)
         for lease in leases:
             rest = self._claimant.start(lease)
             if rest is not None:
                 self._running.add(asyncio.create_task(rest))
         return bool(leases)
 
-    async def finish(self) -> None:
-        """Waits until all work is done, without another claim."""
+    async def run_once(self) -> None:
+        """Claims once and waits until the work on the claimed rows is done."""
         try:
+            await self.claim()
             while self._running:
                 await self._wait(timeout_s=None)
         finally:
@@ -59,7 +62,7 @@ class ClaimLoop:
         busy_until = time.monotonic() + idle_s
         try:
             while True:
-                await self._claim_if_available()
+                await self.claim()
                 if self._running:
                     busy_until = time.monotonic() + idle_s
                     # No longer than until the next claim is due.
@@ -70,13 +73,6 @@ class ClaimLoop:
                     await asyncio.sleep(POLL_S)
         finally:
             await self._cancel()
-
-    async def _claim_if_available(self) -> None:
-        try:
-            await self.claim()
-        except Unavailable as error:
-            log.warning("nothing claimed, database away", error=str(error))
-            await asyncio.sleep(POLL_S)
 
     async def _wait(self, *, timeout_s: float | None) -> None:
         """Waits until the work on one row is done. Raises what it raised."""

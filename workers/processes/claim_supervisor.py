@@ -25,14 +25,15 @@ from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.leases.leases import Lease
 from app.store.leases.queues import QueuedRows
-from workers.processes.child import EXIT_NO_SPACE
+from workers.processes.child import EXIT_FAULT, EXIT_LEASE_LOST, EXIT_NO_SPACE
 from workers.processes.claim_loop import ClaimLoop
 from workers.processes.clients import open_database
-from workers.processes.forks import ChildProcess, Starter
+from workers.processes.forking.forks import ChildProcess, Starter
 from workers.processes.leased_work import LeasedWork
 from workers.processes.renewal import renew_until_lost
-from workers.processes.retry import retry_while_unavailable
-from workers.processes.vitals import Patience, Verdict, attend
+from workers.processes.retry import PATIENCE_S, retry_while_unavailable
+from workers.processes.vitals import Patience, Verdict, watch_process
+from workers.telemetry.figures import count_claim
 
 log = structlog.get_logger()
 
@@ -48,10 +49,9 @@ async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -
         return
     queue = CeleryJobQueue(settings.redis_url)
     async with open_database(settings, pool_size=2) as database, contextlib.aclosing(queue):
-        loop = ClaimLoop(_SupervisedClaim(work, settings, database, queue, starter))
-        if not await loop.claim():
-            return
-        running = asyncio.ensure_future(loop.finish())
+        claim = _SupervisedClaim(work, settings, database, queue, starter)
+        loop = ClaimLoop(claim, patience_s=PATIENCE_S)
+        running = asyncio.ensure_future(loop.run_once())
         # An orderly stop of the worker releases the lease instead of letting it run out.
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         await running
@@ -59,7 +59,7 @@ async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -
 
 @dataclass(frozen=True, slots=True)
 class _SupervisedClaim:
-    """Claims one row, waits while the database is away, and supervises the row's child."""
+    """Claims one row and supervises the row's child."""
 
     work: LeasedWork
     settings: Settings
@@ -68,7 +68,7 @@ class _SupervisedClaim:
     starter: Starter
 
     async def claim(self) -> list[Lease]:
-        return await retry_while_unavailable(lambda: self.work.claim(self.database, self.settings))
+        return await self.work.claim(self.database, self.settings)
 
     def start(self, lease: Lease) -> Coroutine[Any, Any, None]:
         named = self.work.named(lease.id)
@@ -122,11 +122,13 @@ class ClaimSupervisor:
                 log.warning("child killed", reason=verdict.reason, **self._named)
                 await kill(child)
         except asyncio.CancelledError:
+            count_claim("released")
             await end(child, grace_s=self._grace_s)
             await self._release(orderly=True)
             raise
         finally:
             await end(child, grace_s=self._grace_s)
+        count_claim("killed" if verdict is not None else _end_of(child.returncode))
         if verdict is not None:
             await self._carry_out(verdict)
         elif child.returncode == EXIT_NO_SPACE:
@@ -135,7 +137,9 @@ class ClaimSupervisor:
         elif child.returncode != 0:
             log.warning("child failed", returncode=child.returncode, **self._named)
             fault = child.fault
-            ending = None if fault is None else _Ending("worker_cannot_start", _sentence(fault))
+            ending = (
+                None if fault is None else _FailedStart("worker_cannot_start", _sentence(fault))
+            )
             await self._release(orderly=False, ending=ending)
 
     @property
@@ -149,7 +153,7 @@ class ClaimSupervisor:
             renew_until_lost(self._work, self._database, self._lease, limits=self._limits)
         )
         attending = asyncio.ensure_future(
-            attend(pulse, self._patience, pause_requested=self._pause_requested)
+            watch_process(pulse, self._patience, pause_requested=self._pause_requested)
         )
         tasks = (exited, renewing, attending)
         try:
@@ -180,7 +184,7 @@ class ClaimSupervisor:
         or was claimed again.
         """
         if not verdict.pauses:
-            ending = _Ending("run_hung", f"{verdict.reason} Its process was ended.")
+            ending = _FailedStart("run_hung", f"{verdict.reason} Its process was ended.")
             await self._release(orderly=False, ending=ending)
             return
 
@@ -192,7 +196,7 @@ class ClaimSupervisor:
             await retry_while_unavailable(pause)
 
     async def _release(
-        self, *, orderly: bool, ending: "_Ending | None" = None, notify: bool = True
+        self, *, orderly: bool, ending: "_FailedStart | None" = None, notify: bool = True
     ) -> None:
         """Releases the lease, so that another worker need not wait for its end. `ending`: why this
         attempt ended, for the row's owner.
@@ -213,7 +217,9 @@ class ClaimSupervisor:
             if notify and attempts is not None and attempts <= 1:
                 await self._work.notify(self._queue, self._lease.id)
 
-    async def _report_ending(self, leases: QueuedRows, ending: "_Ending", attempts: int) -> None:
+    async def _report_ending(
+        self, leases: QueuedRows, ending: "_FailedStart", attempts: int
+    ) -> None:
         """Reports to the row's owner why the attempt ended. If the last attempt could not start a
         process, this worker ends the row, because only this worker has the cause.
         """
@@ -226,8 +232,13 @@ class ClaimSupervisor:
             await leases.fail(self._lease, message)
 
 
+def _end_of(returncode: int | None) -> str:
+    named = {0: "ended", EXIT_LEASE_LOST: "lease_lost", EXIT_NO_SPACE: "no_space"}
+    return named.get(EXIT_FAULT if returncode is None else returncode, "failed")
+
+
 @dataclass(frozen=True, slots=True)
-class _Ending:
+class _FailedStart:
     code: Literal["run_hung", "worker_cannot_start"]
     reason: str
 

@@ -32,7 +32,9 @@ async def dispatch(work: LeasedWork, settings: Settings, *, children: Children) 
             if work.is_resumable:
                 await _free_slot(work, settings, database, children=children)
             return False
-        return await ClaimLoop(_ChildStart(work, database, settings, children)).claim()
+        claim = _ChildStart(work, database, settings, children)
+        # A wait would block the sweeps of the same queue; the sweeper sends another notification.
+        return await ClaimLoop(claim, patience_s=0).claim()
 
 
 @dataclass(frozen=True, slots=True)

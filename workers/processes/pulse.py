@@ -12,24 +12,24 @@ import socket
 import stat
 from contextlib import suppress
 
-from workers.progress import PROGRESS, Mark
+from workers.progress import PROGRESS, ProgressMark
 
 _STDIN = 0
 _MAX_WORDS = 120
 
 
-def encode(mark: Mark) -> bytes:
+def encode(mark: ProgressMark) -> bytes:
     words = " ".join(mark.what.split())[:_MAX_WORDS]
     return f"{mark.number} {words}\n".encode()
 
 
-def decode(line: bytes) -> Mark:
+def decode(line: bytes) -> ProgressMark:
     """Parses a line of `encode`. Raises `ValueError` for any other line."""
     number, _, what = line.decode().strip().partition(" ")
-    return Mark(int(number), what)
+    return ProgressMark(int(number), what)
 
 
-async def beat(every_s: float) -> None:
+async def send_beats(every_s: float) -> None:
     """Writes a line at every beat, for ever. Returns at once in a process without a supervisor."""
     if not stat.S_ISSOCK(os.fstat(_STDIN).st_mode):
         return

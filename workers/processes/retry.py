@@ -1,4 +1,4 @@
-"""Retries an operation while the database or the storage is away: a run outlives a restart.
+"""Retries an operation while the database or the storage is unavailable: a run outlives a restart.
 
 Only operations that are safe to repeat may be passed: idempotent ones, and those that check what is
 already there.
@@ -23,8 +23,8 @@ _FIRST_DELAY_S, _MAX_DELAY_S = 0.1, 2.0
 async def retry_while_unavailable(
     operation: Callable[[], Awaitable[Result]], *, patience_s: float = PATIENCE_S
 ) -> Result:
-    """Runs an idempotent operation, and repeats it while what it needs is away. Raises the last
-    `Unavailable`, whose message names the service, once `patience_s` seconds have passed.
+    """Runs an idempotent operation, and repeats it while what it needs is unavailable. Raises the
+    last `Unavailable`, whose message names the service, once `patience_s` seconds have passed.
     """
     give_up_at, delay_s = time.monotonic() + patience_s, _FIRST_DELAY_S
     while True:

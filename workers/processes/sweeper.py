@@ -6,6 +6,7 @@ the row, so a few unread ones are enough for any number of waiting rows: a worke
 reads the next one at once.
 """
 
+import math
 from collections.abc import Iterable
 from typing import Final
 
@@ -17,6 +18,7 @@ from app.settings.runs import RetentionSettings
 from app.store.database import Database
 from workers.processes.leased_work import LeasedWork
 from workers.processes.ticks import TickClients
+from workers.telemetry.figures import show_waiting
 
 log = structlog.get_logger()
 
@@ -35,8 +37,11 @@ async def sweep_all(clients: TickClients, kinds: Iterable[LeasedWork]) -> None:
                 max_attempts=settings.lease.max_attempts,
                 retention=settings.retention,
             )
+            async with work.claims(clients.database) as unit:
+                show_waiting(work.noun, await unit.leases.waiting())
         except Unavailable as error:
-            log.warning("sweep skipped, database away", noun=work.noun, error=str(error))
+            show_waiting(work.noun, math.nan)
+            log.warning("sweep skipped, database unavailable", noun=work.noun, error=str(error))
 
 
 async def sweep(
@@ -56,7 +61,7 @@ async def sweep(
             log.error("failed for good", reason=message, **work.named(lease.id))
     unread = await queue.unread(work.queue)
     if unread is None:
-        log.warning("no notification sent, broker away", noun=work.noun)
+        log.warning("no notification sent, broker unavailable", noun=work.noun)
         return []
     if unread >= MOST_UNREAD:
         return []

@@ -15,7 +15,7 @@ import structlog
 
 from app.settings.settings import Settings
 from workers.processes.pulse import decode
-from workers.progress import Mark
+from workers.progress import ProgressMark
 
 log = structlog.get_logger()
 
@@ -68,10 +68,10 @@ class Vitals:
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
-        self._mark: Mark | None = None
+        self._mark: ProgressMark | None = None
         self._silent = self._stuck = self._pausing = 0
 
-    def heard(self, mark: Mark) -> None:
+    def heard(self, mark: ProgressMark) -> None:
         self._silent = 0
         if self._mark is None or mark.number != self._mark.number:
             self._stuck = 0
@@ -104,7 +104,7 @@ class Vitals:
         return None
 
 
-async def attend(
+async def watch_process(
     pulse: StreamReader, patience: Patience, *, pause_requested: Callable[[], Awaitable[bool]]
 ) -> Verdict:
     """Checks a process at each interval until it must be ended."""

@@ -16,6 +16,7 @@ from app.gateways.inference.embeddings import build_embeddings
 from app.gateways.sandbox.client import build_sandbox
 from app.grading.build import GradingPorts
 from app.rendering.renderer import Renderer
+from workers.compute.compute_thread import is_computing
 from workers.engines.policy import EnginePolicy
 from workers.environments.http_environment import HttpEnvironment
 from workers.environments.http_episode import EnvironmentEndpoint
@@ -24,9 +25,8 @@ from workers.environments.job_tools import JobTools
 from workers.environments.single_turn import SingleTurn
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.build import build_group_scorer
-from workers.learning.compute_thread import is_computing
-from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import Trainer
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.reinforcement.judging import operators_endpoints, run_judges
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
 from workers.reinforcement.plan import Plan
@@ -37,16 +37,16 @@ from workers.rollout.environment import RolloutEnvironment
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.setup import RolloutSetup
 from workers.rollout.tools import RolloutTools
+from workers.runs.adapters.publisher import Publisher
 from workers.runs.context import RunContext
-from workers.runs.publisher import Publisher
-from workers.runs.resuming import AdapterSettings
-from workers.runs.trainer_machine import with_machine
+from workers.runs.opening.resuming import AdapterSettings
+from workers.runs.opening.trainer_machine import with_machine
 
 TEMPERATURE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class TrainingParts:
     trainer: Trainer
     setup: RolloutSetup
     mode: Mode
@@ -58,7 +58,7 @@ class Parts:
 
 def assemble(
     context: RunContext, method: ReinforcementMethod, plan: Plan, settings: AdapterSettings
-) -> Parts:
+) -> TrainingParts:
     """Loads the model and builds the parts; takes seconds, so callers run it in a thread."""
     effort = method.hyperparameters.reasoning_effort
     learning = resolved_learning(method, context.base_model, effort)
@@ -82,7 +82,7 @@ def assemble(
     )
     options = resolved_mode(method.mode, batch_size=plan.hyperparameters.batch_size)
     mode = build_mode(options, SchedulerContext(setup, trainer, policy, group_config, policy.busy))
-    return Parts(
+    return TrainingParts(
         trainer=trainer,
         setup=setup,
         mode=mode,

@@ -9,22 +9,22 @@ from typing import Any, Protocol, TypeVar, assert_never
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
-from app.domain.jobs.stop_rules import RuleTrigger
+from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
 from app.domain.methods.no_effect import paths_of_judges
 from app.domain.methods.reinforcement import Evaluation, ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import Journal
-from workers.learning.statistics import PairedValues, paired_report
 from workers.processes.retry import retry_while_unavailable
-from workers.reinforcement.outcome import SampledValidation
-from workers.reinforcement.summary import summarise
+from workers.reinforcement.steps.outcome import SampledValidation
+from workers.reinforcement.steps.summary import summarise
 from workers.rollout.groups import run_groups
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext
-from workers.runs.training_result import ChosenAdapter, report_head
+from workers.runs.endings.training_result import ChosenAdapter, report_head
+from workers.runs.statistics import PairedValues, paired_report
 
 _PAGE = 200
 
@@ -132,15 +132,15 @@ async def build_report(
     many rollouts: the remaining rows are not a fair sample of all rows.
     """
     step = chosen.step
-    start = await collect_held_out(context, REPORT, step=0, new=_Values)
-    tuned = await collect_held_out(context, REPORT, step=step, new=_Values)
+    start = await collect_held_out(context, REPORT, step=0, new=_HeldOutValues)
+    tuned = await collect_held_out(context, REPORT, step=step, new=_HeldOutValues)
     limit = context.settings.runs.infrastructure_limit
     for side, number in ((start, 0), (tuned, step)):
         if side.lost_share >= limit:
             raise NoReport(f"{side.lost_share:.0%} of the rollouts of step {number} were lost")
     base = None
     if context.start is not None:
-        of_base = await collect_held_out(context, VALID_BASE, step=0, new=_Values)
+        of_base = await collect_held_out(context, VALID_BASE, step=0, new=_HeldOutValues)
         base = of_base.unless_lost(limit)
     try:
         report = await asyncio.to_thread(
@@ -177,8 +177,8 @@ async def _greedy(
     """Compares the greedy rollouts of the validations that chose the step; `None` if too many of
     them were lost.
     """
-    of_start = await collect_held_out(context, VALID_GREEDY, step=0, new=_Values)
-    of_tuned = await collect_held_out(context, VALID_GREEDY, step=chosen.step, new=_Values)
+    of_start = await collect_held_out(context, VALID_GREEDY, step=0, new=_HeldOutValues)
+    of_tuned = await collect_held_out(context, VALID_GREEDY, step=chosen.step, new=_HeldOutValues)
     start, tuned = of_start.unless_lost(limit), of_tuned.unless_lost(limit)
     base = None if context.start is None else _UNMEASURED
     try:
@@ -192,11 +192,11 @@ async def _greedy(
 _UNMEASURED = PairedValues({}, {})
 
 
-class _Collector(Protocol):
+class _RolloutCollector(Protocol):
     def add(self, row: RolloutRow) -> None: ...
 
 
-_C = TypeVar("_C", bound=_Collector)
+_C = TypeVar("_C", bound=_RolloutCollector)
 
 
 async def collect_held_out(
@@ -226,7 +226,7 @@ async def collect_held_out(
     return await retry_while_unavailable(read)
 
 
-class _Values:
+class _HeldOutValues:
     """Collects values by held-out row; a discarded rollout contributes none."""
 
     def __init__(self) -> None:

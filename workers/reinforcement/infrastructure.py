@@ -21,7 +21,7 @@ from app.domain.errors import (
     UNREADABLE_ROW,
 )
 from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
-from workers.reinforcement.summary import valid_share
+from workers.reinforcement.steps.summary import valid_share
 
 CURES: Final = {
     PYTHON_ERROR: (
@@ -49,7 +49,7 @@ CURES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Losses:
+class ExcessiveLosses:
     """A lost share over the limit."""
 
     reason: str
@@ -107,7 +107,7 @@ def _of_class(cause: FailureClass) -> tuple[str, str]:
             assert_never(cause)
 
 
-def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Losses | None:
+def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> ExcessiveLosses | None:
     """Returns `None` while the lost share is below `limit`."""
     lost = 1.0 - valid_share(rollouts)
     if not rollouts or lost < limit:
@@ -122,7 +122,7 @@ def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Losses 
         f"{lost:.0%} of the step's rollouts were lost to failures of tools, environments "
         f"or graders (mostly '{source}', {cause.value}: {message})"
     )
-    return Losses(reason, cause, flag)
+    return ExcessiveLosses(reason, cause, flag)
 
 
 def _cause(failure: Failure) -> tuple[str, FailureClass, str | None]:

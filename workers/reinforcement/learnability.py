@@ -52,7 +52,7 @@ class Diagnosis:
 
 
 @dataclass(slots=True)
-class Evidence:
+class LearnabilityCounts:
     """Counts over the rollouts of a validation."""
 
     graded: int = 0

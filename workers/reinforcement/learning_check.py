@@ -10,11 +10,11 @@ from app.domain.methods.learning import resolved_learning
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.reinforcement import ReinforcementMethod
 from workers.reinforcement.evaluation import collect_held_out
-from workers.reinforcement.learnability import Diagnosis, Evidence
+from workers.reinforcement.learnability import Diagnosis, LearnabilityCounts
 from workers.reinforcement.plan import Plan
 from workers.runs.context import RunContext
-from workers.runs.lost_rollouts import nothing_trained
-from workers.runs.reporter import Reporter
+from workers.runs.endings.lost_rollouts import nothing_trained
+from workers.runs.steps.reporter import Reporter
 
 
 class LearningCheck:
@@ -56,7 +56,7 @@ class LearningCheck:
 
     async def _diagnosis(self) -> Diagnosis | None:
         context, method = self._context, self._method
-        evidence = await collect_held_out(context, "valid", step=0, new=Evidence)
+        evidence = await collect_held_out(context, "valid", step=0, new=LearnabilityCounts)
         effort = method.hyperparameters.reasoning_effort
         return evidence.diagnosis(
             self._options,

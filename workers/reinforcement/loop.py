@@ -17,23 +17,23 @@ from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import AdapterJournal
 from workers.journal.postgres import PostgresJournal
 from workers.reinforcement.evaluation import Evaluator
-from workers.reinforcement.infrastructure import Losses, too_many_lost
-from workers.reinforcement.outcome import SampledValidation
+from workers.reinforcement.infrastructure import ExcessiveLosses, too_many_lost
 from workers.reinforcement.plan import Plan
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule
-from workers.reinforcement.summary import count_losses
+from workers.reinforcement.steps.outcome import SampledValidation
+from workers.reinforcement.steps.summary import count_losses
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
+from workers.runs.adapters.publisher import Publisher
 from workers.runs.context import RunContext
-from workers.runs.lost_step import StepLost
+from workers.runs.endings.lost_step import StepLost
 from workers.runs.method import CheckStop
-from workers.runs.publisher import Publisher
-from workers.runs.reporter import Reporter
-from workers.runs.row_order import rows_of_step
-from workers.runs.step_outcome import StepOutcome, TrainedStep
+from workers.runs.steps.reporter import Reporter
+from workers.runs.steps.row_order import rows_of_step
+from workers.runs.steps.step_outcome import StepOutcome, TrainedStep
 
 
-class Loop:
+class ReinforcementLoop:
     def __init__(
         self,
         context: RunContext,
@@ -128,7 +128,7 @@ class Loop:
             started = time.perf_counter()
             outcome = await self._step(step, valid_rows)
             ended = time.perf_counter()
-            outcome = replace(outcome, seconds=ended - started)
+            outcome = replace(outcome, seconds=ended - started, ended_at=time.time())
             pace_s = (ended - begun) / (step - first + 1)
             await self._reporter.commit_step(
                 outcome, total_steps=self._plan.total_steps, pace_s=pace_s
@@ -234,5 +234,5 @@ class Loop:
                 outcome=outcome,
             )
 
-    def _too_many_lost(self, rollouts: Sequence[ScoredRollout]) -> Losses | None:
+    def _too_many_lost(self, rollouts: Sequence[ScoredRollout]) -> ExcessiveLosses | None:
         return too_many_lost(rollouts, limit=self._context.settings.runs.infrastructure_limit)

@@ -28,7 +28,7 @@ async def new_listings(
     unlisted = [index for index, server in enumerate(method.mcp_servers) if server.listing is None]
     if not unlisted:
         return {}
-    from app.gateways.mcp.job_listing import listed  # noqa: PLC0415 - its library takes a second
+    from app.gateways.mcp.job_listing import list_job_tools  # noqa: PLC0415 - its library takes a second
 
     egress = context.settings.egress
     endpoints = EndpointPool(
@@ -39,7 +39,9 @@ async def new_listings(
     signer = CallSigner(*context.settings.secret_keys, project_id=context.job.project_id)
     found = await asyncio.gather(
         *(
-            listed(method.mcp_servers[index], index, endpoints, signer, within_s=LISTING_LIMIT_S)
+            list_job_tools(
+                method.mcp_servers[index], index, endpoints, signer, within_s=LISTING_LIMIT_S
+            )
             for index in unlisted
         )
     )

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from app.domain.data.dataset import TOOLS_NOT_RUN
 from app.domain.data.prompts import Overlap
 from app.domain.errors import RunFailed
-from app.domain.jobs.detectors import Watched
-from app.domain.jobs.stop_rules import reward_of
+from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
+from app.domain.jobs.stop_rules.stop_rules import reward_of
 from app.domain.methods.reasoning_efforts import named_effort
 from app.domain.methods.reinforcement import (
     ReinforcementMethod,
@@ -29,12 +29,12 @@ from workers.reinforcement.mcp_servers import (
 )
 from workers.reinforcement.plan import Plan
 from workers.reinforcement.rows import RowFile, load_rows
-from workers.reinforcement.step_report import ReinforcementStepReport
+from workers.reinforcement.steps.step_report import ReinforcementStepReport
 from workers.runs.context import RunContext
 from workers.runs.data import training_file, validation_file
+from workers.runs.endings.training_result import TrainingResult
 from workers.runs.method import CheckStop
-from workers.runs.reporter import Reporter
-from workers.runs.training_result import TrainingResult
+from workers.runs.steps.reporter import Reporter
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class ReinforcementTraining:
         return self._method.stop or ReinforcementStopOptions()
 
     @property
-    def watched(self) -> Watched:
+    def watched(self) -> ObjectiveCurves:
         return reward_of(self._method.grader)
 
     @property

@@ -18,7 +18,7 @@ from typing_extensions import override
 from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
 from app.domain.data.prompts import Prompts
 from app.domain.errors import RunFailed
-from app.domain.jobs.row_needs import NO_NEEDS, RowFaults, RowNeeds, row_needs
+from app.domain.jobs.creation.row_needs import NO_NEEDS, RowFaults, RowNeeds, row_needs
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.tools.mcp_listings import functions_of
 from workers.runs.data import JobFile

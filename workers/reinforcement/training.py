@@ -8,27 +8,27 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.jobs.stop_rules import RuleTrigger
+from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
 from app.domain.methods.reinforcement import ReinforcementMethod
-from workers.learning.compute_thread import run_on_compute_thread
-from workers.reinforcement.assembly import Parts, assemble
+from workers.compute.compute_thread import run_on_compute_thread
+from workers.reinforcement.assembly import TrainingParts, assemble
 from workers.reinforcement.evaluation import NoReport, build_report
 from workers.reinforcement.learning_check import LearningCheck
-from workers.reinforcement.loop import Loop
+from workers.reinforcement.loop import ReinforcementLoop
 from workers.reinforcement.plan import Plan
 from workers.rollout.policy import Policy
 from workers.runs.context import RunContext
+from workers.runs.endings.training_result import ChosenAdapter, TrainingResult, best_adapter
 from workers.runs.method import CheckStop
-from workers.runs.reporter import Reporter
-from workers.runs.resuming import (
-    Resumed,
+from workers.runs.opening.resuming import (
+    ResumedState,
     adapter_settings_of_resume,
     committed_step,
     fetch_adapter,
     restore,
 )
-from workers.runs.stopping import StoppedEarly
-from workers.runs.training_result import ChosenAdapter, TrainingResult, best_adapter
+from workers.runs.steps.reporter import Reporter
+from workers.runs.steps.stopping import StoppedEarly
 
 
 async def train(
@@ -65,8 +65,10 @@ async def train(
     return TrainingResult(chosen.step, chosen.key, report, ended)
 
 
-def _loop(context: RunContext, plan: Plan, parts: Parts, *, reporter: Reporter) -> Loop:
-    return Loop(
+def _loop(
+    context: RunContext, plan: Plan, parts: TrainingParts, *, reporter: Reporter
+) -> ReinforcementLoop:
+    return ReinforcementLoop(
         context,
         plan,
         setup=parts.setup,
@@ -80,8 +82,8 @@ def _loop(context: RunContext, plan: Plan, parts: Parts, *, reporter: Reporter) 
 
 async def _train_steps(
     context: RunContext,
-    loop: Loop,
-    parts: Parts,
+    loop: ReinforcementLoop,
+    parts: TrainingParts,
     *,
     rows: tuple[Sequence[DatasetRow], Sequence[DatasetRow]],
     reporter: Reporter,
@@ -115,8 +117,8 @@ async def _train_steps(
 
 async def _compare(
     context: RunContext,
-    loop: Loop,
-    parts: Parts,
+    loop: ReinforcementLoop,
+    parts: TrainingParts,
     *,
     valid_rows: Sequence[DatasetRow],
     chosen: ChosenAdapter,
@@ -132,7 +134,7 @@ async def _compare(
     )
 
 
-async def _start_policy(context: RunContext, parts: Parts) -> Policy:
+async def _start_policy(context: RunContext, parts: TrainingParts) -> Policy:
     """Returns a policy that samples from the model that training started from."""
     start = context.start
     if start is None:
@@ -163,7 +165,7 @@ async def _report(
         return None
 
 
-async def _resume(context: RunContext, parts: Parts) -> Resumed:
+async def _resume(context: RunContext, parts: TrainingParts) -> ResumedState:
     """Restores the last committed step. A new run that starts from a tuned model first samples from
     that model, as version 0.
     """

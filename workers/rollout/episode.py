@@ -34,6 +34,7 @@ from app.domain.texts.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
 from app.rendering.renderer import Renderer
 from app.rendering.turn_parser import ParsedTurn
+from app.telemetry.spans import SPANS
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 from workers.rollout.call_records import call_records
@@ -49,6 +50,7 @@ from workers.rollout.policy import Policy, SampledTurn, SamplingParams
 from workers.rollout.prompts import prompt_ids
 from workers.rollout.replies import fit_replies
 from workers.rollout.tools import CallPosition, InfrastructureFailure
+from workers.telemetry.rollout_spans import turn_span
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +133,8 @@ class _Episode:
                 seed=self.trajectory.key.seed(job_seed, len(self.trajectory.turns)),
                 stop_token_ids=self.renderer.stop_token_ids,
             )
-            sampled = await self._sample(params)
-            stopped = await self._take_turn(sampled)
+            with turn_span(self.trajectory):
+                stopped = await self._take_turn(await self._sample(params))
             if stopped is not None:
                 return stopped
 
@@ -144,6 +146,7 @@ class _Episode:
         tokens = list(self.trajectory.tokens)
 
         async def ask() -> JournalledTurn:
+            SPANS.mark_asked()
             started = time.perf_counter()
             turn = await self.policy.sample(tokens, params)
             return JournalledTurn(

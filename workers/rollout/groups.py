@@ -28,6 +28,8 @@ from workers.progress import PROGRESS
 from workers.rollout.episode import RolloutFailure, run_episode
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
+from workers.telemetry.figures import count_rollouts
+from workers.telemetry.rollout_spans import describe_rollout, rollout_span
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +75,15 @@ async def run_group(
     Each rollout occupies one of the `slots` while it is played and scored by itself. `on_finished`
     is called whenever a rollout has left its slot.
     """
+    asked = set[SampleKey]()
 
     async def play(key: SampleKey) -> Trajectory | ScoredRollout:
         async with slots:
-            rollout = await _play(setup, row, key, policy=policy, journal=journal)
+            with rollout_span(key) as span:
+                rollout = await _play(setup, row, key, policy=policy, journal=journal)
+                describe_rollout(span, rollout)
+        if span.asked:
+            asked.add(key)
         PROGRESS.mark(f"rollout of step {key.step} ended")
         on_finished()
         return rollout
@@ -84,9 +91,12 @@ async def run_group(
     with first_fault():
         async with asyncio.TaskGroup() as tasks:
             played = [tasks.create_task(play(key)) for key in keys]
-    return await score_group(
+    group = await score_group(
         [task.result() for task in played], row, scorer=setup.scorer, journal=journal
     )
+    # An earlier claim has counted a rollout of which everything was replayed.
+    count_rollouts([rollout for rollout in group.rollouts if rollout.key in asked])
+    return group
 
 
 async def run_groups(

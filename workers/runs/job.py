@@ -11,30 +11,30 @@ import structlog
 
 from app.domain.errors import NOTHING_TO_LEARN, RunFailed
 from app.domain.jobs.jobs import FILES_VALIDATED, StopRequest
-from app.domain.jobs.stop_rules import RuleTrigger
+from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
 from app.domain.models.models import tuned_model_name
 from app.store.jobs.claims import job_claims
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
+from workers.runs.adapters.retention import Retention
 from workers.runs.context import RunContext
-from workers.runs.ending import RunEnding
-from workers.runs.lost_rollouts import nothing_trained
-from workers.runs.lost_step import StepLost
+from workers.runs.endings.ending import RunEnding
+from workers.runs.endings.lost_rollouts import nothing_trained
+from workers.runs.endings.lost_step import StepLost
+from workers.runs.endings.result_file import write_result_file
+from workers.runs.endings.training_result import TrainingResult, with_overlap
 from workers.runs.method import Method, PreparedRun, build_reporter
+from workers.runs.opening.reproducibility import record_reproducibility
 from workers.runs.outage_events import OutageEvents
-from workers.runs.reproducibility import record_reproducibility
-from workers.runs.result_file import write_result_file
-from workers.runs.retention import Retention
-from workers.runs.stopping import StoppedEarly
-from workers.runs.training_result import TrainingResult, with_overlap
+from workers.runs.steps.stopping import StoppedEarly
 
 log = structlog.get_logger()
 
 STOP_POLL_S = 1.0
 
 
-class Paused(Exception):
+class RunPaused(Exception):
     """Raised between two steps for a requested pause, or with the cap or rule that caused it."""
 
     def __init__(self, why: ReachedCap | RuleTrigger | None = None) -> None:
@@ -83,7 +83,7 @@ class JobRun:
             if watch.done() and not watch.cancelled():
                 watch.result()
             await work
-        except Paused as pause:
+        except RunPaused as pause:
             await self._ending.paused(pause.why)
         except WaitingOnEndpoints as waiting:
             work.cancel()
@@ -133,17 +133,17 @@ class JobRun:
             )
 
     def _check_stop(self) -> None:
-        """Raises `StoppedEarly` or `Paused` when the next step must not start. A rule's trigger
+        """Raises `StoppedEarly` or `RunPaused` when the next step must not start. A rule's trigger
         goes first: a resume clears it, so it must be reported now.
         """
         due = self._reporter.stopping.due
         if due is not None:
             raise _stop_of(due)
         if self._pause_requested:
-            raise Paused
+            raise RunPaused
         reached = self._job.caps.reached(self._reporter.usage)
         if reached is not None:
-            raise Paused(reached)
+            raise RunPaused(reached)
 
     async def _watch(self) -> None:
         """Polls for a pause, and announces silent endpoints. Raises `LeaseLost` when the fence is
@@ -232,11 +232,11 @@ class JobRun:
         log.info("succeeded", job_id=self._job.id, model=self._tuned_name)
 
 
-def _stop_of(due: RuleTrigger) -> StoppedEarly | Paused:
+def _stop_of(due: RuleTrigger) -> StoppedEarly | RunPaused:
     match due.action:
         case "stop":
             return StoppedEarly(due)
         case "pause" | "warn":
-            return Paused(due)
+            return RunPaused(due)
         case _:
             assert_never(due.action)

@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from app.domain.data.prompts import Overlap
-from app.domain.jobs.detectors import Watched
+from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
 from app.domain.methods.stop import StopOptions
 from app.domain.methods.stored import StoredMethod
-from workers.runs.announcer import StepReport
 from workers.runs.context import RunContext
-from workers.runs.reporter import Reporter
-from workers.runs.stopping import Stopping
-from workers.runs.training_result import TrainingResult
+from workers.runs.endings.training_result import TrainingResult
+from workers.runs.steps.announcer import StepReport
+from workers.runs.steps.reporter import Reporter
+from workers.runs.steps.stopping import Stopping
 
 CheckStop = Callable[[], None]
 """Runs before each step and raises to end the training; `StoppedEarly` ends it as a success."""
@@ -63,7 +63,7 @@ class Method(Protocol):
         ...
 
     @property
-    def watched(self) -> Watched:
+    def watched(self) -> ObjectiveCurves:
         """The curves by which the rules compare training and validation."""
         ...
 

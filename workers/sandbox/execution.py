@@ -14,10 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from app.domain.sandbox.programs import MAX_REPLY, End, Ending
+from app.domain.sandbox.programs import MAX_REPLY, End, ProgramOutcome
 from app.gateways.sandbox.frames import pack
 from workers.sandbox.fork_server import READY
-from workers.sandbox.forks import Forked, ProgramForkServer
+from workers.sandbox.forks import IdleFork, ProgramForkServer
 from workers.sandbox.privileges import processor_limit_s
 
 _CHUNK: Final = 65_536
@@ -49,7 +49,7 @@ class ForkServerHangs(ExecutionFailed):
 
 
 @dataclass(frozen=True, slots=True)
-class _Exit:
+class _ProgramExit:
     """The end of a program's process, as its keeper reports it."""
 
     code: int
@@ -61,7 +61,7 @@ class _Exit:
 
 async def execute(
     fork_server: ProgramForkServer, slot: int, program: bytes, *, limit_s: float, prepared_s: float
-) -> Ending:
+) -> ProgramOutcome:
     """Runs a program and returns how it ended. Raises `ExecutionFailed`."""
     try:
         async with asyncio.timeout(prepared_s):
@@ -77,7 +77,9 @@ async def execute(
         forked.close()
 
 
-async def _attended(forked: Forked, program: bytes, *, limit_s: float, prepared_s: float) -> Ending:
+async def _attended(
+    forked: IdleFork, program: bytes, *, limit_s: float, prepared_s: float
+) -> ProgramOutcome:
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(prepared_s):
@@ -103,7 +105,7 @@ async def _attended(forked: Forked, program: bytes, *, limit_s: float, prepared_
     if len(reply) > MAX_REPLY:
         return _failed("output_limit", f"a result of more than {MAX_REPLY} bytes", elapsed_s)
     if reply:
-        return Ending("replied", reply.decode(errors="replace"), "", elapsed_s)
+        return ProgramOutcome("replied", reply.decode(errors="replace"), "", elapsed_s)
     return _without_reply(ended, limit_s=limit_s, left=left, elapsed_s=elapsed_s)
 
 
@@ -127,7 +129,7 @@ class FairClock:
         return left_s
 
 
-async def _in_fair_time(forked: Forked, program: bytes, *, limit_s: float) -> bytes | None:
+async def _in_fair_time(forked: IdleFork, program: bytes, *, limit_s: float) -> bytes | None:
     """Returns the reply; `None` if there is none after `limit_s`, without the waits for a
     processor. Raises `ExecutionFailed` where the machine is too busy to give the program its
     seconds.
@@ -168,7 +170,7 @@ async def _exchange(channel: socket.socket, program: bytes) -> bytes:
     return b"".join(parts)
 
 
-async def _leaves(forked: Forked) -> bool:
+async def _leaves(forked: IdleFork) -> bool:
     """Returns whether a process that has closed its channel ends without a signal."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_LEAVES_S):
@@ -177,15 +179,19 @@ async def _leaves(forked: Forked) -> bool:
     return False
 
 
-async def _exit_of(status: socket.socket) -> _Exit | None:
+async def _exit_of(status: socket.socket) -> _ProgramExit | None:
     """Returns the keeper's report; `None` if the keeper crashed."""
     with suppress(OSError, ValueError, TimeoutError):
         async with asyncio.timeout(_ENDED_S):
-            return _Exit(**json.loads(await asyncio.get_running_loop().sock_recv(status, 256)))
+            return _ProgramExit(
+                **json.loads(await asyncio.get_running_loop().sock_recv(status, 256))
+            )
     return None
 
 
-def _without_reply(ended: _Exit, *, limit_s: float, left: bool, elapsed_s: float) -> Ending:
+def _without_reply(
+    ended: _ProgramExit, *, limit_s: float, left: bool, elapsed_s: float
+) -> ProgramOutcome:
     """Names the limit that ended a program, as far as the kernel reports it."""
     if ended.code != -signal.SIGKILL:
         return _failed("crashed", _crash(ended.code), elapsed_s)
@@ -202,8 +208,8 @@ def _without_reply(ended: _Exit, *, limit_s: float, left: bool, elapsed_s: float
     return _failed("crashed", text, elapsed_s)
 
 
-def _failed(how: End, detail: str, elapsed_s: float) -> Ending:
-    return Ending(how, "", detail, elapsed_s)
+def _failed(how: End, detail: str, elapsed_s: float) -> ProgramOutcome:
+    return ProgramOutcome(how, "", detail, elapsed_s)
 
 
 def _crash(code: int) -> str:

@@ -45,7 +45,7 @@ def main() -> int:
         return 1
     protection = _protection(options)
     if "namespaces" in protection.layers:
-        namespaces.enter()
+        namespaces.enter_namespaces()
     layers = [layer for layer in LAYERS if layer in protection.layers]
     os.environ.clear()
     gc.collect()

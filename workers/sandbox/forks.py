@@ -7,14 +7,14 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
 import workers
-from app.domain.sandbox.layers import Layer, Level
+from app.domain.processes.interpreters import running_module
+from app.domain.sandbox.layers import Layer, ProtectionLevel
 
 _START_S: Final = 120.0
 """Seconds in which the fork server must start: it may import from a cold disk."""
@@ -39,7 +39,7 @@ class ForkServerOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Forked:
+class IdleFork:
     """A process that waits for its program."""
 
     handle: int
@@ -76,7 +76,9 @@ class Forked:
 
 
 class ProgramForkServer:
-    def __init__(self, process: subprocess.Popen[bytes], line: socket.socket, level: Level) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], line: socket.socket, level: ProtectionLevel
+    ) -> None:
         self._process = process
         self._line = line
         self._sending = asyncio.Lock()
@@ -90,7 +92,7 @@ class ProgramForkServer:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             process = subprocess.Popen(  # noqa: ASYNC220, S603 - our own program; it starts in milliseconds
-                (sys.executable, "-m", "workers.sandbox.fork_server", options.to_json()),
+                running_module("workers.sandbox.fork_server", options.to_json()),
                 stdin=theirs.fileno(),
                 env=_environment(),
                 cwd=Path(next(iter(workers.__path__))).parent,
@@ -110,13 +112,15 @@ class ProgramForkServer:
             raise ForkServerFailed(
                 values.get("failure", "the interpreter for programs did not start")
             )
-        return cls(process, ours, Level(tuple(values["layers"]), tuple(values["modules"])))
+        return cls(
+            process, ours, ProtectionLevel(tuple(values["layers"]), tuple(values["modules"]))
+        )
 
     @property
     def runs(self) -> bool:
         return self._process.poll() is None
 
-    async def fork(self, slot: int) -> Forked:
+    async def fork(self, slot: int) -> IdleFork:
         """Returns a process for a slot's next program. Raises `OSError`, `EOFError`."""
         channel, theirs = socket.socketpair()
         status, keepers = socket.socketpair()
@@ -126,7 +130,7 @@ class ProgramForkServer:
             with theirs, keepers:
                 await self._send(slot, [theirs.fileno(), keepers.fileno()])
             await _ready(status)
-            return Forked(_handle(status), channel, status)
+            return IdleFork(_handle(status), channel, status)
         except BaseException:
             channel.close()
             status.close()

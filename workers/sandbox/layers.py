@@ -14,7 +14,7 @@ from typing import Final, assert_never
 from app.domain.sandbox.layers import ALWAYS, LAYERS, Layer
 from workers.sandbox import landlock, namespaces, seccomp
 from workers.sandbox.kernel import set_parent_death_signal
-from workers.sandbox.privileges import become, limit_resources, renounce
+from workers.sandbox.privileges import drop_privileges, limit_resources, switch_user
 
 _TRIED_UID: Final = 60_800
 
@@ -36,9 +36,9 @@ class Protection:
         """
         limit_resources(memory_bytes=self.memory_bytes, seconds=self.seconds)
         if "own_user" in self.layers:
-            become(self.first_uid + slot)
+            switch_user(self.first_uid + slot)
         set_parent_death_signal(signal.SIGKILL)  # a change of user clears it, so not before
-        renounce()
+        drop_privileges()
         if "landlock" in self.layers:
             landlock.restrict()
         if "seccomp" in self.layers:
@@ -61,7 +61,7 @@ def _try(layer: Layer, *, first_uid: int) -> None:
         case "limits" | "privileges":
             pass  # every kernel has them
         case "own_user":
-            become(first_uid)
+            switch_user(first_uid)
         case "namespaces":
             _try_namespaces()
         case "landlock":
@@ -86,20 +86,20 @@ def _succeeds(attempt: Callable[[], None]) -> bool:
 
 
 def _try_namespaces() -> None:
-    namespaces.enter()
+    namespaces.enter_namespaces()
     namespaces.enter_for_one()
     if not _succeeds(lambda: None) or os.listdir("/"):  # noqa: PTH208 - no pathlib in this small interpreter
         raise OSError("the namespaces are not empty")
 
 
 def _try_landlock() -> None:
-    renounce()
+    drop_privileges()
     landlock.restrict()
     _must_fail(lambda: os.listdir("/"))  # noqa: PTH208 - no pathlib in this small interpreter
 
 
 def _try_seccomp() -> None:
-    renounce()
+    drop_privileges()
     seccomp.install()
     _must_fail(os.getcwd)  # a call that is not in the list
 

@@ -18,7 +18,7 @@ _PIVOT_ROOT: Final = {"x86_64": 155, "aarch64": 41}
 _MOUNT_POINTS: Final = ("/tmp", "/mnt", "/run")  # noqa: S108 - an existing directory to mount over, in a namespace of our own
 
 
-def enter() -> None:
+def enter_namespaces() -> None:
     """Moves this process and its later children into empty namespaces. Raises `OSError`."""
     uid, gid = os.geteuid(), os.getegid()
     own = _MOUNTS | _UTS | _IPC | _NETWORK

@@ -40,14 +40,14 @@ def limit_resources(*, memory_bytes: int, seconds: float) -> None:
         resource.setrlimit(kind, (lower, lower))
 
 
-def become(uid: int) -> None:
+def switch_user(uid: int) -> None:
     """Changes user and group for good; root only. Raises `OSError`."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
 
 
-def renounce() -> None:
+def drop_privileges() -> None:
     """Gives up all capabilities and the ways to new ones. Raises `OSError`."""
     _drop_capabilities()
     forbid_new_privileges()

@@ -40,7 +40,7 @@ def answer(program: bytes) -> bytes:
 
 
 def _call(request: dict[str, Any]) -> dict[str, Any]:
-    sys.stdout = sys.stderr = _text(_Discarded())
+    sys.stdout = sys.stderr = _text(_NullOutput())
     sys.stdin = _text(io.BytesIO())
     names: dict[str, Any] = {"__name__": "sandboxed"}
     _execute(request["source"], names)
@@ -52,9 +52,9 @@ def _call(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _script(request: dict[str, Any]) -> dict[str, Any]:
-    printed = _Bounded()
+    printed = _LimitedOutput()
     sys.stdout = _text(printed)
-    sys.stderr = _text(_Discarded())
+    sys.stderr = _text(_NullOutput())
     sys.stdin = _text(io.BytesIO(request["stdin"].encode(errors="surrogateescape")))
     try:
         _execute(request["source"], {"__name__": "__main__"})
@@ -118,7 +118,7 @@ def _text(raw: io.BytesIO) -> io.TextIOWrapper:
     return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
 
 
-class _Discarded(io.BytesIO):
+class _NullOutput(io.BytesIO):
     """Accepts printed text and drops it."""
 
     @override
@@ -126,7 +126,7 @@ class _Discarded(io.BytesIO):
         return len(data)
 
 
-class _Bounded(io.BytesIO):
+class _LimitedOutput(io.BytesIO):
     """Collects printed text, up to a limit."""
 
     @override

@@ -16,12 +16,12 @@ from typing import Any, Final
 
 import structlog
 
-from app.domain.sandbox.layers import Layer, Level
+from app.domain.sandbox.layers import Layer, ProtectionLevel
 from app.domain.sandbox.programs import MAX_PROGRAM
 from app.gateways.sandbox.frames import (
+    KEEP_ALIVE,
+    KEEP_ALIVE_S,
     MAX_HEADER,
-    SIGN_OF_LIFE,
-    SIGN_S,
     BadFrame,
     read_frame,
     read_object,
@@ -44,7 +44,7 @@ _MODE: Final = 0o600
 class BelowFloor(Exception):
     """Layers that the settings demand are missing on this machine."""
 
-    def __init__(self, missing: list[Layer], level: Level) -> None:
+    def __init__(self, missing: list[Layer], level: ProtectionLevel) -> None:
         super().__init__(
             f"the sandbox would lack {', '.join(missing)} on this machine, which has "
             f"{level.names}: run it where the kernel has all, or lower AGENT_RFT_SANDBOX__FLOOR"
@@ -77,7 +77,7 @@ class Runner:
         self._starting = asyncio.Lock()
         self._slots = slots_of(settings)
 
-    async def start(self) -> Level:
+    async def start(self) -> ProtectionLevel:
         """Raises `BelowFloor` and `ForkServerFailed`."""
         return (await self._running()).level
 
@@ -95,7 +95,7 @@ class Runner:
             try:
                 await _show_life(writer, until=answering)
             finally:
-                answering.cancel()  # the caller went away
+                answering.cancel()  # the caller disconnected
             writer.write(to_frame(answering.result()))
             async with asyncio.timeout(_ANSWER_S):
                 writer.close()
@@ -137,7 +137,7 @@ class Runner:
             async with asyncio.timeout(_PROGRAM_S):  # a frozen caller gives its slot back
                 program = await read_frame(reader, limit=MAX_PROGRAM)
             if reader.at_eof():
-                raise BadFrame("the caller went away while it waited")
+                raise BadFrame("the caller disconnected while it waited")
             fork_server = await self._running()
             try:
                 ending = await execute(
@@ -172,13 +172,13 @@ class Runner:
 
 
 async def _show_life(writer: asyncio.StreamWriter, *, until: asyncio.Task[Any]) -> None:
-    """Sends signs of life to a caller until a task is done. Raises `OSError` if the caller
+    """Sends keep-alives to a caller until a task is done. Raises `OSError` if the caller
     disconnects.
     """
-    while not (await asyncio.wait({until}, timeout=SIGN_S))[0]:
-        writer.write(to_frame(SIGN_OF_LIFE))
+    while not (await asyncio.wait({until}, timeout=KEEP_ALIVE_S))[0]:
+        writer.write(to_frame(KEEP_ALIVE))
         if writer.is_closing():
-            raise ConnectionResetError("the caller went away")
+            raise ConnectionResetError("the caller disconnected")
 
 
 @contextmanager

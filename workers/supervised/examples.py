@@ -59,7 +59,7 @@ class Examples:
         return cut
 
 
-def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExample:
+def supervised_examples(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExample:
     """Renders a supervised row of at most `limit` tokens."""
 
     def make(row: ExampleRow) -> Example:
@@ -69,12 +69,12 @@ def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExam
             raise DatasetError(
                 row.line, f"/messages/{len(messages) - 1}/weight", "there is no answer to learn"
             )
-        texts: list[_Text] = []
+        texts: list[_TokenizedText] = []
         longest = 0
         for turn in _turns(row, renderer, learned, tools, limit):
             longest = max(longest, len(turn.tokens))
             if any(turn.mask[:limit]):
-                _add(texts, _Text(turn.tokens[:limit], turn.mask[:limit]))
+                _add(texts, _TokenizedText(turn.tokens[:limit], turn.mask[:limit]))
         if not texts:
             raise _nothing_left(row, limit)
         samples = tuple(_sample(text.tokens, text.mask) for text in texts)
@@ -83,7 +83,7 @@ def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExam
     return make
 
 
-def preference(renderer: Renderer, *, limit: int) -> MakeExample:
+def preference_examples(renderer: Renderer, *, limit: int) -> MakeExample:
     """Renders a pair; the input and one answer together have at most `limit` tokens."""
 
     def make(row: ExampleRow) -> Example:
@@ -105,7 +105,7 @@ def preference(renderer: Renderer, *, limit: int) -> MakeExample:
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _TokenizedText:
     tokens: list[int]
     mask: list[int]
 
@@ -131,14 +131,14 @@ def _without_weights(messages: Messages) -> Messages:
 
 def _turn(
     row: ExampleRow, renderer: Renderer, messages: Messages, tools: list[dict[str, Any]] | None
-) -> _Text:
+) -> _TokenizedText:
     """Returns the tokens of the last message after the prompt that the model sees before it."""
     try:
         prompt = renderer.prompt_ids(messages[:-1], tools)
         answer = renderer.turn_ids(messages, tools)
     except InvalidRequest as error:
         raise DatasetError(row.line, "", error.message) from error
-    return _Text([*prompt, *answer], [0] * len(prompt) + [1] * len(answer))
+    return _TokenizedText([*prompt, *answer], [0] * len(prompt) + [1] * len(answer))
 
 
 def _turns(
@@ -147,13 +147,13 @@ def _turns(
     learned: list[int],
     tools: list[dict[str, Any]] | None,
     limit: int,
-) -> Iterator[_Text]:
+) -> Iterator[_TokenizedText]:
     """Yields each trained turn until no later one can be within `limit`: a row may have thousands,
     and every turn is rendered with all messages before it.
     """
     messages = _without_weights(row.item["messages"])
     questions = list(itertools.accumulate(message["role"] == "user" for message in messages))
-    full: _Text | None = None
+    full: _TokenizedText | None = None
     full_at = 0
     for index in learned:
         # Past the limit a prompt gets shorter only where a template drops the reasoning before the
@@ -168,7 +168,7 @@ def _turns(
             full, full_at = turn, index
 
 
-def _add(texts: list[_Text], turn: _Text) -> None:
+def _add(texts: list[_TokenizedText], turn: _TokenizedText) -> None:
     """Appends a turn, or merges it with the text before it if it continues that text. A template
     that rewrites earlier turns (e.g. drops their reasoning) gives each turn a text of its own.
     """

@@ -12,8 +12,8 @@ from math import fsum, isfinite, nan
 from pathlib import Path
 from typing import Final
 
+from app.disk.committed import ManifestMismatch, commit_directory
 from app.domain.rollouts import metrics as names
-from workers.learning.committed import ManifestMismatch, commit_directory
 from workers.runs.context import RunContext
 
 _NOTES: Final = "validation"
@@ -46,7 +46,7 @@ class RowValues:
         return all(isfinite(self.values[name]) for name in MEASURED if name in self.values)
 
 
-def means(rows: Sequence[RowValues]) -> dict[str, float]:
+def weighted_means(rows: Sequence[RowValues]) -> dict[str, float]:
     """Returns means over all learned tokens (or pairs), not over rows. The mean of values that are
     not all finite is NaN.
     """
@@ -64,44 +64,44 @@ def _mean(rows: Sequence[RowValues], name: str, *, total: float) -> float:
     return fsum(row.weight * row.values[name] for row in rows) / total
 
 
-async def keep(context: RunContext, step: int, rows: Sequence[RowValues]) -> None:
+async def store_values(context: RunContext, step: int, rows: Sequence[RowValues]) -> None:
     """Stores the values of a step before it is committed. Each claim stores its own: a claim that
     crashed may have trained another adapter for the step, which on a GPU need not be equal to the
     bit.
     """
-    await _keep(context, _of_step(step), rows)
+    await _store_values(context, _of_step(step), rows)
 
 
-async def keep_base(context: RunContext, rows: Sequence[RowValues]) -> None:
+async def store_base_values(context: RunContext, rows: Sequence[RowValues]) -> None:
     """Stores the values of the base model of a job that starts from a tuned one."""
-    await _keep(context, _OF_BASE, rows)
+    await _store_values(context, _OF_BASE, rows)
 
 
-async def kept(context: RunContext, step: int) -> list[RowValues]:
+async def committed_values(context: RunContext, step: int) -> list[RowValues]:
     """Returns the values that the committing claim, the latest one, stored. Raises
     `ManifestMismatch` when they are damaged or missing.
     """
-    found = await _kept(context, _of_step(step))
+    found = await _stored_values(context, _of_step(step))
     if found is None:
         raise ManifestMismatch(f"no claim has stored the rows of step {step}")
     return found
 
 
-async def kept_base(context: RunContext) -> list[RowValues] | None:
+async def base_values(context: RunContext) -> list[RowValues] | None:
     """Returns the base model's values, or `None` if they were not measured. Raises
     `ManifestMismatch` when they are damaged.
     """
-    return await _kept(context, _OF_BASE)
+    return await _stored_values(context, _OF_BASE)
 
 
-async def _keep(context: RunContext, name: str, rows: Sequence[RowValues]) -> None:
+async def _store_values(context: RunContext, name: str, rows: Sequence[RowValues]) -> None:
     directories = context.notes(_NOTES)
     name = f"{name}{context.fence}"
     await asyncio.to_thread(_write, directories.path(name), rows)
     await directories.store(name)
 
 
-async def _kept(context: RunContext, name: str) -> list[RowValues] | None:
+async def _stored_values(context: RunContext, name: str) -> list[RowValues] | None:
     directories = context.notes(_NOTES)
     claims = [one for one in await directories.names() if one.startswith(name)]
     fence = max((int(one.removeprefix(name)) for one in claims), default=0)

@@ -12,15 +12,15 @@ from typing import Final
 
 from app.domain.ids import VALID_BASE
 from app.domain.rollouts import metrics as names
-from workers.learning.compute_thread import run_on_compute_thread
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
 from workers.learning.training_samples import count_trained_tokens
+from workers.runs.adapters.publisher import Publisher
 from workers.runs.context import RunContext
 from workers.runs.method import CheckStop
-from workers.runs.publisher import Publisher
-from workers.runs.reporter import ObservedStep, Reporter
-from workers.runs.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
-from workers.supervised.held_out import RowValues, keep, keep_base, means
+from workers.runs.steps.reporter import ObservedStep, Reporter
+from workers.runs.steps.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
+from workers.supervised.held_out import RowValues, store_base_values, store_values, weighted_means
 from workers.supervised.plan import SupervisedPlan
 from workers.supervised.samples import Samples
 from workers.supervised.save_schedule import SaveSchedule
@@ -72,8 +72,8 @@ class SupervisedLoop:
         validation = await self._validate(0)
         if self._context.start is not None:
             rows = await self._measured(range(self._plan.valid_rows), adapter=False)
-            await keep_base(self._context, rows)
-            validation = replace(validation, further={VALID_BASE: means(rows)})
+            await store_base_values(self._context, rows)
+            validation = replace(validation, further={VALID_BASE: weighted_means(rows)})
         await self._reporter.commit_baseline(StepOutcome(TrainedStep(0), validation=validation))
 
     async def validate(self, step: int) -> None:
@@ -102,7 +102,7 @@ class SupervisedLoop:
             outcome = await self._step(step)
             ended = time.perf_counter()
             self._pace_s = (ended - begun) / (step - first + 1)
-            outcome = replace(outcome, seconds=ended - started)
+            outcome = replace(outcome, seconds=ended - started, ended_at=time.time())
             self._pending.append(self._reporter.observe(outcome))
             if outcome.adapter is not None:
                 await self._commit(self._pending)
@@ -163,8 +163,8 @@ class SupervisedLoop:
         """Measures all held-out rows and keeps each row's values for the report."""
         started = time.perf_counter()
         rows = await self._measured(range(self._plan.valid_rows))
-        await keep(self._context, step, rows)
-        values = means(rows)
+        await store_values(self._context, step, rows)
+        values = weighted_means(rows)
         if step:
             values |= _batch_values([rows[row] for row in self._plan.some_held_out(step)])
         return Validation(values, time.perf_counter() - started)
@@ -192,6 +192,6 @@ class SupervisedLoop:
 
 def _batch_values(rows: Sequence[RowValues]) -> dict[str, float]:
     """Means over a few held-out rows, under the names of a batch's curves."""
-    values = means(rows)
+    values = weighted_means(rows)
     named = {names.BATCH_LOSS: names.LOSS, names.BATCH_TOKEN_ACCURACY: names.TOKEN_ACCURACY}
     return {curve: values[name] for curve, name in named.items() if name in values}

@@ -9,8 +9,8 @@ from typing import assert_never
 
 from app.domain.data.chat_rows import DatasetError
 from app.domain.data.prompts import Overlap
-from app.domain.jobs.detectors import Watched
-from app.domain.jobs.stop_rules import LOSSES
+from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
+from app.domain.jobs.stop_rules.stop_rules import LOSSES
 from app.domain.methods.stop import StopOptions
 from app.domain.methods.stored import StoredMethod
 from app.domain.methods.supervised import (
@@ -22,10 +22,15 @@ from app.domain.methods.supervised import (
 from app.rendering.renderer import Renderer
 from workers.runs.context import RunContext
 from workers.runs.data import JobFile, training_file, validation_file
+from workers.runs.endings.training_result import TrainingResult
 from workers.runs.method import CheckStop
-from workers.runs.reporter import Reporter
-from workers.runs.training_result import TrainingResult
-from workers.supervised.examples import Examples, MakeExample, preference, supervised
+from workers.runs.steps.reporter import Reporter
+from workers.supervised.examples import (
+    Examples,
+    MakeExample,
+    preference_examples,
+    supervised_examples,
+)
 from workers.supervised.plan import SupervisedPlan
 from workers.supervised.rows import load_rows
 from workers.supervised.step_report import SupervisedStepReport
@@ -85,7 +90,7 @@ class SupervisedTraining:
                 assert_never(self._method)
 
     @property
-    def watched(self) -> Watched:
+    def watched(self) -> ObjectiveCurves:
         return LOSSES
 
     @property
@@ -145,9 +150,9 @@ def _make_example(context: RunContext, method: SupervisedMethod | DpoMethod) -> 
     match method:
         case SupervisedMethod():
             train_on = method.train_on or "all"
-            return supervised(renderer, limit=base.context_length, train_on=train_on)
+            return supervised_examples(renderer, limit=base.context_length, train_on=train_on)
         case DpoMethod():
-            return preference(renderer, limit=base.context_length)
+            return preference_examples(renderer, limit=base.context_length)
         case _:
             assert_never(method)
 

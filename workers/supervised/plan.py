@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.domain.methods.supervised import ResolvedSupervisedHyperparameters
-from workers.runs.row_order import rows_of_step
+from workers.runs.steps.row_order import rows_of_step
 
 _VALIDATIONS_PER_EPOCH: Final = 10
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from workers.learning.committed import ManifestMismatch, commit_directory
-from workers.learning.compute_thread import run_on_compute_thread
+from app.disk.committed import ManifestMismatch, commit_directory
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.learning.training_samples import TrainingSample
 from workers.runs.directories import JobDirectories
 from workers.runs.method import CheckStop

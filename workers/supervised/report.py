@@ -10,13 +10,13 @@ from math import isfinite
 from statistics import fmean
 from typing import Any, Final
 
-from app.domain.jobs.gains import TIE
-from app.domain.jobs.stop_rules import RuleTrigger
+from app.domain.jobs.curves.gains import TIE
+from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
-from workers.learning.statistics import Sides, comparison
 from workers.runs.context import RunContext
-from workers.runs.training_result import ChosenAdapter, report_head
-from workers.supervised.held_out import RowValues, kept, kept_base, means
+from workers.runs.endings.training_result import ChosenAdapter, report_head
+from workers.runs.statistics import ComparedValues, comparison
+from workers.supervised.held_out import RowValues, base_values, committed_values, weighted_means
 
 _COMPARED: Final = {
     names.LOSS: "loss",
@@ -51,9 +51,13 @@ async def build_report(
     before or after training. The compared rows chose the step, so the intervals of the differences
     allow for the number of steps that they chose from.
     """
-    start, tuned, base = await kept(context, 0), await kept(context, chosen.step), None
+    start, tuned, base = (
+        await committed_values(context, 0),
+        await committed_values(context, chosen.step),
+        None,
+    )
     if context.start is not None:
-        base = await kept_base(context)
+        base = await base_values(context)
     both = list(zip(start, tuned, strict=True))
     rows = [row for row, two in enumerate(both) if all(one.is_finite for one in two)]
     before, after = ({row: side[row] for row in rows} for side in (start, tuned))
@@ -74,7 +78,7 @@ def _compared(
     of_base = None if base is None else {row: one for row, one in enumerate(base) if one.is_finite}
     found: dict[str, Any] = {
         label: comparison(
-            Sides(
+            ComparedValues(
                 _column(before, name),
                 _column(after, name),
                 None if of_base is None else _column(of_base, name),
@@ -144,8 +148,8 @@ def _over_all(
     start: Sequence[RowValues], tuned: Sequence[RowValues], base: Sequence[RowValues] | None
 ) -> dict[str, Any]:
     """Returns the means over all rows, where the mean is finite before and after."""
-    before, after = means(start), means(tuned)
-    of_base = {} if base is None else means(base)
+    before, after = weighted_means(start), weighted_means(tuned)
+    of_base = {} if base is None else weighted_means(base)
     return {
         label: {
             "base": of_base[name] if isfinite(of_base.get(name, float("nan"))) else None,

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from app.domain.jobs.usage import Usage
 from app.domain.rollouts import metrics as names
-from workers.runs.step_outcome import StepOutcome
+from workers.runs.steps.step_outcome import StepOutcome
 
 _TRAIN: Final = {
     "train_loss": names.LOSS,

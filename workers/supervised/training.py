@@ -16,24 +16,24 @@ from app.domain.methods.loss import (
     SupervisedLoss,
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
-from workers.learning.compute_thread import run_on_compute_thread
-from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import Trainer
 from workers.learning.trainer_options import TrainerOptions
+from workers.learning.training.lora_trainer import LoraTrainer
+from workers.runs.adapters.publisher import Publisher
 from workers.runs.context import RunContext
+from workers.runs.endings.training_result import TrainingResult, best_adapter
 from workers.runs.method import CheckStop
-from workers.runs.publisher import Publisher
-from workers.runs.reporter import Reporter
-from workers.runs.resuming import (
+from workers.runs.opening.resuming import (
     AdapterSettings,
     adapter_settings_of_resume,
     committed_step,
     restore,
 )
-from workers.runs.stopping import StoppedEarly
-from workers.runs.trainer_machine import with_machine
-from workers.runs.training_result import TrainingResult, best_adapter
+from workers.runs.opening.trainer_machine import with_machine
+from workers.runs.steps.reporter import Reporter
+from workers.runs.steps.stopping import StoppedEarly
 from workers.supervised.examples import Examples
 from workers.supervised.loop import SupervisedLoop
 from workers.supervised.plan import SupervisedPlan
@@ -43,7 +43,7 @@ from workers.supervised.samples import Samples
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _TrainingParts:
     trainer: Trainer
     publisher: Publisher
 
@@ -95,7 +95,7 @@ def _assemble(
     method: SupervisedMethod | DpoMethod,
     plan: SupervisedPlan,
     settings: AdapterSettings,
-) -> _Parts:
+) -> _TrainingParts:
     base, hyper = context.base_model, plan.hyperparameters
     loss = _loss(method)
     options = loss.options()
@@ -113,7 +113,7 @@ def _assemble(
         ),
     )
     policy = EnginePolicy(context.inference, base_model=base.name)
-    return _Parts(trainer, Publisher(context, trainer, policy))
+    return _TrainingParts(trainer, Publisher(context, trainer, policy))
 
 
 def _loss(method: SupervisedMethod | DpoMethod) -> SupervisedLoss | PreferenceLoss:

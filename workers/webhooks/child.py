@@ -14,7 +14,7 @@ import structlog
 from app.gateways.egress.client import build_egress
 from app.gateways.secrets import build_secret_box
 from app.settings.settings import Settings
-from workers.processes.child import EXIT_FAULT, enter
+from workers.processes.child import EXIT_FAULT, run_as_child
 from workers.processes.clients import POOL_SIZE, open_database
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 
@@ -42,4 +42,4 @@ async def _run(settings: Settings) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(enter(_run))
+    sys.exit(run_as_child(_run))

@@ -6,6 +6,7 @@ and the write, another one sends the event again under the same `webhook-id`. No
 while the worker waits for a receiver.
 """
 
+import math
 import secrets
 import time
 from collections.abc import Coroutine
@@ -15,13 +16,13 @@ from typing import Any, Final
 import structlog
 
 from app.domain.errors import LeaseLost, Unavailable
-from app.domain.events.webhooks import SEND_TIMEOUT_S, DeliveryError, Outcome, retry_delay_s
+from app.domain.events.webhooks import SEND_TIMEOUT_S, AttemptOutcome, DeliveryError, retry_delay_s
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.webhooks import EndpointSecrets, send_event
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
 from app.store.leases.leases import Lease
-from app.store.webhooks.claims import Bounds, delivery_claims
+from app.store.webhooks.claims import DeliveryLimits, delivery_claims
 from app.store.webhooks.deliveries import DeliveryAttempt, leased_delivery
 from workers.events.consumers import WEBHOOKS
 from workers.events.follower import Follower
@@ -45,10 +46,14 @@ class DeliveryPorts:
 
 class Deliverer:
     def __init__(
-        self, ports: DeliveryPorts, *, bounds: Bounds | None = None, lease_s: float = LEASE_S
+        self,
+        ports: DeliveryPorts,
+        *,
+        bounds: DeliveryLimits | None = None,
+        lease_s: float = LEASE_S,
     ) -> None:
         self._ports = ports
-        self._bounds = bounds or Bounds()
+        self._bounds = bounds or DeliveryLimits()
         self._lease_s = lease_s
         self._follower = Follower(ports.database, (WEBHOOKS,))
 
@@ -56,7 +61,7 @@ class Deliverer:
         """Delivers until no delivery was due for `idle_s`; with 0, until every due delivery is
         done.
         """
-        await ClaimLoop(self).run(idle_s=idle_s)
+        await ClaimLoop(self, patience_s=math.inf).run(idle_s=idle_s)
 
     async def claim(self) -> list[Lease]:
         """Makes deliveries of events committed until now, and claims due deliveries."""
@@ -81,7 +86,7 @@ class Deliverer:
         except Exception:  # a fault of one delivery must not end those of other tenants
             log.exception("delivery failed", delivery_id=lease.id)
 
-    async def _send(self, lease: Lease, attempt: DeliveryAttempt) -> Outcome:
+    async def _send(self, lease: Lease, attempt: DeliveryAttempt) -> AttemptOutcome:
         box = EndpointSecrets(self._ports.secret_box, lease.project_id)
         try:
             credentials = box.open(attempt.endpoint_id, attempt.sealed)
@@ -89,18 +94,20 @@ class Deliverer:
             log.exception(
                 "no secret to sign with", endpoint_id=attempt.endpoint_id, error=str(error)
             )
-            return Outcome(error=DeliveryError.SECRET_UNREADABLE)
+            return AttemptOutcome(error=DeliveryError.SECRET_UNREADABLE)
         url = credentials.whole_url(attempt.shown_url)
         if url is None:
             log.error("a part of the URL is lost", endpoint_id=attempt.endpoint_id)
-            return Outcome(error=DeliveryError.URL_LOST)
+            return AttemptOutcome(error=DeliveryError.URL_LOST)
         try:
             return await send_event(self._ports.egress, url, attempt.event, credentials.signing)
         except Exception:  # the boundary of one delivery: its fault must not end the process
             log.exception("delivery failed", delivery_id=lease.id)
-            return Outcome(error=DeliveryError.INTERNAL_ERROR)
+            return AttemptOutcome(error=DeliveryError.INTERNAL_ERROR)
 
-    async def _record(self, lease: Lease, attempt: DeliveryAttempt, outcome: Outcome) -> None:
+    async def _record(
+        self, lease: Lease, attempt: DeliveryAttempt, outcome: AttemptOutcome
+    ) -> None:
         number = attempt.earlier_attempts + 1
         delay_s = retry_delay_s(
             number,

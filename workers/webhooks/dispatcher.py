@@ -35,5 +35,5 @@ async def _is_due(database: Database) -> bool:
         async with delivery_claims(database) as unit:
             return await unit.leases.is_due()
     except Unavailable as error:
-        log.warning("due deliveries not checked, database away", error=str(error))
+        log.warning("due deliveries not checked, database unavailable", error=str(error))
         return False

@@ -5,7 +5,6 @@ that uploads and streams pass through unbuffered.
 """
 
 import asyncio
-import json
 import re
 from typing import Any, Final
 
@@ -15,19 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.support.errors import envelope
 from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.errors import TooLarge, TooSlow
-from app.domain.texts.storable_text import first_unstorable
-from app.domain.texts.strict_json import (
-    MAX_DEPTH,
-    MAX_VALUES,
-    TooManyValues,
-    count_values,
-    finite_number,
-    has_too_many_values,
-    is_too_deep,
-    refuse_constant,
-)
+from app.domain.texts.request_bodies import MAX_JSON_BYTES, json_problem
 
-MAX_JSON_BYTES: Final = 4 * 1024 * 1024
 _FORM_BYTES: Final = 1024 * 1024
 MAX_FORM_BYTES: Final = 16 * 1024
 """Largest form of a page."""
@@ -99,7 +87,7 @@ class BodyGuard:
     async def _whole(
         self, scope: Scope, receive: Receive, send: Send, *, limit: int, is_form: bool
     ) -> None:
-        """Reads the whole body within the deadline; passes on a body that is no JSON only for a
+        """Reads the whole body within the deadline; passes on a body that is not JSON only for a
         form.
         """
         try:
@@ -118,7 +106,7 @@ class BodyGuard:
             reply = envelope(400, f"The request body is not usable JSON: {problem}.")
             await reply(scope, receive, send)
             return
-        await self._app(scope, replayed(content, receive), send)
+        await self._app(scope, replay_body(content, receive), send)
 
 
 def _reads_without_body(scope: Scope) -> bool:
@@ -154,55 +142,6 @@ async def _read_body(receive: Receive, limit: int) -> bytes | None:
     return bytes(body)
 
 
-def json_problem(body: bytes) -> str | None:
-    """Returns the reason why this JSON cannot be served, or `None`."""
-    if has_too_many_values(body):
-        return str(TooManyValues(MAX_VALUES))
-    try:
-        value = json.loads(
-            body,
-            parse_constant=refuse_constant,
-            parse_float=finite_number,
-            object_pairs_hook=_object,
-        )
-        _check_shape(value, body)
-        # Without an escape sequence, UTF-8 has no surrogate and JSON no control character.
-        if b"\\u" in body:
-            _check_text(value)
-    except RecursionError:
-        return f"it is nested deeper than {MAX_DEPTH} levels"
-    except UnicodeDecodeError:
-        return "it is not UTF-8"
-    except ValueError as error:
-        return str(error)
-    return None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ValueError("an object contains a key twice")
-    return value
-
-
-def _check_shape(value: Any, body: bytes) -> None:
-    """Refuses deep nesting and too many values, because each later reader visits every value."""
-    if is_too_deep(value, body):
-        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
-    opened = body.count(b"[") + body.count(b"{")
-    if opened <= MAX_DEPTH and body.count(b",") < MAX_VALUES:
-        return
-    if count_values(value) > MAX_VALUES:
-        raise TooManyValues(MAX_VALUES)
-
-
-def _check_text(value: Any) -> None:
-    unstorable = first_unstorable(value)
-    if unstorable is not None:
-        fault = "NUL character" if unstorable == "\x00" else "lone surrogate"
-        raise ValueError(f"it contains a {fault}")
-
-
 def _too_slow() -> Any:
     return envelope(408, "The body did not arrive in time.", headers={"connection": "close"})
 
@@ -232,7 +171,7 @@ def _counted(receive: Receive, limit: int, idle_s: float) -> Receive:
     return counted
 
 
-def replayed(body: bytes, receive: Receive) -> Receive:
+def replay_body(body: bytes, receive: Receive) -> Receive:
     """Returns a `receive` that delivers a body which was read already, and then what follows it."""
     sent = False
 

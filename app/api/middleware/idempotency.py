@@ -13,7 +13,7 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.middleware.body import replayed
+from app.api.middleware.body import replay_body
 from app.api.support.caller import check_caller
 from app.api.support.errors import error_reply, replay
 from app.api.support.idempotency_check import request_target
@@ -21,8 +21,8 @@ from app.api.support.request_state import PRINCIPAL, STORED_RESPONSE
 from app.domain.accounts.tenants import Principal
 from app.domain.errors import AuthenticationFailed, RequestError
 from app.domain.http.idempotency import (
-    AnsweredBefore,
     HttpResponse,
+    RepeatedRequest,
     check_key,
     fingerprint_of_json,
 )
@@ -57,7 +57,7 @@ class Idempotency:
             await self._serve(scope, receive, send, check_key(key))
         except RequestError as error:
             await error_reply(error)(scope, receive, send)
-        except AnsweredBefore as before:
+        except RepeatedRequest as before:
             await replay(before.response)(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, key: str) -> None:
@@ -70,7 +70,7 @@ class Idempotency:
         # connection is occupied, because it may need another one to look up the key.
         await check_caller(Request(scope), context, principal)
         scope["state"][PRINCIPAL] = principal
-        service, captured = context.idempotency(), Captured()
+        service, captured = context.idempotency(), ResponseBuffer()
         if _FORMS.fullmatch(scope["path"]):
             async with service.guarded(principal, key) as request:
                 scope.setdefault("state", {})[STORED_RESPONSE] = request
@@ -79,7 +79,7 @@ class Idempotency:
             await captured.leave(send)
             return
         body = await _read(receive)
-        again = replayed(body, receive)
+        again = replay_body(body, receive)
         if _streams(scope["path"], body):
             await self._app(scope, again, send)
             return
@@ -98,7 +98,7 @@ class Idempotency:
         await captured.leave(send)
 
 
-class Captured:
+class ResponseBuffer:
     """A `send` that buffers a response until `leave`."""
 
     def __init__(self) -> None:

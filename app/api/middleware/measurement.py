@@ -1,7 +1,7 @@
 """Measures requests for Prometheus, where the operator has set a key to read the measurements.
 
 Plain ASGI. `Measurement` is the outermost layer, so that refusals of other layers count;
-`RouteOf` is the innermost, because the router names the route in the scope that it gets.
+`RouteRecorder` is the innermost, because the router names the route in the scope that it gets.
 """
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -31,7 +31,7 @@ class Measurement:
             await self._app(scope, receive, send_measured)
 
 
-class RouteOf:
+class RouteRecorder:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 

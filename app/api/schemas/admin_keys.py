@@ -7,7 +7,7 @@ from pydantic import Field
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.projects import Name
 from app.domain.accounts.keys import Organization, OwnedKey
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 
 MAX_LIFETIME_S = 31_536_000
 Lifetime = Annotated[int, Field(ge=1, le=MAX_LIFETIME_S, strict=True)]
@@ -21,7 +21,7 @@ class CreateAdminKey(ClosedBody):
     """Seconds until the key expires; absent: it does not expire."""
 
 
-class AdminKeyOwner(Described):
+class AdminKeyOwner(DescribedModel):
     """Owner of an admin key: the organization, because the service has no users."""
 
     type: Literal["user"] = "user"
@@ -38,7 +38,7 @@ class AdminKeyOwner(Described):
         return cls(id=organization.id, name=organization.title, created_at=organization.created_at)
 
 
-class AdminKeyObject(Described):
+class AdminKeyObject(DescribedModel):
     """An admin key of the organization, without its value."""
 
     id: str
@@ -78,7 +78,7 @@ class AdminKeyWithValue(AdminKeyObject):
         return cls(**AdminKeyObject.of(owned).model_dump(), value=value)
 
 
-class AdminKeyDeleted(Described):
+class AdminKeyDeleted(DescribedModel):
     """The confirmation that an admin key is deleted."""
 
     id: str

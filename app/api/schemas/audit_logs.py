@@ -5,13 +5,13 @@ from typing import Any, Literal
 from pydantic import ConfigDict
 
 from app.domain.accounts.audit_logs import AuditEntry
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 
 _CREATION = "created"
 _WITHOUT_DETAILS = ("login.succeeded", "logout.succeeded")
 
 
-class AuditActorUser(Described):
+class AuditActorUser(DescribedModel):
     """The user of a session. The service has no users: it is the session's API key."""
 
     id: str
@@ -20,7 +20,7 @@ class AuditActorUser(Described):
     """Always `null`."""
 
 
-class AuditActorSession(Described):
+class AuditActorSession(DescribedModel):
     """A session of the dashboard."""
 
     user: AuditActorUser
@@ -29,13 +29,13 @@ class AuditActorSession(Described):
     """Address that the change came from."""
 
 
-class AuditActorAccount(Described):
+class AuditActorAccount(DescribedModel):
     """A service account."""
 
     id: str
 
 
-class AuditActorKey(Described):
+class AuditActorKey(DescribedModel):
     """An API key."""
 
     id: str
@@ -47,7 +47,7 @@ class AuditActorKey(Described):
     """Address that the change came from."""
 
 
-class AuditActor(Described):
+class AuditActor(DescribedModel):
     """The actor of a change."""
 
     type: Literal["api_key", "session", "command_line"]
@@ -77,14 +77,14 @@ class AuditActor(Described):
                 return cls(type="api_key", api_key=key)
 
 
-class AuditProject(Described):
+class AuditProject(DescribedModel):
     """The project that a change belongs to."""
 
     id: str
     name: str | None
 
 
-class AuditLogEntry(Described):
+class AuditLogEntry(DescribedModel):
     """A change. It has one more field, named like its `type`: the `id` of what was changed, with
     the `data` of a new object or the `changes_requested` of another one.
     """

@@ -7,10 +7,10 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from app.api.schemas.common import ClosedBody
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.graders.graders import Grader
-from app.grading.calibration import MAX_SAMPLES, Sample
+from app.grading.calibration.calibration import MAX_SAMPLES, Sample
 
 
 class CalibrationSample(ClosedBody):
@@ -56,7 +56,7 @@ class CalibrateGrader(ClosedBody):
         return [Sample(sent.model_sample, sent.item or {}) for sent in self.samples or ()]
 
 
-class ScoreBin(Described):
+class ScoreBin(DescribedModel):
     """Number of scores between two bounds."""
 
     low: float
@@ -67,7 +67,7 @@ class ScoreBin(Described):
     """Number of answers."""
 
 
-class ThresholdFailures(Described):
+class ThresholdFailures(DescribedModel):
     """Share of the answers that fail at one threshold."""
 
     threshold: float
@@ -76,7 +76,7 @@ class ThresholdFailures(Described):
     """Share of the answers that would fail."""
 
 
-class ScoreSpread(Described):
+class ScoreSpread(DescribedModel):
     """The distribution of the scores."""
 
     mean: float
@@ -97,7 +97,7 @@ class ScoreSpread(Described):
     """Threshold at which 25 to 50 % of the answers fail; `null` if there is no such threshold."""
 
 
-class CalibrationProbe(Described):
+class CalibrationProbe(DescribedModel):
     """The scores of one kind of adversarial answer."""
 
     name: Literal["empty", "echo", "keywords", "overlong", "format_only"]
@@ -110,7 +110,7 @@ class CalibrationProbe(Described):
     """True if such answers score as high as the real ones, or above the middle of the range."""
 
 
-class GraderCalibration(Described):
+class GraderCalibration(DescribedModel):
     """Findings about a grader from its scores of many answers."""
 
     object: Literal["grader.calibration"] = "grader.calibration"

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 
 
-class _SentMessage(Described):
+class _SentMessage(DescribedModel):
     model_config = ConfigDict(extra="allow")
 
 

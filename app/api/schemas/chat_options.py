@@ -4,15 +4,15 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.texts.patterns import TOOL_NAME
 
 
-class _SentOption(Described):
+class _ExtensibleOption(DescribedModel):
     model_config = ConfigDict(extra="allow")
 
 
-class ChatStreamOptions(_SentOption):
+class ChatStreamOptions(_ExtensibleOption):
     """Options of a streamed answer."""
 
     include_usage: bool | None = None
@@ -21,7 +21,7 @@ class ChatStreamOptions(_SentOption):
     """Only false: chunks have no padding."""
 
 
-class ChatFunction(_SentOption):
+class ChatFunction(_ExtensibleOption):
     """A function that the model may call."""
 
     name: str = Field(pattern=TOOL_NAME)
@@ -34,7 +34,7 @@ class ChatFunction(_SentOption):
     """Changes nothing: arguments are not constrained by the schema."""
 
 
-class ChatTool(_SentOption):
+class ChatTool(_ExtensibleOption):
     """A tool that the client runs."""
 
     type: Literal["function"]
@@ -43,14 +43,14 @@ class ChatTool(_SentOption):
     """The function."""
 
 
-class ChatFunctionName(_SentOption):
+class ChatFunctionName(_ExtensibleOption):
     """The function that the model must call."""
 
     name: str = Field(pattern=TOOL_NAME)
     """Name of one of the tools."""
 
 
-class ChatNamedTool(_SentOption):
+class ChatNamedTool(_ExtensibleOption):
     """The choice of one tool."""
 
     type: Literal["function"]
@@ -59,7 +59,7 @@ class ChatNamedTool(_SentOption):
     """The function."""
 
 
-class ChatJsonSchema(_SentOption):
+class ChatJsonSchema(_ExtensibleOption):
     """A named JSON schema."""
 
     name: str = Field(pattern=TOOL_NAME)
@@ -71,7 +71,7 @@ class ChatJsonSchema(_SentOption):
     """True requires answers that follow the schema exactly."""
 
 
-class ChatResponseFormat(_SentOption):
+class ChatResponseFormat(_ExtensibleOption):
     """Format of the answer."""
 
     type: Literal["text", "json_object", "json_schema"]

@@ -8,16 +8,16 @@ from typing import Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 
 FinishReason = Literal["stop", "length", "tool_calls"]
 
 
-class _Sent(Described):
+class _ExtensibleReply(DescribedModel):
     model_config = ConfigDict(extra="allow")
 
 
-class ChatFunctionCall(_Sent):
+class ChatFunctionCall(_ExtensibleReply):
     """The function that a tool call names, with its arguments."""
 
     name: str
@@ -26,7 +26,7 @@ class ChatFunctionCall(_Sent):
     """JSON as text."""
 
 
-class ChatToolCall(_Sent):
+class ChatToolCall(_ExtensibleReply):
     """A call of a tool that the client runs."""
 
     id: str
@@ -37,7 +37,7 @@ class ChatToolCall(_Sent):
     """The function that is called."""
 
 
-class ChatFunctionCallDelta(_Sent):
+class ChatFunctionCallDelta(_ExtensibleReply):
     """The function of a call in a stream."""
 
     name: str | None = None
@@ -46,7 +46,7 @@ class ChatFunctionCallDelta(_Sent):
     """Text to append to the arguments."""
 
 
-class ChatToolCallDelta(_Sent):
+class ChatToolCallDelta(_ExtensibleReply):
     """A piece of a tool call in a stream. The CPU engine sends a call in one piece, vLLM its id and
     name first and then its arguments as they are sampled.
     """
@@ -61,7 +61,7 @@ class ChatToolCallDelta(_Sent):
     """The function that is called, or more of its arguments."""
 
 
-class ToolCallError(_Sent):
+class ToolCallError(_ExtensibleReply):
     """A tool call that cannot be parsed (an extension): its text is the message's content."""
 
     type: Literal["unparsable_tool_call"]
@@ -72,7 +72,7 @@ class ToolCallError(_Sent):
     """Id for the `tool` message in reply."""
 
 
-class TopLogprob(_Sent):
+class TopLogprob(_ExtensibleReply):
     """Log-prob of one token."""
 
     token: str
@@ -90,7 +90,7 @@ class TokenLogprob(TopLogprob):
     """The most probable tokens at this position, as many as requested."""
 
 
-class Logprobs(_Sent):
+class Logprobs(_ExtensibleReply):
     """Log-probs of the tokens of an answer."""
 
     content: list[TokenLogprob] | None
@@ -99,7 +99,7 @@ class Logprobs(_Sent):
     """Always `null`."""
 
 
-class ChatMessage(_Sent):
+class ChatMessage(_ExtensibleReply):
     """The message of an answer; send it back unchanged to continue the conversation."""
 
     role: Literal["assistant"]
@@ -114,7 +114,7 @@ class ChatMessage(_Sent):
     """Present if the model wrote a call that cannot be parsed (an extension)."""
 
 
-class ChatChoice(_Sent):
+class ChatChoice(_ExtensibleReply):
     """One answer of a whole reply."""
 
     index: int
@@ -127,21 +127,21 @@ class ChatChoice(_Sent):
     """`length`: the answer was cut at the limit of tokens or at the end of the context."""
 
 
-class PromptTokensDetails(_Sent):
+class PromptTokensDetails(_ExtensibleReply):
     """The parts of the tokens of a prompt."""
 
     cached_tokens: int
     """Prompt tokens that were read from the prefix cache."""
 
 
-class CompletionTokensDetails(_Sent):
+class CompletionTokensDetails(_ExtensibleReply):
     """The parts of the tokens that were sampled."""
 
     reasoning_tokens: int
     """Sampled tokens that are reasoning."""
 
 
-class ChatUsage(_Sent):
+class ChatUsage(_ExtensibleReply):
     """The tokens that a call took."""
 
     prompt_tokens: int
@@ -156,7 +156,7 @@ class ChatUsage(_Sent):
     """Parts of the answer."""
 
 
-class ChatCompletion(_Sent):
+class ChatCompletion(_ExtensibleReply):
     """A whole reply to a call of a model."""
 
     id: str
@@ -172,7 +172,7 @@ class ChatCompletion(_Sent):
     """Tokens of the call."""
 
 
-class ChatDelta(_Sent):
+class ChatDelta(_ExtensibleReply):
     """An addition to the message."""
 
     role: Literal["assistant"] | None = None
@@ -187,7 +187,7 @@ class ChatDelta(_Sent):
     """In the last chunk of an answer with a call that cannot be parsed (an extension)."""
 
 
-class ChatChunkChoice(_Sent):
+class ChatChunkChoice(_ExtensibleReply):
     """The addition to one answer of a stream."""
 
     index: int
@@ -200,7 +200,7 @@ class ChatChunkChoice(_Sent):
     """In the last chunk of the answer."""
 
 
-class ChatCompletionChunk(_Sent):
+class ChatCompletionChunk(_ExtensibleReply):
     """A part of a streamed answer, the data of one server-sent event."""
 
     id: str
@@ -218,7 +218,7 @@ class ChatCompletionChunk(_Sent):
 
 CHUNK_SCHEMA: Final = {"$ref": f"#/components/schemas/{ChatCompletionChunk.__name__}"}
 """Schema of the reply as a stream, for which FastAPI has no model."""
-CHAT_REPLIES: Final[tuple[type[Described], ...]] = (
+CHAT_REPLIES: Final[tuple[type[DescribedModel], ...]] = (
     ChatFunctionCall,
     ChatToolCall,
     ChatFunctionCallDelta,

@@ -2,11 +2,11 @@
 
 from typing import Literal
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.jobs.jobs import Checkpoint
 
 
-class FineTuningJobCheckpoint(Described):
+class FineTuningJobCheckpoint(DescribedModel):
     """A checkpoint of a job: a model that can be called, with its metrics."""
 
     id: str

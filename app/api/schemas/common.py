@@ -7,7 +7,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from typing_extensions import override
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.faults.closed_objects import unknown_key
 
 Row = TypeVar("Row")
@@ -16,7 +16,7 @@ TableFormat = Literal["jsonl", "parquet"]
 FORMAT_TEXT: Final = "`jsonl`: a JSON object in each line; `parquet`: compressed by zstd"
 
 
-class ErrorBody(Described):
+class ErrorBody(DescribedModel):
     """The fault: a sentence, its class, the parameter at fault and a code."""
 
     message: str
@@ -29,14 +29,14 @@ class ErrorBody(Described):
     """The error in a word that programs can compare, such as `model_not_found`."""
 
 
-class ErrorEnvelope(Described):
+class ErrorEnvelope(DescribedModel):
     """Shape of every error, as in the hosted API."""
 
     error: ErrorBody
     """The error."""
 
 
-class DescribedByItem(Described):
+class DescribedByItem(DescribedModel):
     """A generic schema. The description of each of its types names the type of the items."""
 
     item_description: ClassVar[str]
@@ -70,20 +70,20 @@ class Page(DescribedByItem, Generic[Row]):
     """Id of the last object; `null` on an empty page."""
 
 
-class Identified(Protocol):
+class ObjectWithId(Protocol):
     @property
     def id(self) -> str: ...
 
 
-Listed = TypeVar("Listed", bound=Identified)
+Listed = TypeVar("Listed", bound=ObjectWithId)
 
 
-def paged(data: list[Listed], *, has_more: bool) -> "Page[Listed]":
+def object_page(data: list[Listed], *, has_more: bool) -> "Page[Listed]":
     """Returns a page with the ids of its first and last object."""
-    return paged_by(data, [row.id for row in data], has_more=has_more)
+    return page_with_cursors(data, [row.id for row in data], has_more=has_more)
 
 
-def paged_by(data: list[Row], cursors: list[str], *, has_more: bool) -> "Page[Row]":
+def page_with_cursors(data: list[Row], cursors: list[str], *, has_more: bool) -> "Page[Row]":
     """Returns a page of objects whose cursors are not their ids."""
     return Page(
         data=data,
@@ -93,7 +93,7 @@ def paged_by(data: list[Row], cursors: list[str], *, has_more: bool) -> "Page[Ro
     )
 
 
-class Deleted(Described):
+class Deleted(DescribedModel):
     """The confirmation that an object is deleted."""
 
     id: str
@@ -102,7 +102,7 @@ class Deleted(Described):
     deleted: bool
 
 
-class WireModel(Described):
+class WireModel(DescribedModel):
     """A request body. Unknown keys are retained, as in the hosted API."""
 
     model_config = ConfigDict(extra="allow")

@@ -2,11 +2,11 @@
 
 from typing import Self
 
-from app.domain.documents.described import Described
-from app.domain.tools.contract import Check, CheckStatus
+from app.domain.documents.described import DescribedModel
+from app.domain.tools.contract import CheckResult, CheckStatus
 
 
-class ContractCheck(Described):
+class ContractCheck(DescribedModel):
     name: str
     """Name of the check."""
     status: CheckStatus
@@ -15,7 +15,7 @@ class ContractCheck(Described):
     """The result in a sentence."""
 
     @classmethod
-    def of(cls, check: Check) -> Self:
+    def of(cls, check: CheckResult) -> Self:
         """Returns the check; its figures are left out where the schema has none."""
         named = {"name": check.name, "status": check.status, "detail": check.detail}
         return cls.model_validate({**check.data, **named})

@@ -9,7 +9,7 @@ from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.jobs import Text
 from app.api.schemas.preflight import Fault
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.registry.curricula import (
@@ -17,10 +17,10 @@ from app.domain.registry.curricula import (
     MAX_ROWS,
     CurriculumPart,
     CurriculumReport,
-    SentData,
+    SplitInput,
     SplitReport,
 )
-from app.domain.registry.registered_objects import Registered
+from app.domain.registry.registered_objects import RegisteredVersion
 from app.domain.texts.patterns import TOOL_NAME
 
 Rows = Annotated[list[Json], Field(min_length=1, max_length=MAX_ROWS)]
@@ -39,12 +39,12 @@ class _CurriculumKeys(WireModel):
     """Held-out rows, instead of `validation_file`."""
     metadata: Metadata | None = None
 
-    def to_data(self, *, every: bool) -> dict[CurriculumPart, SentData]:
+    def to_data(self, *, every: bool) -> dict[CurriculumPart, SplitInput]:
         """Returns the splits that were sent; with `every`, also those that were not."""
         files = {"training": self.training_file, "validation": self.validation_file}
         rows = {"training": self.training, "validation": self.validation}
         return {
-            split: SentData(files[split], rows[split])
+            split: SplitInput(files[split], rows[split])
             for split in CURRICULUM_PARTS
             if every or {split, f"{split}_file"} & self.model_fields_set
         }
@@ -84,7 +84,7 @@ class Curriculum(RegisteredObject):
     """As `training_sha256`."""
 
     @classmethod
-    def of(cls, registered: Registered, unread: Sequence[UnreadKey] = ()) -> "Curriculum":
+    def of(cls, registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()) -> "Curriculum":
         shown: dict[str, Any] = own_keys(registered, unread)
         for split in CURRICULUM_PARTS:
             part = registered.definition.get(split) or {}
@@ -103,7 +103,7 @@ class RunCurriculumTest(ClosedBody):
     """Names of the job's tools; without them, rows may offer any tool."""
 
 
-class LinePair(Described):
+class LinePair(DescribedModel):
     """Two lines with the same prompt."""
 
     first: int
@@ -112,7 +112,7 @@ class LinePair(Described):
     """Line number of the same prompt, from 1."""
 
 
-class SplitTest(Described):
+class SplitTest(DescribedModel):
     """Contents of one file of a curriculum."""
 
     file_id: str
@@ -140,7 +140,7 @@ class SplitTest(Described):
         )
 
 
-class CurriculumTest(Described):
+class CurriculumTest(DescribedModel):
     """Result of reading the files of a curriculum; nothing is trained."""
 
     object: Literal["curriculum.test"] = "curriculum.test"
@@ -161,7 +161,7 @@ class CurriculumTest(Described):
     """Issues of rows, at most 100, then issues of a file as a whole."""
 
     @classmethod
-    def of(cls, registered: Registered, report: CurriculumReport) -> "CurriculumTest":
+    def of(cls, registered: RegisteredVersion, report: CurriculumReport) -> "CurriculumTest":
         validation = report.splits.get("validation")
         return cls(
             curriculum_id=registered.id,

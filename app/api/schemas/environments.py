@@ -9,11 +9,11 @@ from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.contract_checks import ContractCheck
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.api.schemas.tools import ToolName, Url
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.environments.contract import EnvironmentPlan, EnvironmentReport
 from app.domain.faults.unknown_keys import UnreadKey
-from app.domain.registry.registered_objects import Registered
+from app.domain.registry.registered_objects import RegisteredVersion
 from app.domain.tools.rates import RateLimit
 
 _Text = Annotated[str, StringConstraints(max_length=100_000)]
@@ -71,7 +71,7 @@ class Environment(RegisteredObject):
     """Limit of requests per second from jobs."""
 
     @classmethod
-    def of(cls, registered: Registered, unread: Sequence[UnreadKey] = ()) -> "Environment":
+    def of(cls, registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()) -> "Environment":
         return cls.model_validate({**registered.definition, **own_keys(registered, unread)})
 
 
@@ -112,7 +112,7 @@ class EnvironmentCheck(ContractCheck):
     """One check of a test."""
 
 
-class EnvironmentExchange(Described):
+class EnvironmentExchange(DescribedModel):
     """One call of a test, with its answer."""
 
     call: str
@@ -127,7 +127,7 @@ class EnvironmentExchange(Described):
     """Milliseconds until the answer."""
 
 
-class EnvironmentTestResult(Described):
+class EnvironmentTestResult(DescribedModel):
     """Results of the test of a registered environment."""
 
     model_config = ConfigDict(from_attributes=True)

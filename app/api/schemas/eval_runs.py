@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.evals import Metadata, Name, fault_of
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest
 from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
@@ -44,7 +44,7 @@ class CreateEvalRun(ClosedBody):
             raise fault_of(error, "data_source", tagged=_TAGGED) from error
 
 
-class ResultCountsBody(Described):
+class ResultCountsBody(DescribedModel):
     """The items of an eval run by outcome."""
 
     total: int
@@ -57,7 +57,7 @@ class ResultCountsBody(Described):
     """Items that passed every criterion."""
 
 
-class CriterionResult(Described):
+class CriterionResult(DescribedModel):
     """The counts of one criterion of an eval run."""
 
     testing_criteria: str
@@ -68,7 +68,7 @@ class CriterionResult(Described):
     """Items that failed it."""
 
 
-class ModelUsage(Described):
+class ModelUsage(DescribedModel):
     """The calls and tokens of one model in an eval run."""
 
     model_name: str
@@ -83,7 +83,7 @@ class ModelUsage(Described):
     """Prompt and completion tokens."""
 
 
-class EvalRunObject(Described):
+class EvalRunObject(DescribedModel):
     """A run of an eval over its data source, with counts and usage."""
 
     id: str
@@ -136,7 +136,7 @@ class EvalRunObject(Described):
         )
 
 
-class EvalRunDeleted(Described):
+class EvalRunDeleted(DescribedModel):
     """The confirmation that an eval run is deleted."""
 
     deleted: bool = True
@@ -144,7 +144,7 @@ class EvalRunDeleted(Described):
     object: Literal["eval.run.deleted"] = "eval.run.deleted"
 
 
-class OutputItemObject(Described):
+class OutputItemObject(DescribedModel):
     """One graded item of an eval run."""
 
     id: str

@@ -6,8 +6,8 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.jobs import MetadataKey, MetadataValue
-from app.api.schemas.parameters import dotted
-from app.domain.documents.described import Described
+from app.api.schemas.parameters import dotted_path
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.evals.evals import Eval, EvalCriterion, NewEval
@@ -77,7 +77,7 @@ class UpdateEval(ClosedBody):
         return {key: value for key, value in sent.items() if key != "name" or value is not None}
 
 
-class EvalObject(Described):
+class EvalObject(DescribedModel):
     """An eval: the form of its items, and the criteria that grade them."""
 
     id: str
@@ -106,7 +106,7 @@ class EvalObject(Described):
         )
 
 
-class EvalDeleted(Described):
+class EvalDeleted(DescribedModel):
     """The confirmation that an eval and its runs are deleted."""
 
     deleted: bool = True
@@ -152,4 +152,4 @@ def fault_of(
             field = f"[{part}]"
     if fault["type"].startswith("union_tag"):
         location.append("type")
-    return refusal(dotted(path, tuple(location)), [fault])
+    return refusal(dotted_path(path, tuple(location)), [fault])

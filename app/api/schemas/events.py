@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.jobs.jobs import EventKind, EventLevel, JobEvent
 
 
-class FineTuningJobEvent(Described):
+class FineTuningJobEvent(DescribedModel):
     """An event in the life of a job."""
 
     id: str

@@ -5,11 +5,11 @@ from typing import Literal
 from pydantic import ConfigDict
 
 from app.api.schemas.common import Deleted
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.models.exports import ExportKind, ExportStage, ExportStatus, ModelExport
 
 
-class CreateModelExport(Described):
+class CreateModelExport(DescribedModel):
     """The form of an export."""
 
     model_config = ConfigDict(extra="forbid")
@@ -18,7 +18,7 @@ class CreateModelExport(Described):
     """`merged`: base model and adapter as one model, in float32, as `transformers` reads it."""
 
 
-class ExportError(Described):
+class ExportError(DescribedModel):
     """Reason why an export failed."""
 
     code: str
@@ -27,7 +27,7 @@ class ExportError(Described):
     """The fault in a sentence, with its cure."""
 
 
-class ModelExportObject(Described):
+class ModelExportObject(DescribedModel):
     """An export of a model: its state, and its size once it is complete."""
 
     id: str

@@ -3,12 +3,12 @@
 from typing import Literal
 
 from app.domain.data.files import FileRow
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 
 MIN_EXPIRY_S, MAX_EXPIRY_S = 3600, 2_592_000
 
 
-class FileObject(Described):
+class FileObject(DescribedModel):
     """A stored file, without its bytes."""
 
     id: str

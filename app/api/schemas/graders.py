@@ -10,7 +10,7 @@ from app.api.schemas.trials import HeaderSafe, SampleParts
 from app.domain.documents.json_object import Json
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.graders import Grader
-from app.domain.registry.registered_objects import Registered
+from app.domain.registry.registered_objects import RegisteredVersion
 
 
 class CreateGrader(WireModel):
@@ -41,7 +41,9 @@ class RegisteredGrader(RegisteredObject):
     """The definition, with secrets redacted."""
 
     @classmethod
-    def of(cls, registered: Registered, unread: Sequence[UnreadKey] = ()) -> "RegisteredGrader":
+    def of(
+        cls, registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()
+    ) -> "RegisteredGrader":
         return cls.model_validate({"grader": registered.definition, **own_keys(registered, unread)})
 
 

@@ -5,11 +5,11 @@ from typing import Literal, Self
 from pydantic import Field
 
 from app.api.schemas.common import ErrorBody, ErrorEnvelope
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.processes.health import Health, PartName
 
 
-class PartObject(Described):
+class PartObject(DescribedModel):
     """The state of one part of the service."""
 
     status: Literal["ok", "failing"]
@@ -31,7 +31,7 @@ def _parts(health: Health) -> dict[PartName, PartObject]:
     }
 
 
-class Readiness(Described):
+class Readiness(DescribedModel):
     """A service that can be called."""
 
     status: Literal["ok", "degraded"] = Field(

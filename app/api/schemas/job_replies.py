@@ -2,19 +2,19 @@
 
 from typing import Any, Literal, assert_never
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.evals.evals import eval_id_of
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.methods.stored import (
-    StoredDpo,
+    StoredDpoMethod,
     StoredMethod,
-    StoredReinforcement,
-    StoredSupervised,
+    StoredReinforcementMethod,
+    StoredSupervisedMethod,
 )
 
 
-class JobErrorBody(Described):
+class JobErrorBody(DescribedModel):
     """Reason why a job failed; every field is null for a job that did not."""
 
     code: str | None
@@ -25,7 +25,7 @@ class JobErrorBody(Described):
     """The parameter of the create call at fault."""
 
 
-class UsageMetrics(Described):
+class UsageMetrics(DescribedModel):
     """Usage of the job up to its last committed step. Times in seconds."""
 
     training_time_s: float
@@ -56,7 +56,7 @@ class UsageMetrics(Described):
     """Tokens that model graders used, by model."""
 
 
-class Reproducibility(Described):
+class Reproducibility(DescribedModel):
     """The machines that a job ran on, and whether they keep the promise of mode `sync`."""
 
     same_to_the_bit: bool
@@ -69,7 +69,7 @@ class Reproducibility(Described):
     """Processors and libraries of the trainer and the engine, over all claims of the job."""
 
 
-class FineTuningJob(Described):
+class FineTuningJob(DescribedModel):
     """A fine-tuning job; every key is always present."""
 
     id: str
@@ -178,9 +178,9 @@ class FineTuningJob(Described):
 
 def _eval_id(job: Job) -> str | None:
     match job.method:
-        case StoredReinforcement():
+        case StoredReinforcementMethod():
             return eval_id_of(job.id)
-        case StoredSupervised() | StoredDpo():
+        case StoredSupervisedMethod() | StoredDpoMethod():
             return None
         case _:
             assert_never(job.method)
@@ -188,10 +188,10 @@ def _eval_id(job: Job) -> str | None:
 
 def _supervised_hyperparameters(method: StoredMethod) -> dict[str, Any] | None:
     match method:
-        case StoredSupervised():
+        case StoredSupervisedMethod():
             shown: dict[str, Any] = method.options["hyperparameters"]
             return shown
-        case StoredReinforcement() | StoredDpo():
+        case StoredReinforcementMethod() | StoredDpoMethod():
             return None
         case _:
             assert_never(method)
@@ -200,7 +200,7 @@ def _supervised_hyperparameters(method: StoredMethod) -> dict[str, Any] | None:
 def _with_caps(job: Job) -> dict[str, Any]:
     """Returns the method with the current values of the caps that were sent inside it."""
     match job.method:
-        case StoredReinforcement():
+        case StoredReinforcementMethod():
             options = job.method.options
             now = {
                 "max_training_time_s": job.caps.max_training_time_s,
@@ -208,7 +208,7 @@ def _with_caps(job: Job) -> dict[str, Any]:
             }
             shown = {name: value for name, value in now.items() if name in options}
             return job.method.with_options({**options, **shown}).document
-        case StoredSupervised() | StoredDpo():
+        case StoredSupervisedMethod() | StoredDpoMethod():
             return job.method.document
         case _:
             assert_never(job.method)

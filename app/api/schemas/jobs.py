@@ -4,7 +4,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
-from app.api.schemas.integrations import WandbIntegration
 from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault
 from app.domain.documents.json_object import Json
@@ -12,11 +11,17 @@ from app.domain.documents.walk import WalkedField, value_of, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.faults.suggestions import KeyHints
-from app.domain.faults.unknown_keys import UnreadKey, meant_for, refused, unread
-from app.domain.jobs.requests import JobRequest
+from app.domain.faults.unknown_keys import UnreadKey, misnamed_key_error, unknown_key_error, unread
+from app.domain.jobs.creation.requests import JobRequest
+from app.domain.jobs.integrations import Integration
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
-from app.domain.registry.references import CurriculumSource, plays_rows, read_curriculum
+from app.domain.registry.references import (
+    CurriculumSource,
+    plays_rows,
+    read_curriculum,
+    unknown_environment,
+)
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 _TASKS: Final = ("curriculum", ENVIRONMENT)
@@ -69,8 +74,9 @@ class CreateFineTuningJob(CapsBody):
     seed: Annotated[int, Field(ge=0, le=2147483647, strict=True)] | None = None
     """Seed of sampling and training; absent: chosen by the service and shown in the job."""
     metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
-    integrations: Annotated[list[WandbIntegration], Field(max_length=5)] | None = None
-    """The service stores and echoes them; it sends nothing."""
+    integrations: Annotated[list[Integration], Field(max_length=5)] | None = None
+    """Trackers of experiments, to which the service writes curves, settings, report and some
+    rollouts: `wandb` in the hosted shape; `tensorboard`, `mlflow` and `trackio` are extensions."""
     priority: Annotated[int, Field(ge=-100, le=100, strict=True)] | None = None
     """Jobs of the project with a higher priority start first (an extension; default 0). It has no
     effect on other projects."""
@@ -89,7 +95,7 @@ class CreateFineTuningJob(CapsBody):
 
     def _request(self) -> JobRequest:
         if self.training_file is self.curriculum is None and not _names_environment(self.method):
-            raise missing_parameter("training_file")
+            raise _no_tasks(self.method)
         request = JobRequest(
             model=self.model,
             unread=read_unknown(self),
@@ -132,7 +138,7 @@ def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
     """
     walked, elsewhere = call_fields(body)
     for field in walked:
-        if (fault := refused(field, "", elsewhere)) is not None:
+        if (fault := unknown_key_error(field, "", elsewhere)) is not None:
             raise fault
     return tuple(unread(walked, "", elsewhere))
 
@@ -148,7 +154,7 @@ def _sent_elsewhere(body: CreateFineTuningJob, fault: InvalidRequest) -> Invalid
     kind = _method_type(body)
     sent = _method_object(body, kind)
     if kind is not None and sent is not None:
-        found = meant_for(
+        found = misnamed_key_error(
             walk_fields(METHOD_MODELS[kind], sent),
             f"method.{kind}",
             elsewhere,
@@ -156,7 +162,7 @@ def _sent_elsewhere(body: CreateFineTuningJob, fault: InvalidRequest) -> Invalid
         )
         if found is not None:
             return found
-    return meant_for(walked, "", elsewhere, missing_ones)
+    return misnamed_key_error(walked, "", elsewhere, missing_ones)
 
 
 def _method_type(body: CreateFineTuningJob | Json) -> MethodType | None:
@@ -173,6 +179,15 @@ def _names_environment(method: Method | None) -> bool:
     sent = None if method is None else method.reinforcement
     environment = None if sent is None else sent.get("environment")
     return environment is not None and not plays_rows(environment)
+
+
+def _no_tasks(method: Method | None) -> InvalidRequest:
+    """Returns the error for a call without files: about the name of its environment, if that is
+    probably misspelt.
+    """
+    sent = None if method is None else method.reinforcement
+    unknown = unknown_environment(None if sent is None else sent.get("environment"))
+    return unknown or missing_parameter("training_file")
 
 
 def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:

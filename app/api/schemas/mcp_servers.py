@@ -5,7 +5,7 @@ from typing import Literal
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.registry import Metadata
 from app.api.schemas.tools import ToolCheck
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.tools.mcp_contract import McpCallPlan, McpReport
 from app.domain.tools.mcp_servers import McpResource, McpServerSpec, McpTool, McpToolName
@@ -34,7 +34,7 @@ class ImportMcpServerTools(ClosedBody):
     """Metadata of each registered tool."""
 
 
-class McpServerTest(Described):
+class McpServerTest(DescribedModel):
     """Results of the checks of an MCP server."""
 
     object: Literal["mcp_server.test"] = "mcp_server.test"

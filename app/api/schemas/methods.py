@@ -15,8 +15,8 @@ from app.domain.documents.json_object import Json
 from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.faults.suggestions import NOWHERE, KeyHints
-from app.domain.faults.unknown_keys import refused
-from app.domain.jobs.requests import RequestedMethod
+from app.domain.faults.unknown_keys import unknown_key_error
+from app.domain.jobs.creation.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
 from app.domain.methods.kinds import parameters_of
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, a_number
@@ -88,7 +88,9 @@ def read_method(method: Method | None, hyperparameters: Json | None) -> Requeste
 
 
 def other_bodies(method: Json, kind: MethodType) -> Iterator[InvalidRequest]:
-    """Yields an error for each method whose settings stand beside those of `method.type`."""
+    """Yields an error for each method whose settings are sent together with those of
+    `method.type`.
+    """
     for other in _MODELS:
         if other != kind and method.get(other) is not None:
             param = f"method.{other}"
@@ -147,7 +149,7 @@ def _with_deprecated(kind: MethodType, sent: Json, hyperparameters: Json) -> Jso
         _without_nulls(SupervisedMethod, {"hyperparameters": hyperparameters}),
     )
     for field in walk_fields(SupervisedMethod, {"hyperparameters": hyperparameters}):
-        if (fault := refused(field, "")) is not None:
+        if (fault := unknown_key_error(field, "")) is not None:
             raise fault
     newer = sent.get("hyperparameters")
     if newer is not None and not isinstance(newer, dict):

@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.ids import Split
 from app.domain.rollouts.metrics import MetricPoint
 
 
-class Point(Described):
+class Point(DescribedModel):
     """One value of a curve."""
 
     step: int
@@ -16,7 +16,7 @@ class Point(Described):
     """The value at that step."""
 
 
-class CurvePoint(Described):
+class CurvePoint(DescribedModel):
     """A row of the export of a job's curves."""
 
     name: str
@@ -33,7 +33,7 @@ class CurvePoint(Described):
         return cls(name=point.name, split=point.split, step=point.step, value=point.value)
 
 
-class Curve(Described):
+class Curve(DescribedModel):
     """The points of one curve of a job."""
 
     id: str

@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 
 
-class Model(Described):
+class Model(DescribedModel):
     """A model that can be called."""
 
     id: str
@@ -17,7 +17,7 @@ class Model(Described):
     """`system` for a base model, else the id of its project."""
 
 
-class ModelList(Described):
+class ModelList(DescribedModel):
     """All models on one page."""
 
     object: Literal["list"] = "list"

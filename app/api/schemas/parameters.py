@@ -32,7 +32,7 @@ def refusals(
     """
     by_param: dict[str, list[ErrorDetails]] = {}
     for fault in _without_echoes(list(faults)):
-        by_param.setdefault(dotted(root, fault["loc"]), []).append(fault)
+        by_param.setdefault(dotted_path(root, fault["loc"]), []).append(fault)
     params = set[str | None]()
     for number, (param, found) in enumerate(by_param.items()):
         refused = refusal(param, found, compared=number < _SPELLINGS, elsewhere=elsewhere)
@@ -54,7 +54,7 @@ def _without_echoes(faults: list[ErrorDetails]) -> list[ErrorDetails]:
     ]
 
 
-def dotted(root: str, location: tuple[int | str, ...]) -> str:
+def dotted_path(root: str, location: tuple[int | str, ...]) -> str:
     """Returns `root.tools[0].server_url` for `("tools", 0, "server_url")`.
 
     pydantic appends the name of the tried member to the location of a union, and a mark to that of

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import ClosedBody
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.models.permissions import CheckpointPermission
 
 ProjectIdText = Annotated[str, StringConstraints(min_length=1, max_length=128)]
@@ -18,7 +18,7 @@ class CreatePermissions(ClosedBody):
     """Ids of projects that may use the checkpoint's model."""
 
 
-class PermissionObject(Described):
+class PermissionObject(DescribedModel):
     """A project's permission to call a checkpoint."""
 
     id: str

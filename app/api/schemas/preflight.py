@@ -11,14 +11,14 @@ from app.api.schemas.jobs import CreateFineTuningJob, call_fields
 from app.api.schemas.methods import other_bodies
 from app.api.schemas.parameters import refusals
 from app.domain.data.prompts import Overlap
-from app.domain.documents.described import Described
-from app.domain.documents.walk import Kind
+from app.domain.documents.described import DescribedModel
+from app.domain.documents.walk import FieldKind
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.suggestions import NOWHERE, KeyHints
-from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, refused, unread
-from app.domain.graders.choice import GraderChoice
-from app.domain.jobs.preflight import (
+from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unknown_key_error, unread
+from app.domain.graders.choice.choice import GraderChoice
+from app.domain.jobs.creation.preflight import (
     DatasetReport,
     EndpointCheck,
     Estimate,
@@ -26,7 +26,7 @@ from app.domain.jobs.preflight import (
     PreflightReport,
     issue_of,
 )
-from app.domain.jobs.requests import JobRequest
+from app.domain.jobs.creation.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS
 
 _ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
@@ -35,7 +35,7 @@ MAX_FAULTS: Final = 200
 """Limit of issues with the call itself; issues of rows have a separate limit."""
 
 
-class Fault(Described):
+class Fault(DescribedModel):
     """One fault. `line` counts from 1; `pointer` is a JSON pointer into that line."""
 
     severity: Literal["error", "warning"]
@@ -56,7 +56,7 @@ class Fault(Described):
         return cls(**asdict(issue))
 
 
-class FineTuningJobValidation(Described):
+class FineTuningJobValidation(DescribedModel):
     """Report on a create call that was checked but not made.
 
     `valid` means that there are no errors. Lengths are in tokens, `latency_ms` in milliseconds.
@@ -121,8 +121,8 @@ def _unknown(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pre
     methods.
     """
     walked, elsewhere = call_fields(body)
-    unknown = [field for field in walked if field.kind is Kind.UNKNOWN][:MAX_FAULTS]
-    refusals = (refused(field, "", elsewhere) for field in unknown)
+    unknown = [field for field in walked if field.kind is FieldKind.UNKNOWN][:MAX_FAULTS]
+    refusals = (unknown_key_error(field, "", elsewhere) for field in unknown)
     method = body.get("method")
     kind = method.get("type") if isinstance(method, dict) else None
     others: Iterable[InvalidRequest] = ()

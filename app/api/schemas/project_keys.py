@@ -7,7 +7,7 @@ from pydantic import Field
 from app.api.schemas.admin_keys import Lifetime
 from app.api.schemas.common import ClosedBody
 from app.domain.accounts.keys import OwnedKey
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 
 NoScopes = Annotated[
     list[str], Field(max_length=0, description="Must be empty: a key has all rights of its project")
@@ -23,7 +23,7 @@ class UpdateProjectKey(ClosedBody):
     """Must be empty: a key has all rights of its project."""
 
 
-class OwnerServiceAccount(Described):
+class OwnerServiceAccount(DescribedModel):
     """The service account that owns a key."""
 
     id: str
@@ -33,7 +33,7 @@ class OwnerServiceAccount(Described):
     """Role of the service account in the project."""
 
 
-class OwnerUser(Described):
+class OwnerUser(DescribedModel):
     """The organization, as owner of a key that its operator created; the service has no users."""
 
     id: str
@@ -46,7 +46,7 @@ class OwnerUser(Described):
     """Always `owner`."""
 
 
-class OwnedByServiceAccount(Described):
+class OwnedByServiceAccount(DescribedModel):
     """Ownership of a key by a service account."""
 
     type: Literal["service_account"] = "service_account"
@@ -54,7 +54,7 @@ class OwnedByServiceAccount(Described):
     """The service account."""
 
 
-class OwnedByUser(Described):
+class OwnedByUser(DescribedModel):
     """Ownership of a key by the organization, in the hosted form of a user."""
 
     type: Literal["user"] = "user"
@@ -62,7 +62,7 @@ class OwnedByUser(Described):
     """The organization."""
 
 
-class ProjectKeyObject(Described):
+class ProjectKeyObject(DescribedModel):
     """A key of a project, without its value."""
 
     id: str
@@ -112,7 +112,7 @@ def _owner(owned: OwnedKey) -> OwnedByServiceAccount | OwnedByUser:
     )
 
 
-class ProjectKeyDeleted(Described):
+class ProjectKeyDeleted(DescribedModel):
     """The confirmation that a key of a project is deleted."""
 
     id: str

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import ClosedBody
 from app.domain.accounts.keys import Project
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
@@ -30,7 +30,7 @@ class UpdateProject(ClosedBody):
     external_key_id: Annotated[None, Field(description="Not offered")] = None
 
 
-class ProjectObject(Described):
+class ProjectObject(DescribedModel):
     """A project: the owner of files, jobs, models and keys."""
 
     id: str

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from app.api.schemas.common import WireModel
 from app.api.schemas.jobs import MetadataKey, MetadataValue
-from app.domain.documents.described import Described
-from app.domain.documents.walk import Kind, WalkedField
-from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, UnreadKey, refused, unread
-from app.domain.registry.registered_objects import LabelChanges, Registered
+from app.domain.documents.described import DescribedModel
+from app.domain.documents.walk import FieldKind, WalkedField
+from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, UnreadKey, unknown_key_error, unread
+from app.domain.registry.registered_objects import LabelChanges, RegisteredVersion
 
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
 _MOST_WARNINGS: Final = 200
@@ -20,7 +20,7 @@ Version = Annotated[
 ]
 
 
-class RegistryWarning(Described):
+class RegistryWarning(DescribedModel):
     """An unknown key of the request, which has no effect."""
 
     code: Literal["unknown_parameter"] = UNKNOWN_PARAMETER
@@ -35,7 +35,7 @@ class RegistryWarning(Described):
         return cls(message=key.message, param=key.param)
 
 
-class RegisteredObject(Described):
+class RegisteredObject(DescribedModel):
     """Fields of every registered object that the service sets."""
 
     id: str
@@ -60,12 +60,12 @@ def unread_keys(body: WireModel, shown: type[RegisteredObject]) -> tuple[UnreadK
     """
     known = frozenset(type(body).model_fields)
     walked = [
-        WalkedField(Kind.UNKNOWN, (key,), value, body, known=known)
+        WalkedField(FieldKind.UNKNOWN, (key,), value, body, known=known)
         for key, value in (body.model_extra or {}).items()
         if value is not None and key not in shown.model_fields
     ]
     for field in walked:
-        if (fault := refused(field, "")) is not None:
+        if (fault := unknown_key_error(field, "")) is not None:
             raise fault
     return tuple(unread(walked, ""))
 
@@ -76,7 +76,7 @@ def label_changes(body: WireModel) -> LabelChanges:
     return LabelChanges(sent.get("name"), sent.get("metadata"), "metadata" in sent)
 
 
-def own_keys(registered: Registered, unread: Sequence[UnreadKey] = ()) -> dict[str, Any]:
+def own_keys(registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()) -> dict[str, Any]:
     """Returns the fields that the service sets. `unread` are keys beside the definition."""
     found = [*unread, *registered.unread][:_MOST_WARNINGS]
     return {

@@ -7,17 +7,17 @@ from typing import Final, Literal
 
 from pydantic import ConfigDict
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 
 Interval = list[float]
 
 
-class _Part(Described):
+class _ReportPart(DescribedModel):
     model_config = ConfigDict(extra="allow")
 
 
-class Comparison(_Part):
+class Comparison(_ReportPart):
     """One value under the compared models: means over the held-out rows that have this value
     before and after training.
     """
@@ -55,7 +55,7 @@ class ComponentComparison(Comparison):
     """
 
 
-class Regression(_Part):
+class Regression(_ReportPart):
     """A held-out row that became worse."""
 
     row: int
@@ -66,7 +66,7 @@ class Regression(_Part):
     """Its value under the tuned model."""
 
 
-class RewardComparison(_Part):
+class RewardComparison(_ReportPart):
     """Rewards of the held-out rows before and after training."""
 
     rows: int
@@ -87,7 +87,7 @@ class RewardComparison(_Part):
     """Numbers that the grader reports besides the reward, by name."""
 
 
-class OverAll(_Part):
+class OverAll(_ReportPart):
     """A mean over all held-out rows, weighed by tokens as the curve is."""
 
     base: float | None = None
@@ -98,7 +98,7 @@ class OverAll(_Part):
     """The mean under the published model."""
 
 
-class ImplicitRewards(_Part):
+class ImplicitRewards(_ReportPart):
     """Values of the tuned model against the one that training started from, which has 0 of each by
     definition.
     """
@@ -113,7 +113,7 @@ class ImplicitRewards(_Part):
     """Mean implicit reward of the rejected answers."""
 
 
-class Report(_Part):
+class Report(_ReportPart):
     """The model that training started from against the published one, on the held-out rows."""
 
     object: Literal["fine_tuning.job.report"]
@@ -196,7 +196,7 @@ class Report(_Part):
     """Accuracy by log-prob over all held-out pairs (DPO)."""
 
 
-REPORT_PARTS: Final[tuple[type[Described], ...]] = (
+REPORT_PARTS: Final[tuple[type[DescribedModel], ...]] = (
     Comparison,
     ComponentComparison,
     Regression,

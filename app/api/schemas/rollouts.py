@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.schemas.common import FORMAT_TEXT, Order, TableFormat
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.ids import Split
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
@@ -70,7 +70,7 @@ class RolloutExportQuery(_Conditions):
     format: TableFormat = Field(default="jsonl", description=FORMAT_TEXT)
 
 
-class Rollout(Described):
+class Rollout(DescribedModel):
     """One rollout of a job: its messages, calls and grades."""
 
     id: str

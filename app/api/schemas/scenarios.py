@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from app.api.schemas.common import ClosedBody
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.methods.reinforcement import MAX_TOOLS
@@ -17,8 +17,12 @@ _Words = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
 
 def _enough_for_a_file(rows: int) -> int:
     if 0 < rows < MIN_EXAMPLES:
-        why = "a job needs {least} held-out rows or none: send 0, or {least} and more"
-        raise PydanticCustomError("too_few_rows", why, {"least": MIN_EXAMPLES})
+        raise PydanticCustomError(
+            "too_few_rows",
+            "a validation file has {least} rows or more: send at least {least}, or 0 for training "
+            "rows alone, which no reinforcement job takes",
+            {"least": MIN_EXAMPLES},
+        )
     return rows
 
 
@@ -53,7 +57,7 @@ class GenerateScenarios(ClosedBody):
         )
 
 
-class GeneratedCurriculum(Described):
+class GeneratedCurriculum(DescribedModel):
     """Rows of a curriculum, as a job's `curriculum` takes them."""
 
     training: list[Json]
@@ -62,7 +66,7 @@ class GeneratedCurriculum(Described):
     """Held-out rows."""
 
 
-class GeneratedScenarios(Described):
+class GeneratedScenarios(DescribedModel):
     """The tasks that a model wrote."""
 
     object: Literal["scenarios"] = "scenarios"

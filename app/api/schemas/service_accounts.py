@@ -7,7 +7,7 @@ from app.api.schemas.common import ClosedBody
 from app.api.schemas.project_keys import NoScopes
 from app.api.schemas.projects import Name
 from app.domain.accounts.keys import ApiKeyRow, ServiceAccount
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 
 
 class CreateServiceAccount(ClosedBody):
@@ -38,7 +38,7 @@ class CreateServiceAccountKey(ClosedBody):
     """Must be empty: a key has all rights of its project."""
 
 
-class ServiceAccountKey(Described):
+class ServiceAccountKey(DescribedModel):
     """A new key with its value, which no other reply contains."""
 
     id: str
@@ -62,7 +62,7 @@ class ServiceAccountKey(Described):
         )
 
 
-class ServiceAccountObject(Described):
+class ServiceAccountObject(DescribedModel):
     """A service account: a non-human owner of keys."""
 
     id: str
@@ -82,7 +82,7 @@ class ServiceAccountObject(Described):
         )
 
 
-class NewServiceAccount(Described):
+class NewServiceAccount(DescribedModel):
     """A new service account with its first key, or without key and role."""
 
     id: str
@@ -107,7 +107,7 @@ class NewServiceAccount(Described):
         )
 
 
-class ServiceAccountDeleted(Described):
+class ServiceAccountDeleted(DescribedModel):
     """The confirmation that a service account and its keys are deleted."""
 
     id: str

@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 
 
-class SigningSecret(Described):
+class SigningSecret(DescribedModel):
     """The secret that signs calls of tools and graders."""
 
     object: Literal["signing_secret"] = "signing_secret"

@@ -4,13 +4,13 @@ from typing import Literal
 
 from app.api.schemas.events import FineTuningJobEvent
 from app.api.schemas.job_replies import JobErrorBody
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.ids import Split
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.jobs.streams import StreamedEvent
 
 
-class StreamedPoint(Described):
+class StreamedPoint(DescribedModel):
     """One point of a curve, committed with the event that it comes with."""
 
     name: str
@@ -40,7 +40,7 @@ class StreamedJobEvent(FineTuningJobEvent):
         return cls(**FineTuningJobEvent.of(streamed.event).model_dump(), points=points)
 
 
-class StreamedJob(Described):
+class StreamedJob(DescribedModel):
     """The state of the job after the events that were sent: the message `job`, without an id."""
 
     id: str
@@ -78,7 +78,7 @@ class StreamedJob(Described):
         )
 
 
-STREAM_PARTS: tuple[type[Described], ...] = (StreamedPoint, StreamedJobEvent, StreamedJob)
+STREAM_PARTS: tuple[type[DescribedModel], ...] = (StreamedPoint, StreamedJobEvent, StreamedJob)
 STREAM_SCHEMA = {
     "type": "string",
     "description": "The data of a message is a `StreamedJob` for the event `job`, else a "

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import WireModel
 from app.api.schemas.trials import HeaderSafe
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.texts.patterns import TOOL_NAME
 from app.domain.tools.tools import ToolSpec
@@ -51,7 +51,7 @@ class RunToolRequest(WireModel):
         )
 
 
-class ToolRun(Described):
+class ToolRun(DescribedModel):
     """The endpoint's answer to a trial call, as the model would read it."""
 
     type: Literal["function_call_output"] = "function_call_output"

@@ -7,9 +7,9 @@ from pydantic import ConfigDict, Field, StringConstraints
 from app.api.schemas.common import ClosedBody, WireModel
 from app.api.schemas.contract_checks import ContractCheck
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
-from app.domain.registry.registered_objects import Registered
+from app.domain.registry.registered_objects import RegisteredVersion
 from app.domain.texts.patterns import TOOL_NAME
 from app.domain.tools.contract import (
     MAX_RATE,
@@ -80,7 +80,7 @@ class Tool(RegisteredObject):
     """Label of the MCP server at `server_url` that answers the tool by its protocol."""
 
     @classmethod
-    def of(cls, registered: Registered) -> "Tool":
+    def of(cls, registered: RegisteredVersion) -> "Tool":
         return cls.model_validate({**registered.definition, **own_keys(registered)})
 
 
@@ -106,7 +106,7 @@ class ToolCheck(ContractCheck):
     model_config = ConfigDict(extra="allow")
 
 
-class ToolTest(Described):
+class ToolTest(DescribedModel):
     """Results of the checks of a registered tool."""
 
     object: Literal["tool.test"] = "tool.test"

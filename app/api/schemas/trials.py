@@ -8,14 +8,14 @@ from typing import Annotated, Any, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from app.api.schemas.common import ClosedBody, WireModel
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.faults.closed_objects import unknown_key
 from app.domain.graders.auto import AutoGrader
-from app.domain.graders.choice import GraderChoice, choose_by_item
+from app.domain.graders.choice.choice import GraderChoice, choose_by_item
 from app.domain.graders.graders import AnyGrader, Grader
 from app.domain.graders.samples import CALL_KEYS, CHAT_CALL_KEYS, CHAT_FUNCTION_KEYS
-from app.domain.graders.template_faults import ENTRY_KEYS, SAMPLE_KEYS
+from app.domain.graders.templates.template_faults import ENTRY_KEYS, SAMPLE_KEYS
 from app.domain.registry.references import TriedGrader
 from app.domain.texts.patterns import PRINTABLE_ASCII
 
@@ -120,14 +120,14 @@ class ValidateGraderRequest(ClosedBody):
     """The grader, as in a create call of a job."""
 
 
-class ValidatedGrader(Described):
+class ValidatedGrader(DescribedModel):
     """The grader as it was read, with its defaults."""
 
     grader: Json
     """The grader with default values added and secrets redacted."""
 
 
-class GraderErrorFlags(Described):
+class GraderErrorFlags(DescribedModel):
     """Flags of what went wrong in a trial run."""
 
     formula_parse_error: bool
@@ -162,7 +162,7 @@ class GraderErrorFlags(Described):
     """Reason of a raised flag (an extension)."""
 
 
-class GraderRunMetadata(Described):
+class GraderRunMetadata(DescribedModel):
     """The figures of a trial run beside its reward."""
 
     name: str
@@ -185,7 +185,7 @@ class GraderRunMetadata(Described):
     """Name of the judge's model."""
 
 
-class GraderRun(Described):
+class GraderRun(DescribedModel):
     """Result of a trial run; a grader's fault gives reward 0 and error flags, not an HTTP error."""
 
     reward: float

@@ -14,7 +14,7 @@ from app.domain.data.uploads import (
     UploadRow,
     UploadStatus,
 )
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.texts.patterns import MD5
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -53,7 +53,7 @@ class CompleteUpload(ClosedBody):
     """MD5 of the whole file, which is compared."""
 
 
-class UploadObject(Described):
+class UploadObject(DescribedModel):
     """An upload: a file that arrives in parts."""
 
     id: str
@@ -86,7 +86,7 @@ class UploadObject(Described):
         )
 
 
-class UploadPart(Described):
+class UploadPart(DescribedModel):
     """A part of an upload."""
 
     id: str

@@ -8,12 +8,12 @@ from typing import ClassVar, Generic, Literal, TypeVar, assert_never
 
 from app.api.schemas.common import DescribedByItem
 from app.domain.accounts.usage import UsageKind, UsagePage, UsageSum
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 
 QuantityUnit = Literal["duration_seconds", "tokens"]
 
 
-class _Groups(Described):
+class _Groups(DescribedModel):
     project_id: str | None
     """The project, when results are grouped by it."""
     api_key_id: str | None
@@ -113,7 +113,7 @@ class FineTuningUsage(_Groups):
         )
 
 
-class CostAmount(Described):
+class CostAmount(DescribedModel):
     """An amount of money."""
 
     value: float

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import ClosedBody
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.events.webhooks import (
     DeliveryError,
     DeliveryStatus,
@@ -54,7 +54,7 @@ class TestWebhookEndpoint(ClosedBody):
     """Type of the sample event."""
 
 
-class WebhookEndpointObject(Described):
+class WebhookEndpointObject(DescribedModel):
     """An address that events are sent to, without its signing secret."""
 
     id: str
@@ -104,7 +104,7 @@ def _fields(row: WebhookEndpoint) -> dict[str, object]:
     }
 
 
-class WebhookEndpointDeleted(Described):
+class WebhookEndpointDeleted(DescribedModel):
     """The confirmation that a webhook endpoint is deleted."""
 
     id: str
@@ -112,7 +112,7 @@ class WebhookEndpointDeleted(Described):
     deleted: Literal[True] = True
 
 
-class WebhookEndpointTestResult(Described):
+class WebhookEndpointTestResult(DescribedModel):
     """The outcome of a test event."""
 
     object: Literal["webhook_endpoint.test"] = "webhook_endpoint.test"
@@ -126,7 +126,7 @@ class WebhookEndpointTestResult(Described):
     """Status of the endpoint's reply."""
 
 
-class WebhookEventTypeList(Described):
+class WebhookEventTypeList(DescribedModel):
     """The types of events that an endpoint can receive."""
 
     object: Literal["list"] = "list"
@@ -134,7 +134,7 @@ class WebhookEventTypeList(Described):
     """Names of the event types."""
 
 
-class WebhookDeliveryObject(Described):
+class WebhookDeliveryObject(DescribedModel):
     """Delivery of one event to one endpoint, over all its attempts."""
 
     id: str

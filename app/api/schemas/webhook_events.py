@@ -2,18 +2,18 @@
 
 from typing import Final, Literal
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.events.webhooks import EventType
 
 
-class EventSubject(Described):
+class EventSubject(DescribedModel):
     """The object that a webhook event is about."""
 
     id: str
     """Id of the job or the eval run."""
 
 
-class WebhookEvent(Described):
+class WebhookEvent(DescribedModel):
     """An event, signed by Standard Webhooks; `id` is the same at every attempt to deliver it."""
 
     id: str

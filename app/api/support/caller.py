@@ -11,7 +11,8 @@ from typing import Final, assert_never
 from fastapi import Request
 
 from app.api.support.request_state import HELD, REPLY_HEADERS
-from app.domain.accounts.actors import Actor, act_as
+from app.current_actor import act_as
+from app.domain.accounts.actors import Actor
 from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
 from app.domain.errors import AuthenticationFailed, RateLimited
 from app.factory.process import ProcessContext

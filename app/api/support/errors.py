@@ -23,7 +23,7 @@ from app.domain.errors import (
     RequestError,
 )
 from app.domain.faults.values import broken_rule
-from app.domain.http.idempotency import AnsweredBefore, HttpResponse
+from app.domain.http.idempotency import HttpResponse, RepeatedRequest
 
 RETRY_AFTER_S = "2"
 _SERVED_BY = {"HEAD": "GET"}
@@ -45,7 +45,7 @@ _DESCRIPTIONS = {
 def responses(*codes: int) -> dict[int | str, dict[str, Any]]:
     """Returns the documented error replies of a route; some belong to every route.
 
-    With a default, FastAPI does not document 422 by itself.
+    With a default, FastAPI does not document 422 automatically.
     """
     documented: dict[int | str, dict[str, Any]] = {
         code: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[code]}
@@ -117,7 +117,7 @@ def error_reply(error: RequestError, *, hint: str = "") -> JSONResponse:
 
 
 async def _answered_before(_: Request, error: Exception) -> Response:
-    if not isinstance(error, AnsweredBefore):
+    if not isinstance(error, RepeatedRequest):
         raise error
     return replay(error.response)
 
@@ -141,7 +141,7 @@ async def _validation_error(request: Request, error: Exception) -> JSONResponse:
         if rule is None:
             return envelope(400, "The request body must be a JSON object (application/json).")
         return envelope(400, f"Invalid request body: {rule}.", code="invalid_value")
-    # The source is no part of a path; it names the whole of a query that is one object.
+    # The source is not part of a path; it names the whole of a query that is one object.
     within: list[Any] = [{**fault, "loc": fault["loc"][1:] or (source,)} for fault in faults]
     refusal = next(refusals("", within))
     return error_reply(refusal, hint=_alike(request, refusal))
@@ -194,7 +194,7 @@ def server_error() -> JSONResponse:
 def install(app: FastAPI) -> None:
     app.state.path_hints = PathHints(app.routes)
     app.add_exception_handler(RequestError, _request_error)
-    app.add_exception_handler(AnsweredBefore, _answered_before)
+    app.add_exception_handler(RepeatedRequest, _answered_before)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(ClientDisconnect, _client_gone)

@@ -19,7 +19,7 @@ def idempotency_check(
 ) -> Callable[[str], Awaitable[None]]:
     """Checks a form against the request's key by the file's SHA-256, before any row is written.
 
-    Raises `AnsweredBefore` when the response to the same form is stored under the request's key.
+    Raises `RepeatedRequest` when the response to the same form is stored under the request's key.
     `described` returns the form's other fields; it is called after the file, because fields may
     follow it.
     """

@@ -16,6 +16,7 @@ from app.api.support.request_state import ROUTED
 from app.domain.jobs.jobs import JobStatus
 from app.domain.jobs.status_counts import StatusCount
 from app.domain.processes.health import Health
+from app.telemetry.calls import CALLS
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"})
 _NO_ROUTE: Final = "none"
@@ -89,7 +90,7 @@ class Measurements:
             )
         waiting = [by_status[status].oldest_s for status in _WAITING if status in by_status]
         self._oldest.set(float("nan") if counts is None else max(waiting, default=0.0))
-        return generate_latest(self._registry)
+        return generate_latest(self._registry) + generate_latest(CALLS)
 
 
 class Answer:

@@ -5,9 +5,9 @@ from typing import Annotated, TypeVar
 
 from fastapi import Query
 
-from app.api.schemas.common import Page, paged, paged_by
+from app.api.schemas.common import Page, object_page, page_with_cursors
 from app.api.schemas.registry import RegisteredObject
-from app.domain.registry.registered_objects import Registered
+from app.domain.registry.registered_objects import RegisteredVersion
 
 Row = TypeVar("Row", bound=RegisteredObject)
 AfterVersion = Annotated[
@@ -21,17 +21,17 @@ AfterVersion = Annotated[
 ]
 
 
-Found = tuple[Sequence[Registered], bool]
+Found = tuple[Sequence[RegisteredVersion], bool]
 """Rows of a page, and whether more follow."""
 
 
-def objects_page(to_wire: Callable[[Registered], Row], found: Found) -> Page[Row]:
+def objects_page(to_wire: Callable[[RegisteredVersion], Row], found: Found) -> Page[Row]:
     rows, has_more = found
-    return paged([to_wire(row) for row in rows], has_more=has_more)
+    return object_page([to_wire(row) for row in rows], has_more=has_more)
 
 
-def versions_page(to_wire: Callable[[Registered], Row], found: Found) -> Page[Row]:
+def versions_page(to_wire: Callable[[RegisteredVersion], Row], found: Found) -> Page[Row]:
     """Versions of one object have one id, so their numbers are the cursors."""
     rows, has_more = found
     versions = [str(row.version) for row in rows]
-    return paged_by([to_wire(row) for row in rows], versions, has_more=has_more)
+    return page_with_cursors([to_wire(row) for row in rows], versions, has_more=has_more)

@@ -21,7 +21,7 @@ from app.api.schemas.streams import STREAM_PARTS
 from app.api.schemas.webhook_events import SENT, WebhookEvent
 from app.api.support.examples import examples
 from app.api.support.parameter_texts import PARAMETERS
-from app.domain.documents.described import LEFT_OUT, Described
+from app.domain.documents.described import LEFT_OUT, DescribedModel
 
 _TAGS = {
     "Fine-tuning": "Jobs, their events, checkpoints, curves and rollouts; trial runs of graders.",
@@ -112,7 +112,7 @@ def _complete(document: dict[str, Any]) -> None:
         if "post" in methods:
             _take_key(methods["post"])
     for operation in _operations(document):
-        # The default only prevents that FastAPI documents 422 by itself.
+        # The default only prevents that FastAPI documents 422 automatically.
         operation["responses"].pop("default", None)
         if "requestBody" in operation:
             slow = {**operation["responses"]["413"], "description": _SLOW}
@@ -150,7 +150,7 @@ def _describe_parameters(document: dict[str, Any]) -> None:
 
 def _add_chunks(document: dict[str, Any]) -> None:
     """Adds the schemas of streams: a chunk of a chat reply, a message about a job."""
-    parts: tuple[type[Described], ...] = (ChatCompletionChunk, *STREAM_PARTS)
+    parts: tuple[type[DescribedModel], ...] = (ChatCompletionChunk, *STREAM_PARTS)
     _, found = models_json_schema(
         [(one, "serialization") for one in parts],
         ref_template="#/components/schemas/{model}",

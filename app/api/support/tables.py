@@ -1,7 +1,7 @@
 """Replies with rows as a file that is written while it is sent: JSON Lines or Parquet.
 
 Promises: the rows of a batch are in memory only while a thread reads and encodes them; a file that
-could not be written to its end is no valid reply, because its stream breaks off.
+could not be written to its end is not a valid reply, because its stream breaks off.
 """
 
 import io

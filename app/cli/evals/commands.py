@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import LimitOption
-from app.cli.remote import Remote, remote_command
+from app.cli.service.remote import Remote, remote_command
 
 evals = typer.Typer(help="Evals of a running service.", no_args_is_help=True)
 EvalArgument = Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")]

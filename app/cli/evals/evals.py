@@ -8,15 +8,15 @@ from typing import Any, Final
 import httpx
 from pydantic import BaseModel
 
-from app.cli.json_files import read_body
-from app.cli.output import columns, console, fields, note
-from app.cli.patience import ServicePatience
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import Service, path_of, shaped
-from app.cli.service_errors import ServiceError
-from app.cli.service_ids import ServiceId
-from app.cli.times import moment
+from app.cli.service.client import Service, parse_reply, path_of
+from app.cli.service.ids import ServiceId
+from app.cli.service.json_files import read_body
+from app.cli.service.patience import ServicePatience
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console, fields, note
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import ServiceError
+from app.cli.terminal.times import moment
 from app.domain.processes.exit_codes import INTERRUPTED, RUN_CANCELLED, RUN_FAILED
 
 EVALS: Final = "evals"
@@ -67,7 +67,7 @@ class RunReply(BaseModel):
 def list_evals(remote: Remote, *, limit: int) -> None:
     with remote.service() as service:
         rows = service.rows(EVALS, limit=limit, order="desc")
-    evals = [shaped(EvalReply, row) for row in rows.data]
+    evals = [parse_reply(EvalReply, row) for row in rows.data]
 
     def show() -> None:
         cells = [
@@ -81,7 +81,7 @@ def list_evals(remote: Remote, *, limit: int) -> None:
 def list_runs(remote: Remote, eval_id: str, *, limit: int) -> None:
     with remote.service() as service:
         rows = service.rows(f"{EVALS}/{path_of(eval_id)}/runs", limit=limit, order="desc")
-    runs = [shaped(RunReply, row) for row in rows.data]
+    runs = [parse_reply(RunReply, row) for row in rows.data]
 
     def show() -> None:
         cells = [
@@ -106,7 +106,7 @@ def run_eval(remote: Remote, eval_id: str, body: Path, *, model: str | None, det
         sent["data_source"] = {**(source if isinstance(source, dict) else {}), "model": model}
     with remote.service() as service:
         reply = service.create(f"{EVALS}/{path_of(eval_id)}/runs", sent)
-        run = shaped(RunReply, reply)
+        run = parse_reply(RunReply, reply)
         if not detach:
             note(f"run {printable(run.id)} of {printable(eval_id)}")
             try:
@@ -118,7 +118,7 @@ def run_eval(remote: Remote, eval_id: str, body: Path, *, model: str | None, det
                 )
                 return INTERRUPTED
     _print(remote, reply)
-    return _CODES.get(shaped(RunReply, reply).status, 0)
+    return _CODES.get(parse_reply(RunReply, reply).status, 0)
 
 
 def _followed(service: Service, eval_id: str, run: RunReply) -> dict[str, Any]:
@@ -129,11 +129,11 @@ def _followed(service: Service, eval_id: str, run: RunReply) -> dict[str, Any]:
         try:
             reply = service.get(_path(eval_id, run.id))
         except (httpx.RequestError, ServiceError) as failure:
-            note(f"the service is away ({patience.reason(failure)}); trying again")
+            note(f"the service is unavailable ({patience.reason(failure)}); trying again")
             patience.wait()
             continue
         patience.heard()
-        now = shaped(RunReply, reply)
+        now = parse_reply(RunReply, reply)
         if now.status in _CODES:
             return reply
         if sys.stderr.isatty() and now.counts != shown:
@@ -147,7 +147,7 @@ def _path(eval_id: str, run_id: str) -> str:
 
 
 def _print(remote: Remote, reply: dict[str, Any]) -> None:
-    run = shaped(RunReply, reply)
+    run = parse_reply(RunReply, reply)
 
     def show() -> None:
         pairs: list[tuple[str, object]] = [

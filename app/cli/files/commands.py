@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import ForceOption, LimitOption, OutOption
-from app.cli.remote import Remote, remote_command
+from app.cli.service.remote import Remote, remote_command
 
 files = typer.Typer(help="Files of a running service.", no_args_is_help=True)
 FileArgument = Annotated[str, typer.Argument(metavar="FILE_ID", help="Id of the file.")]

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from app.cli.downloads import download
 from app.cli.files.uploading import FILES, FileReply, upload
-from app.cli.output import columns, console, fields, note
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import path_of, shaped
-from app.cli.times import moment
+from app.cli.service.client import parse_reply, path_of
+from app.cli.service.downloads import download
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console, fields, note
+from app.cli.terminal.printable import printable
+from app.cli.terminal.times import moment
 
 
 def upload_file(remote: Remote, path: Path, *, purpose: str) -> None:
@@ -20,7 +20,7 @@ def upload_file(remote: Remote, path: Path, *, purpose: str) -> None:
 def list_files(remote: Remote, *, purpose: str | None, limit: int) -> None:
     with remote.service() as service:
         rows = service.rows(FILES, limit=limit, purpose=purpose)
-    files = [shaped(FileReply, row) for row in rows.data]
+    files = [parse_reply(FileReply, row) for row in rows.data]
 
     def show() -> None:
         header = ("ID", "BYTES", "CREATED", "PURPOSE", "NAME")
@@ -36,7 +36,7 @@ def list_files(remote: Remote, *, purpose: str | None, limit: int) -> None:
 def show_file(remote: Remote, file_id: str) -> None:
     with remote.service() as service:
         reply = service.get(f"{FILES}/{path_of(file_id)}")
-    file = shaped(FileReply, reply)
+    file = parse_reply(FileReply, reply)
 
     def show() -> None:
         pairs = [

@@ -7,9 +7,9 @@ from typing import Any, Final
 import httpx
 from pydantic import BaseModel
 
-from app.cli.service_client import Service, json_object, shaped
-from app.cli.service_errors import ServiceError
-from app.cli.service_ids import ServiceId
+from app.cli.service.client import Service, json_object, parse_reply
+from app.cli.service.ids import ServiceId
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 FILES: Final = "files"
@@ -33,7 +33,8 @@ def upload(service: Service, path: Path, *, purpose: str) -> dict[str, Any]:
         # Before it is opened, because a pipe without a writer waits for one.
         if not stat.S_ISREG(path.stat().st_mode):
             raise ServiceError(
-                f"{path} is no regular file, whose size an upload must name: write it to one first",
+                f"{path} is not a regular file, and an upload must name its size: write it to "
+                "a file first",
                 exit_code=WRONG_OPTIONS,
             )
         with path.open("rb") as file:
@@ -47,5 +48,5 @@ def upload(service: Service, path: Path, *, purpose: str) -> dict[str, Any]:
     except OSError as error:
         raise ServiceError(f"{path}: {error.strerror}", exit_code=WRONG_OPTIONS) from error
     content = json_object(reply)
-    shaped(FileReply, content)
+    parse_reply(FileReply, content)
     return content

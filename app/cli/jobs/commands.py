@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import ForceOption, LimitOption, OutOption, finite
-from app.cli.remote import Remote, remote_command
+from app.cli.service.remote import Remote, remote_command
 
 jobs = typer.Typer(help="Fine-tuning jobs of a running service.", no_args_is_help=True)
 JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Id of the job.")]
@@ -182,7 +182,7 @@ def jobs_export_curves(
 
     Example: agent-rft jobs export-curves ftjob-… --out curves.parquet
     """
-    from app.cli.table_files import export  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.jobs.table_files import export  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     export(remote, job, "metrics", out, force=force, names=name or None, split=split)
 

@@ -13,17 +13,17 @@ import httpx
 from rich.text import Text
 
 from app.cli.files.uploading import FILES, upload
-from app.cli.issue_lines import issue_lines
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import JobReply, ValidationReply
 from app.cli.jobs.watching import watch_job
-from app.cli.json_files import read_body
-from app.cli.output import console, note
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import Service, path_of, shaped
-from app.cli.service_errors import CreationUnknown, ServiceError
-from app.cli.times import duration
+from app.cli.service.client import Service, parse_reply, path_of
+from app.cli.service.json_files import read_body
+from app.cli.service.remote import Remote
+from app.cli.terminal.issue_lines import issue_lines
+from app.cli.terminal.output import console, note
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import CreationUnknown, ServiceError
+from app.cli.terminal.times import duration
 from app.domain.processes.exit_codes import FAILED, NO_ANSWER
 
 _CHECK_TIMEOUT_S = 300.0
@@ -39,7 +39,7 @@ def create(
         if dry_run:
             return _check(remote, service, {**body, **ids})
         reply = service.create(JOBS, {**body, **ids})
-        job = shaped(JobReply, reply)
+        job = parse_reply(JobReply, reply)
         remote.out.result(reply, lambda: print(printable(job.id), flush=True), has_more=watch)
     return watch_job(remote, job.id, job) if watch else 0
 
@@ -69,7 +69,7 @@ def _uploaded(
 
 def _check(remote: Remote, service: Service, body: dict[str, Any]) -> int:
     reply = service.post(f"{JOBS}/validate", body, timeout_s=_CHECK_TIMEOUT_S)
-    report = shaped(ValidationReply, reply)
+    report = parse_reply(ValidationReply, reply)
     remote.out.result(reply, lambda: _print_report(report))
     return 0 if report.valid else FAILED
 

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from app.cli.charts import MOST_CURVES, chart
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import CurveReply, CurvesReply
-from app.cli.output import columns, console
-from app.cli.remote import Remote
-from app.cli.service_client import path_of, shaped
+from app.cli.service.client import parse_reply, path_of
+from app.cli.service.remote import Remote
+from app.cli.terminal.charts import MOST_CURVES, chart
+from app.cli.terminal.output import columns, console
 from app.domain.rollouts.metrics import REWARD_MEAN
 
 _DRAWN_LINES: Final = 20
@@ -29,7 +29,7 @@ def show_curves(
 ) -> None:
     """Draws in a terminal and prints a table elsewhere, unless `as_table` chooses."""
     reply = _read(remote, job_id, names or [REWARD_MEAN], split=split, max_points=max_points)
-    curves = shaped(CurvesReply, reply).data
+    curves = parse_reply(CurvesReply, reply).data
     table = not sys.stdout.isatty() if as_table is None else as_table
 
     def show() -> None:
@@ -45,7 +45,7 @@ def show_curves(
 
 def list_curves(remote: Remote, job_id: str) -> None:
     reply = _read(remote, job_id, None, split=None, max_points=2)
-    curves = shaped(CurvesReply, reply).data
+    curves = parse_reply(CurvesReply, reply).data
 
     def show() -> None:
         rows = [

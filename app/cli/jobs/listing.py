@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from app.cli.jobs.replies import JobReply
-from app.cli.output import columns, console, fields
-from app.cli.remote import Remote
-from app.cli.service_client import path_of, shaped
-from app.cli.times import duration, moment
+from app.cli.service.client import parse_reply, path_of
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console, fields
+from app.cli.terminal.times import duration, moment
 
 JOBS: Final = "fine_tuning/jobs"
 
@@ -15,7 +15,7 @@ JOBS: Final = "fine_tuning/jobs"
 def list_jobs(remote: Remote, *, limit: int) -> None:
     with remote.service() as service:
         rows = service.rows(JOBS, limit=limit)
-    jobs = [shaped(JobReply, row) for row in rows.data]
+    jobs = [parse_reply(JobReply, row) for row in rows.data]
 
     def show() -> None:
         header = ("ID", "STATUS", "STEP", "CREATED", "MODEL")
@@ -43,11 +43,11 @@ def change_job(
 
 
 def _print(remote: Remote, reply: dict[str, Any]) -> None:
-    job = shaped(JobReply, reply)
-    remote.out.result(reply, lambda: console().print(fields(described(job))))
+    job = parse_reply(JobReply, reply)
+    remote.out.result(reply, lambda: console().print(fields(job_line(job))))
 
 
-def described(job: JobReply) -> list[tuple[str, object]]:
+def job_line(job: JobReply) -> list[tuple[str, object]]:
     pairs: list[tuple[str, object]] = [
         ("id", job.id),
         ("status", job.status),

@@ -13,14 +13,14 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from app.cli.charts import chart
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import EventReply, JobReply, PointReply, StateReply
-from app.cli.jobs.stream import News
-from app.cli.printable import printable
-from app.cli.service_client import Service, path_of, shaped
-from app.cli.service_errors import ServiceError
-from app.cli.times import duration, moment
+from app.cli.jobs.stream import JobUpdate
+from app.cli.service.client import Service, parse_reply, path_of
+from app.cli.terminal.charts import chart
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import ServiceError
+from app.cli.terminal.times import duration, moment
 from app.domain.rollouts.metrics import DISCARDED_COUNT, DISCARDED_SHARE, LOSS, REWARD_MEAN
 
 _EVENTS: Final = 6
@@ -51,15 +51,15 @@ class LiveView:
         self._failures: list[_Failure] = []
         self._failures_due = False
         self._failures_read_at = -_FAILURES_S
-        self._away: str | None = None
+        self._interruption: str | None = None
         self._console = console
         self._drawn_at = 0.0
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.picture)
         self._live.start()
 
-    def show(self, news: News) -> None:
-        self._away = None
-        match news.read:
+    def show(self, item: JobUpdate) -> None:
+        self._interruption = None
+        match item.read:
             case EventReply() as event:
                 self._events.append(event)
                 self._add_points(event.points)
@@ -69,10 +69,10 @@ class LiveView:
                 self._read_failures(at_once=state.is_last)
                 self._draw(at_once=True)
             case _:
-                assert_never(news.read)
+                assert_never(item.read)
 
-    def quiet(self, reason: str | None) -> None:
-        self._away = reason
+    def idle(self, reason: str | None) -> None:
+        self._interruption = reason
         if reason is None:
             self._read_failures()
         self._draw(at_once=True)
@@ -99,8 +99,10 @@ class LiveView:
             )
             for event in self._events
         ]
-        if self._away is not None:
-            parts.append(Text(f"the stream is away ({printable(self._away)}); trying again"))
+        if self._interruption is not None:
+            parts.append(
+                Text(f"the stream is unavailable ({printable(self._interruption)}); trying again")
+            )
         parts.append(
             Text(printable(state.ending) if state.is_last else "Ctrl-C leaves the job running")
         )
@@ -128,7 +130,7 @@ class LiveView:
         # The picture continues with the earlier ones.
         with suppress(ServiceError, httpx.RequestError):
             page = self._service.get(path, failed="true", order="desc", limit=_FAILURES)
-            self._failures = [shaped(_Failure, row) for row in page.get("data", [])]
+            self._failures = [parse_reply(_Failure, row) for row in page.get("data", [])]
 
     def _progress(self) -> RenderableType:
         state = self._state

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, FiniteFloat
 
-from app.cli.service_ids import ServiceId
+from app.cli.service.ids import ServiceId
 from app.domain.errors import NOTHING_TO_LEARN as NOTHING_TO_LEARN_CODE
 from app.domain.processes.exit_codes import JOB_PAUSED, NOTHING_TO_LEARN, RUN_CANCELLED, RUN_FAILED
 

@@ -7,11 +7,11 @@ from pydantic import BaseModel
 from rich.text import Text
 
 from app.cli.jobs.listing import JOBS
-from app.cli.output import columns, console
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import path_of, shaped
-from app.domain.jobs.gain_findings import report_finding
+from app.cli.service.client import parse_reply, path_of
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console
+from app.cli.terminal.printable import printable
+from app.domain.jobs.findings.gain_findings import report_finding
 
 _SHOWN_ROWS: Final = 10
 _DASH: Final = "-"
@@ -59,7 +59,7 @@ class ReportReply(BaseModel):
 def show_report(remote: Remote, job_id: str) -> None:
     with remote.service() as service:
         reply = service.get(f"{JOBS}/{path_of(job_id)}/report")
-    report = shaped(ReportReply, reply)
+    report = parse_reply(ReportReply, reply)
 
     def show() -> None:
         out = console()

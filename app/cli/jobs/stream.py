@@ -11,21 +11,21 @@ from typing import Any, ClassVar, Final
 
 import httpx
 
-from app.cli.bounded_replies import at_most
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.replies import EventReply, StateReply
-from app.cli.patience import PATIENCE_S, ServicePatience
-from app.cli.server_events import ServerEvent, server_events
-from app.cli.service_client import TIMEOUT, Service, check, path_of, shaped, strange
-from app.cli.service_errors import ServiceError
-from app.cli.service_ids import is_service_id
+from app.cli.service.bounded_replies import at_most
+from app.cli.service.client import TIMEOUT, Service, check, parse_reply, path_of, unreadable_reply
+from app.cli.service.ids import is_service_id
+from app.cli.service.patience import PATIENCE_S, ServicePatience
+from app.cli.service.server_events import ServerEvent, server_events
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.jobs.streams import LAST_EVENT_ID
 
 _NO_CONTENT: Final = 204
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class JobUpdate:
     """An event or a state of the job, with the reply that it was read from."""
 
     read: EventReply | StateReply
@@ -53,8 +53,8 @@ class FollowedJob:
         )
         self._last_id: str | None = None
 
-    def items(self) -> Iterator[News | StreamSilent]:
-        """Yields news until the job has ended or is paused; that state is the last item."""
+    def items(self) -> Iterator[JobUpdate | StreamSilent]:
+        """Yields items until the job has ended or is paused; that state is the last item."""
         while True:
             try:
                 for item in self._connection():
@@ -67,7 +67,7 @@ class FollowedJob:
             yield StreamSilent(reason)
             self._patience.wait()
 
-    def _connection(self) -> Iterator[News | StreamSilent]:
+    def _connection(self) -> Iterator[JobUpdate | StreamSilent]:
         headers = {} if self._last_id is None else {LAST_EVENT_ID: self._last_id}
         http, path = self._service.http, f"{self._path}/stream"
         endless = at_most(None)  # each message has its own bound
@@ -77,28 +77,28 @@ class FollowedJob:
             check(reply)
             if reply.status_code == _NO_CONTENT:  # it has ended, and there is no more event
                 job = self._service.get(self._path)
-                yield News(shaped(StateReply, job), job)
+                yield JobUpdate(parse_reply(StateReply, job), job)
                 return
             if not reply.headers.get("content-type", "").startswith("text/event-stream"):
-                raise strange(str(reply.url))
+                raise unreadable_reply(str(reply.url))
             for message in server_events(reply.iter_raw()):
                 self._patience.heard()
                 yield self._read(message) if message.data else StreamSilent()
 
-    def _read(self, message: ServerEvent) -> News:
+    def _read(self, message: ServerEvent) -> JobUpdate:
         try:
             data = json.loads(message.data)
         except (ValueError, RecursionError) as error:
-            raise strange(self._path) from error
+            raise unreadable_reply(self._path) from error
         if message.name == "job":
-            return News(shaped(StateReply, data), data)
-        event = shaped(EventReply, data)
+            return JobUpdate(parse_reply(StateReply, data), data)
+        event = parse_reply(EventReply, data)
         self._last_id = _sendable(message.id or event.id, self._path)
-        return News(event, data)
+        return JobUpdate(event, data)
 
 
 def _sendable(event_id: str, where: str) -> str:
     """Returns an id that a header may repeat. Raises `ServiceError` for any other."""
     if not is_service_id(event_id):
-        raise strange(where)
+        raise unreadable_reply(where)
     return event_id

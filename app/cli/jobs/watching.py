@@ -11,21 +11,21 @@ import httpx
 from app.cli.jobs.listing import JOBS
 from app.cli.jobs.live_view import LiveView
 from app.cli.jobs.replies import EventReply, JobReply, StateReply
-from app.cli.jobs.stream import FollowedJob, News, StreamSilent
-from app.cli.output import Output, console, note
-from app.cli.patience import ServicePatience
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import Service, path_of, shaped
-from app.cli.service_errors import ServiceError
-from app.cli.times import moment
+from app.cli.jobs.stream import FollowedJob, JobUpdate, StreamSilent
+from app.cli.service.client import Service, parse_reply, path_of
+from app.cli.service.patience import ServicePatience
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Output, console, note
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import ServiceError
+from app.cli.terminal.times import moment
 from app.domain.processes.exit_codes import INTERRUPTED
 
 
-class View(Protocol):
-    def show(self, news: News) -> None: ...
+class JobView(Protocol):
+    def show(self, item: JobUpdate) -> None: ...
 
-    def quiet(self, reason: str | None) -> None:
+    def idle(self, reason: str | None) -> None:
         """Notes that no event arrived; `reason` is the failure while the stream is unavailable."""
 
     def close(self) -> None: ...
@@ -59,29 +59,29 @@ def _found(service: Service, job_id: str) -> JobReply:
     patience = ServicePatience("Watch the job again later.")
     while True:
         try:
-            return shaped(JobReply, service.get(f"{JOBS}/{path_of(job_id)}"))
+            return parse_reply(JobReply, service.get(f"{JOBS}/{path_of(job_id)}"))
         except (httpx.RequestError, ServiceError) as failure:
             if isinstance(failure, httpx.ConnectError | httpx.ConnectTimeout):
                 raise
-            note(f"the service is away ({patience.reason(failure)}); trying again")
+            note(f"the service is unavailable ({patience.reason(failure)}); trying again")
         patience.wait()
 
 
-def _follow(stream: FollowedJob, view: View) -> int:
+def _follow(stream: FollowedJob, view: JobView) -> int:
     code = 0
     for item in stream.items():
         match item:
-            case News():
+            case JobUpdate():
                 view.show(item)
                 code = item.read.exit_code
             case StreamSilent():
-                view.quiet(item.reason)
+                view.idle(item.reason)
             case _:
                 assert_never(item)
     return code
 
 
-def _view(out: Output, service: Service, job: JobReply) -> View:
+def _view(out: Output, service: Service, job: JobReply) -> JobView:
     if out.as_json:
         return _JsonView(out)
     return LiveView(service, job, console()) if sys.stdout.isatty() else _PlainView()
@@ -90,9 +90,9 @@ def _view(out: Output, service: Service, job: JobReply) -> View:
 class _Lines:
     """A view that prints lines and keeps nothing on the screen."""
 
-    def quiet(self, reason: str | None) -> None:
+    def idle(self, reason: str | None) -> None:
         if reason is not None:
-            note(f"the stream is away ({printable(reason)}); trying again")
+            note(f"the stream is unavailable ({printable(reason)}); trying again")
 
     def close(self) -> None:
         """Does nothing: nothing is open."""
@@ -102,8 +102,8 @@ class _JsonView(_Lines):
     def __init__(self, out: Output) -> None:
         self._out = out
 
-    def show(self, news: News) -> None:
-        self._out.result(news.reply, lambda: None, has_more=not news.is_last)
+    def show(self, item: JobUpdate) -> None:
+        self._out.result(item.reply, lambda: None, has_more=not item.is_last)
 
 
 class _PlainView(_Lines):
@@ -111,8 +111,8 @@ class _PlainView(_Lines):
         self._out = console()
         self._status: str | None = None
 
-    def show(self, news: News) -> None:
-        match news.read:
+    def show(self, item: JobUpdate) -> None:
+        match item.read:
             case EventReply() as event:
                 self._print(f"{moment(event.created_at)}  {event.level:5}  {event.message}")
             case StateReply() as state:
@@ -122,7 +122,7 @@ class _PlainView(_Lines):
                 if state.is_last:
                     self._print(state.ending)
             case _:
-                assert_never(news.read)
+                assert_never(item.read)
 
     def _print(self, line: str) -> None:
         print(printable(line), flush=True)

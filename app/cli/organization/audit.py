@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from app.cli.downloads import download
-from app.cli.output import columns, console
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import shaped
-from app.cli.times import moment
+from app.cli.service.client import parse_reply
+from app.cli.service.downloads import download
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console
+from app.cli.terminal.printable import printable
+from app.cli.terminal.times import moment
 
 AUDIT_LOGS: Final = "organization/audit_logs"
 
@@ -35,7 +35,7 @@ class EntryFilter:
         return {name: values for name, values in sent.items() if values}
 
 
-class _Named(BaseModel):
+class _NamedObject(BaseModel):
     id: str | None = None
     name: str | None = None
 
@@ -43,11 +43,11 @@ class _Named(BaseModel):
 class _Key(BaseModel):
     id: str
     ip_address: str | None = None
-    service_account: _Named | None = None
+    service_account: _NamedObject | None = None
 
 
 class _Session(BaseModel):
-    user: _Named = _Named()
+    user: _NamedObject = _NamedObject()
     ip_address: str | None = None
 
 
@@ -78,17 +78,17 @@ class EntryReply(BaseModel):
     type: str
     effective_at: float
     actor: _Actor
-    project: _Named | None = None
+    project: _NamedObject | None = None
 
 
 class _Resource(BaseModel):
-    resource: _Named
+    resource: _NamedObject
 
 
-def _with_resource(row: dict[str, Any]) -> tuple[EntryReply, _Named]:
-    """Returns the entry, and what was changed: it stands under the name of the change."""
-    entry = shaped(EntryReply, row)
-    return entry, shaped(_Resource, {"resource": row.get(entry.type) or {}}).resource
+def _with_resource(row: dict[str, Any]) -> tuple[EntryReply, _NamedObject]:
+    """Returns the entry, and the changed object, which has the name of the change as its key."""
+    entry = parse_reply(EntryReply, row)
+    return entry, parse_reply(_Resource, {"resource": row.get(entry.type) or {}}).resource
 
 
 def list_entries(remote: Remote, wanted: EntryFilter, *, limit: int) -> None:

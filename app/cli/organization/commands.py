@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import ForceOption, LimitOption, OutOption
-from app.cli.remote import Remote, remote_command
+from app.cli.service.remote import Remote, remote_command
 
 audit = typer.Typer(help="Audit log of an organization, by an admin key.", no_args_is_help=True)
 TypeOption = Annotated[

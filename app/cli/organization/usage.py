@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
-from app.cli.output import columns, console, note
-from app.cli.remote import Remote
-from app.cli.service_client import Service, shaped, strange
-from app.cli.times import duration, moment
+from app.cli.service.client import Service, parse_reply, unreadable_reply
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console, note
+from app.cli.terminal.times import duration, moment
 
 _DAY_S: Final = 86_400
 _PAGE: Final = 31
@@ -99,12 +99,12 @@ def _buckets(service: Service, path: str, **params: Any) -> tuple[list[_Bucket],
     token: str | None = None
     seen: set[str] = set()
     while True:
-        page = shaped(_Page, service.get(path, limit=_PAGE, page=token, **params))
+        page = parse_reply(_Page, service.get(path, limit=_PAGE, page=token, **params))
         found += page.data
         if page.next_page is None:
             return found, page.unpriced
         if not page.next_page or page.next_page in seen or not page.data:
-            raise strange(path)
+            raise unreadable_reply(path)
         token = page.next_page
         seen.add(token)
 

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import typer
 
-from app.cli.output import Output, columns, console, note
 from app.cli.profiles.profiles import (
     Profile,
     changing_profiles,
@@ -16,7 +15,8 @@ from app.cli.profiles.profiles import (
     read_profiles,
     unusable,
 )
-from app.cli.standard_streams import read_stdin
+from app.cli.terminal.output import Output, columns, console, note
+from app.cli.terminal.standard_streams import read_stdin
 
 _NAME: Final = re.compile(r"[\w.-]{1,64}")
 

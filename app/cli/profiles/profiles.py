@@ -17,7 +17,7 @@ from typing import Final
 import typer
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from app.cli.service_errors import ServiceError
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 DEFAULT: Final = "default"
@@ -30,16 +30,16 @@ class Profile(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ServiceAddress:
     base_url: str | None
     api_key: str | None = field(repr=False)
 
 
-NOWHERE: Final = Address(None, None)
+NOWHERE: Final = ServiceAddress(None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class AddressSources:
     """The sources of address and key: options, a profile named by an option or a variable, and
     variables.
     """
@@ -47,7 +47,7 @@ class Named:
     base_url: str | None
     api_key: str | None = field(repr=False)
     profile: str | None
-    variables: Address = NOWHERE
+    variables: ServiceAddress = NOWHERE
 
 
 _LOCK: Final = ".profiles.lock"
@@ -71,7 +71,7 @@ def read_profiles() -> dict[str, Profile]:
     except FileNotFoundError:
         return {}
     except ValidationError as error:
-        raise unusable(f"{path} is no file of profiles: correct or remove it") from error
+        raise unusable(f"{path} is not a file of profiles: correct or remove it") from error
     except OSError as error:
         raise unusable(f"{path}: {error.strerror}") from error
 
@@ -125,7 +125,7 @@ def write_profiles(profiles: Mapping[str, Profile]) -> None:
         raise unusable(f"{error.filename or path}: {error.strerror}") from error
 
 
-def variables_of(environment: Mapping[str, str], *, key_is_typed: bool = False) -> Address:
+def variables_of(environment: Mapping[str, str], *, key_is_typed: bool = False) -> ServiceAddress:
     """Returns the address and key of one family of variables. OpenAI's variables count only as a
     pair, so not beside an option with a key, and only if those of agent-rft are unset: many shells
     have `OPENAI_API_KEY` for another service.
@@ -135,11 +135,11 @@ def variables_of(environment: Mapping[str, str], *, key_is_typed: bool = False) 
         for family in ("AGENT_RFT", "OPENAI")
     )
     if any(ours):
-        return Address(ours[0] or None, ours[1] or None)
-    return Address(*theirs) if all(theirs) and not key_is_typed else NOWHERE
+        return ServiceAddress(ours[0] or None, ours[1] or None)
+    return ServiceAddress(*theirs) if all(theirs) and not key_is_typed else NOWHERE
 
 
-def address_of(named: Named) -> Address:
+def address_of(named: AddressSources) -> ServiceAddress:
     """Returns the address and key of a command: from options, else the chosen profile, else
     variables, else the profile `default`. A key is only sent to the address of the same source, or
     to an address option beside a key that has no address.
@@ -147,9 +147,9 @@ def address_of(named: Named) -> Address:
     if named.profile is not None:
         return _address_by_profile(named, named.profile)
     if named.base_url is not None:
-        return Address(named.base_url, named.api_key or _key_of_variables(named))
+        return ServiceAddress(named.base_url, named.api_key or _key_of_variables(named))
     if named.variables.base_url is not None:
-        return Address(named.variables.base_url, named.api_key or named.variables.api_key)
+        return ServiceAddress(named.variables.base_url, named.api_key or named.variables.api_key)
     if DEFAULT in read_profiles():
         if named.api_key is None and named.variables.api_key is not None:
             raise unusable(
@@ -157,23 +157,23 @@ def address_of(named: Named) -> Address:
                 f"has a key of its own: set both variables or none, or pass --profile {DEFAULT}"
             )
         return _address_by_profile(named, DEFAULT)
-    return Address(None, named.api_key or named.variables.api_key)
+    return ServiceAddress(None, named.api_key or named.variables.api_key)
 
 
-def _address_by_profile(named: Named, name: str) -> Address:
+def _address_by_profile(named: AddressSources, name: str) -> ServiceAddress:
     profile = _profile(name)
     base_url = profile.base_url if named.base_url is None else named.base_url
     if named.api_key is not None:
-        return Address(base_url, named.api_key)
+        return ServiceAddress(base_url, named.api_key)
     if not _is_same(base_url, profile.base_url):
         raise unusable(
             f"the key of the profile {name} is for {profile.base_url} only: pass --api-key "
-            "beside --base-url"
+            "with --base-url"
         )
-    return Address(base_url, profile.api_key)
+    return ServiceAddress(base_url, profile.api_key)
 
 
-def _key_of_variables(named: Named) -> str | None:
+def _key_of_variables(named: AddressSources) -> str | None:
     """Returns the variables' key for a typed address. Raises `ServiceError` if they have another
     address.
     """
@@ -182,8 +182,7 @@ def _key_of_variables(named: Named) -> str | None:
         return None
     if address is not None and not _is_same(address, named.base_url):
         raise unusable(
-            "the key of the variables is for their own address only: pass --api-key beside "
-            "--base-url"
+            "the key of the variables is for their own address only: pass --api-key with --base-url"
         )
     return named.variables.api_key
 

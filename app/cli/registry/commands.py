@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import LimitOption
-from app.cli.remote import Remote, remote_command
+from app.cli.service.remote import Remote, remote_command
 
 BodyOption = Annotated[
     Path | None,

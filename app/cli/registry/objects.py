@@ -6,12 +6,12 @@ from typing import Any, Final
 from pydantic import BaseModel
 from rich.text import Text
 
-from app.cli.json_files import read_body
-from app.cli.output import columns, console, fields, note
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import path_of, shaped
-from app.cli.times import moment
+from app.cli.service.client import parse_reply, path_of
+from app.cli.service.json_files import read_body
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import columns, console, fields, note
+from app.cli.terminal.printable import printable
+from app.cli.terminal.times import moment
 from app.domain.processes.exit_codes import TEST_FAILED
 
 _TEST_TIMEOUT_S: Final = 300.0
@@ -60,7 +60,7 @@ def add_object(remote: Remote, noun: str, path: Path) -> None:
     body = read_body(path)
     with remote.service() as service:
         reply = service.create(noun, body)
-    added = shaped(RegisteredReply, reply)
+    added = parse_reply(RegisteredReply, reply)
     for warning in added.warnings or []:
         note(printable(str(warning.get("message"))))
     remote.out.result(reply, lambda: print(printable(added.id)))
@@ -69,7 +69,7 @@ def add_object(remote: Remote, noun: str, path: Path) -> None:
 def list_objects(remote: Remote, noun: str, *, limit: int) -> None:
     with remote.service() as service:
         rows = service.rows(noun, limit=limit)
-    found = [shaped(RegisteredReply, row) for row in rows.data]
+    found = [parse_reply(RegisteredReply, row) for row in rows.data]
 
     def show() -> None:
         cells = [(one.id, one.name, one.version, moment(one.created_at)) for one in found]
@@ -81,7 +81,7 @@ def list_objects(remote: Remote, noun: str, *, limit: int) -> None:
 def show_object(remote: Remote, noun: str, object_id: str, *, version: int | None) -> None:
     with remote.service() as service:
         reply = service.get(f"{noun}/{path_of(object_id)}", version=version)
-    shaped(RegisteredReply, reply)
+    parse_reply(RegisteredReply, reply)
     remote.out.result(reply, lambda: console().print(fields(_named(reply))))
 
 
@@ -93,7 +93,7 @@ def run_object_test(remote: Remote, noun: str, object_id: str, body: Path | None
         reply = service.post(path, sent, timeout_s=_TEST_TIMEOUT_S)
     if noun == "graders":
         return _show_grade(remote, reply)
-    result = shaped(_Test, reply)
+    result = parse_reply(_Test, reply)
 
     def show() -> None:
         out = console()
@@ -108,7 +108,7 @@ def run_object_test(remote: Remote, noun: str, object_id: str, body: Path | None
 
 
 def _show_grade(remote: Remote, reply: dict[str, Any]) -> int:
-    run = shaped(_GraderRun, reply)
+    run = parse_reply(_GraderRun, reply)
     flags = run.metadata.errors
     raised = sorted(name for name, value in flags.items() if value is True)
 

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from app.cli.json_files import read_body
-from app.cli.output import note
-from app.cli.printable import printable
-from app.cli.remote import Remote
-from app.cli.service_client import shaped
-from app.cli.service_errors import ServiceError
+from app.cli.service.client import parse_reply
+from app.cli.service.json_files import read_body
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import note
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 _PATH: Final = "fine_tuning/alpha/scenarios/generate"
@@ -24,7 +24,7 @@ class _Curriculum(BaseModel):
     validation: list[dict[str, Any]]
 
 
-class _Generated(BaseModel):
+class _GenerationReply(BaseModel):
     curriculum: _Curriculum
     faults: list[str]
     duplicates: int
@@ -42,7 +42,7 @@ def generate(remote: Remote, body: Path, out: Path) -> None:
         raise ServiceError(f"{taken} exists already", exit_code=WRONG_OPTIONS)
     with remote.service() as service:
         reply = service.post(_PATH, sent, timeout_s=_TIMEOUT_S)
-    generated = shaped(_Generated, reply)
+    generated = parse_reply(_GenerationReply, reply)
     for fault in generated.faults:
         note(printable(fault))
     if generated.duplicates or generated.unusable:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import ForceOption, LimitOption, OutOption, finite
-from app.cli.remote import Remote, remote_command
+from app.cli.service.remote import Remote, remote_command
 
 rollouts = typer.Typer(help="Rollouts of a job of a running service.", no_args_is_help=True)
 JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Id of the job.")]
@@ -84,7 +84,7 @@ def rollouts_export(
 
     Example: agent-rft rollouts export ftjob-… --out rollouts.parquet --split report
     """
-    from app.cli.table_files import export  # noqa: PLC0415 - keeps --help fast
+    from app.cli.jobs.table_files import export  # noqa: PLC0415 - keeps --help fast
 
     export(
         remote,

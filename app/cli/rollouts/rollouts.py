@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from app.cli.jobs.listing import JOBS
-from app.cli.output import Lines, columns, console
-from app.cli.printable import printable
-from app.cli.remote import Remote
 from app.cli.rollouts.transcripts import RolloutReply, parts_of
-from app.cli.service_client import path_of, shaped
+from app.cli.service.client import parse_reply, path_of
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Lines, columns, console
+from app.cli.terminal.printable import printable
 
 _SIDE_BY_SIDE: Final = 100
 """Columns of a terminal from which two rollouts are shown side by side."""
@@ -23,7 +23,7 @@ _SIDE_BY_SIDE: Final = 100
 def list_rollouts(remote: Remote, job_id: str, *, limit: int, **filters: Any) -> None:
     with remote.service() as service:
         rows = service.rows(f"{JOBS}/{path_of(job_id)}/rollouts", limit=limit, **filters)
-    rollouts = [shaped(RolloutReply, row) for row in rows.data]
+    rollouts = [parse_reply(RolloutReply, row) for row in rows.data]
 
     def show() -> None:
         header = ("ID", "SPLIT", "STEP", "ROW", "SAMPLE", "REWARD", "CALLS", "TOKENS", "ENDED")
@@ -41,7 +41,7 @@ def list_rollouts(remote: Remote, job_id: str, *, limit: int, **filters: Any) ->
 
 def show_rollout(remote: Remote, job_id: str, rollout_id: str) -> None:
     reply = _read(remote, job_id, rollout_id)
-    rollout = shaped(RolloutReply, reply)
+    rollout = parse_reply(RolloutReply, reply)
 
     def show() -> None:
         console().print(Lines([printable(rollout.title), *_lines(rollout)]))
@@ -56,7 +56,7 @@ def compare_rollouts(
     `unified` chooses.
     """
     replies = [_read(remote, job_id, one) for one in (first_id, second_id)]
-    first, second = (shaped(RolloutReply, reply) for reply in replies)
+    first, second = (parse_reply(RolloutReply, reply) for reply in replies)
 
     def show() -> None:
         out = console()

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from app.cli.printable import printable, printable_lines
+from app.cli.terminal.printable import printable, printable_lines
 
 
 class CallReply(BaseModel):

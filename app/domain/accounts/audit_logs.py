@@ -76,7 +76,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Entries to list: those that meet every condition. An empty list is no condition."""
+    """Entries to list: those that meet every condition. An empty list sets no condition."""
 
     after_s: float | None = None
     from_s: float | None = None

@@ -49,8 +49,8 @@ class _Calls:
     def __init__(self, message: Json, *, param: str) -> None:
         self._param = param
         self._calls = [call["id"] for call in message.get("tool_calls") or ()]
-        sign = message.get(BROKEN_CALL)
-        self._ids = {*self._calls, *((sign["tool_call_id"],) if sign is not None else ())}
+        broken = message.get(BROKEN_CALL)
+        self._ids = {*self._calls, *((broken["tool_call_id"],) if broken is not None else ())}
         self._answered: dict[str, str] = {}
 
     def answer(self, message: Json, param: str) -> None:

@@ -43,7 +43,7 @@ def invalid_value(param: str, reason: str) -> InvalidRequest:
 
 def not_one_of(param: str, value: Any, supported: Iterable[str]) -> InvalidRequest:
     return InvalidRequest(
-        f"Invalid value: {shown(value)}. Supported values are: {_listed(supported)}.",
+        f"Invalid value: {shown_value(value)}. Supported values are: {_listed(supported)}.",
         param=param,
         code="invalid_value",
     )
@@ -52,7 +52,7 @@ def not_one_of(param: str, value: Any, supported: Iterable[str]) -> InvalidReque
 def unsupported_value(param: str, value: Any, supported: Iterable[Any]) -> InvalidRequest:
     """Refuses a value that the hosted API knows and this service does not."""
     return InvalidRequest(
-        f"Unsupported value: '{param}' does not support {shown(value)} here. "
+        f"Unsupported value: '{param}' does not support {shown_value(value)} here. "
         f"Supported values are: {_listed(supported)}.",
         param=param,
         code="unsupported_value",
@@ -76,7 +76,7 @@ def too_low(param: str, kind: str, bound: str, value: float) -> InvalidRequest:
     """
     return InvalidRequest(
         f"Invalid '{param}': {kind} below minimum value. Expected a value {bound}, but got "
-        f"{shown(value)} instead.",
+        f"{shown_value(value)} instead.",
         param=param,
         code=f"{kind}_below_min_value",
     )
@@ -85,13 +85,13 @@ def too_low(param: str, kind: str, bound: str, value: float) -> InvalidRequest:
 def too_high(param: str, kind: str, bound: str, value: float) -> InvalidRequest:
     return InvalidRequest(
         f"Invalid '{param}': {kind} above maximum value. Expected a value {bound}, but got "
-        f"{shown(value)} instead.",
+        f"{shown_value(value)} instead.",
         param=param,
         code=f"{kind}_above_max_value",
     )
 
 
-def shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
     """Returns a value as a message repeats it: texts in quotes, the rest as JSON, cut if long."""
     if isinstance(value, str):
         return f"'{value[:_SHOWN]}'"
@@ -101,5 +101,5 @@ def shown(value: Any) -> str:
 
 
 def _listed(values: Iterable[Any]) -> str:
-    quoted = [shown(value) for value in values]
+    quoted = [shown_value(value) for value in values]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -131,12 +131,12 @@ def _check_assistant(message: Json, param: str) -> None:
     if first is not None and second is not None and first != second:
         reason = f"it differs from '{REASONING[0]}', its other name; send one of them"
         raise invalid_value(f"{param}.{REASONING[1]}", reason)
-    sign = message.get(BROKEN_CALL)
-    if sign is not None:
-        if not isinstance(sign, dict):
-            raise invalid_type(f"{param}.{BROKEN_CALL}", "an object", sign)
+    broken = message.get(BROKEN_CALL)
+    if broken is not None:
+        if not isinstance(broken, dict):
+            raise invalid_type(f"{param}.{BROKEN_CALL}", "an object", broken)
         for name in ("type", "message", "tool_call_id"):
-            required_text(sign, name, f"{param}.{BROKEN_CALL}")
+            required_text(broken, name, f"{param}.{BROKEN_CALL}")
 
 
 def _check_calls(calls: Any, param: str) -> None:

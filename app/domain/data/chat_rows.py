@@ -51,7 +51,7 @@ def is_blank(line: bytes) -> bool:
 
 
 def load_line(line: bytes, number: int) -> dict[str, Any]:
-    """Returns the object of line `number` (from 1). Raises `DatasetError` for what is no storable
+    """Returns the object of line `number` (from 1). Raises `DatasetError` for what is not storable
     JSON.
     """
     if len(line) > MAX_ROW_BYTES:

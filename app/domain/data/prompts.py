@@ -37,7 +37,7 @@ class Overlap(DescribedFields):
         more = ", …" if self.rows > _SHOWN else ""
         rows = "1 row" if self.rows == 1 else f"{self.rows} rows"
         return (
-            f"{rows} of the validation file stand in the training file too ({shown}{more} "
+            f"{rows} of the validation file are in the training file too ({shown}{more} "
             "of the training file): what is measured on them is memory. Take them out of one of "
             "the files. Rows are the same when their messages are the same JSON; near-duplicates "
             "are not looked for."

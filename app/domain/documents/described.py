@@ -67,7 +67,7 @@ class DescribedFields:
         return schema
 
 
-class Described(DescribedFields, BaseModel):
+class DescribedModel(DescribedFields, BaseModel):
     """A model whose fields have descriptions in the specification."""
 
 

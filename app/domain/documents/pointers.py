@@ -28,7 +28,7 @@ def parameter(root: str, path: Path) -> str:
     return f"{text[:half]}…{text[-half:]}"
 
 
-def put(document: Any, at: str, value: Any) -> None:
+def replace_at(document: Any, at: str, value: Any) -> None:
     """Replaces the value at a pointer. Raises `KeyError` when the document has no such field."""
     parts = [part.replace("~1", "/").replace("~0", "~") for part in at.split("/")[1:]]
     holder = document

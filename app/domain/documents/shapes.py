@@ -25,39 +25,39 @@ FieldMark = SecretMark | AddressMark | JudgeMark | EmbeddingMark | TemplateMark
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedValue:
     mark: FieldMark
 
 
 @dataclass(frozen=True, slots=True)
-class FreeForm:
+class FreeFormValue:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class Each:
+class Collection:
     """A list or a map, whose values have one shape."""
 
     of: "Shape"
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class ModelUnion:
     """One model, or one of several."""
 
     models: tuple[type[BaseModel], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class MixedUnion:
     """A union of a text, an object of known models and a list; the value decides."""
 
-    text: Marked | None
-    models: OneOf
-    each: Each | None
+    text: MarkedValue | None
+    models: ModelUnion
+    each: Collection | None
 
 
-Shape = Marked | FreeForm | Each | OneOf | Either
+Shape = MarkedValue | FreeFormValue | Collection | ModelUnion | MixedUnion
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,11 @@ def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> Shape | None:
     """Returns the shape of values of this annotation; `None` if the walk need not visit them."""
     mark = next((note for note in metadata if isinstance(note, _MARKS)), None)
     if mark is not None:
-        return Marked(mark)
+        return MarkedValue(mark)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         plan = plan_of(annotation)
-        return OneOf((annotation,)) if plan.open or plan.shapes else None
-    return FreeForm() if annotation is Any else _shape_of_generic(annotation)
+        return ModelUnion((annotation,)) if plan.open or plan.shapes else None
+    return FreeFormValue() if annotation is Any else _shape_of_generic(annotation)
 
 
 def _shape_of_generic(annotation: Any) -> Shape | None:
@@ -116,10 +116,10 @@ def _shape_of_generic(annotation: Any) -> Shape | None:
     if origin in (tuple, list, dict):
         below = _shape(arguments[1] if origin is dict else arguments[0])
         match below:
-            case None | FreeForm():
+            case None | FreeFormValue():
                 return below
-            case Marked() | Each() | OneOf() | Either():
-                return Each(below)
+            case MarkedValue() | Collection() | ModelUnion() | MixedUnion():
+                return Collection(below)
             case _:
                 assert_never(below)
     return None
@@ -130,22 +130,22 @@ def _union(members: list[Shape]) -> Shape | None:
     lists; otherwise the first member of the union counts.
     """
     models: list[type[BaseModel]] = []
-    text: Marked | None = None
-    each: Each | None = None
+    text: MarkedValue | None = None
+    each: Collection | None = None
     for shape in members:
         match shape:
-            case OneOf():
+            case ModelUnion():
                 models.extend(shape.models)
-            case Marked():
+            case MarkedValue():
                 text = text or shape
-            case Each():
+            case Collection():
                 each = each or shape
-            case FreeForm() | Either():
+            case FreeFormValue() | MixedUnion():
                 pass
             case _:
                 assert_never(shape)
     if not models:
         return members[0] if members else None
     if text is None and each is None:
-        return OneOf(tuple(models))
-    return Either(text, OneOf(tuple(models)), each)
+        return ModelUnion(tuple(models))
+    return MixedUnion(text, ModelUnion(tuple(models)), each)

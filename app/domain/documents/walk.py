@@ -21,19 +21,19 @@ from app.domain.documents.fields import (
 )
 from app.domain.documents.pointers import Path
 from app.domain.documents.shapes import (
-    Each,
-    Either,
+    Collection,
     FieldMark,
-    FreeForm,
-    Marked,
-    OneOf,
+    FreeFormValue,
+    MarkedValue,
+    MixedUnion,
+    ModelUnion,
     Shape,
     WalkPlan,
     plan_of,
 )
 
 
-class Kind(Enum):
+class FieldKind(Enum):
     SECRET = auto()
     """A text, or an object of texts such as headers."""
     ADDRESS = auto()
@@ -51,7 +51,7 @@ class Kind(Enum):
 class WalkedField:
     """A field that the walk found in a customer's document."""
 
-    kind: Kind
+    kind: FieldKind
     path: Path
     value: Any
     owner: Any
@@ -100,18 +100,18 @@ def walk_fields(models: Models, value: Any, path: Path = ()) -> Iterator[WalkedF
 
 def _below(shape: Shape, value: Any, path: Path, owner: Any) -> Iterator[WalkedField]:
     match shape:
-        case OneOf():
+        case ModelUnion():
             yield from walk_fields(shape.models, value, path)
-        case Either():
+        case MixedUnion():
             member = _member_shape(shape, value)
             if member is not None:
                 yield from _below(member, value, path, owner)
-        case Each():
+        case Collection():
             for key, item in _items(value):
                 yield from _below(shape.of, item, (*path, key), value)
-        case FreeForm():
-            yield WalkedField(Kind.FREE_FORM, path, value, owner)
-        case Marked():
+        case FreeFormValue():
+            yield WalkedField(FieldKind.FREE_FORM, path, value, owner)
+        case MarkedValue():
             yield from _marked(shape.mark, value, path, owner)
         case _:
             assert_never(shape)
@@ -120,27 +120,27 @@ def _below(shape: Shape, value: Any, path: Path, owner: Any) -> Iterator[WalkedF
 def _marked(mark: FieldMark, value: Any, path: Path, owner: Any) -> Iterator[WalkedField]:
     match mark:
         case SecretMark():
-            yield WalkedField(Kind.SECRET, path, value, owner, mark)
+            yield WalkedField(FieldKind.SECRET, path, value, owner, mark)
             return
         case AddressMark():
-            kind = Kind.ADDRESS
+            kind = FieldKind.ADDRESS
         case TemplateMark():
-            kind = Kind.TEMPLATE
+            kind = FieldKind.TEMPLATE
         case JudgeMark():
             if value_of(owner, mark.elsewhere) is not None:
                 return
-            kind = Kind.JUDGE
+            kind = FieldKind.JUDGE
         case EmbeddingMark():
             if value != mark.value:
                 return
-            kind = Kind.EMBEDDING
+            kind = FieldKind.EMBEDDING
         case _:
             assert_never(mark)
     if isinstance(value, str):
         yield WalkedField(kind, path, value, owner, mark)
 
 
-def _member_shape(shape: Either, value: Any) -> Shape | None:
+def _member_shape(shape: MixedUnion, value: Any) -> Shape | None:
     if isinstance(value, list | tuple):
         return shape.each
     return shape.text if isinstance(value, str) else shape.models
@@ -169,14 +169,14 @@ def value_of(holder: Any, name: str) -> Any:
     return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
 
-def _kind_of_extra(plan: WalkPlan, name: str, value: Any) -> Kind:
+def _kind_of_extra(plan: WalkPlan, name: str, value: Any) -> FieldKind:
     """Returns the kind of an extra key: a documented key of one value counts as free-form JSON, an
     object below it as unknown.
     """
     if name in plan.free_form:
-        return Kind.FREE_FORM
+        return FieldKind.FREE_FORM
     documented = name in plan.documented and not isinstance(value, dict | list | tuple)
-    return Kind.FREE_FORM if documented else Kind.UNKNOWN
+    return FieldKind.FREE_FORM if documented else FieldKind.UNKNOWN
 
 
 def _member(models: Models, value: dict[str, Any]) -> type[BaseModel]:

@@ -9,8 +9,8 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from app.domain.environments.options import EnvironmentOptions
-from app.domain.environments.task_numbers import drawn
-from app.domain.graders.choice_sources import last_number_source
+from app.domain.environments.task_numbers import task_digits
+from app.domain.graders.choice.choice_sources import last_number_source
 from app.domain.graders.grader_model import fault_at
 
 Operation = Literal["add", "subtract", "multiply"]
@@ -62,7 +62,7 @@ class ArithmeticEnvironment(EnvironmentOptions):
     def row(self, number: int) -> dict[str, Any]:
         """Returns the row of a problem, by its number."""
         span, kinds = self.max_operand - self.min_operand + 1, len(self.operations)
-        digits = drawn(number, (span,) * self.operands + (kinds,) * (self.operands - 1))
+        digits = task_digits(number, (span,) * self.operands + (kinds,) * (self.operands - 1))
         numbers = [self.min_operand + digit for digit in digits[: self.operands]]
         chosen = [self.operations[digit] for digit in digits[self.operands :]]
         expression = _written(numbers[0])

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.environments.task_numbers import drawn
+from app.domain.environments.task_numbers import task_digits
 
 Function = Callable[..., Any]
 Values = list[int]
@@ -226,7 +226,7 @@ def problem_count(level: int) -> int:
 def code_task(number: int, level: int) -> CodeTask:
     """Returns a task by its number, below `problem_count`."""
     kinds = _LEVELS[level - 1]
-    kind, k, m = drawn(number, (len(kinds), MAX_K, MAX_M))
+    kind, k, m = task_digits(number, (len(kinds), MAX_K, MAX_M))
     problem, k, m = kinds[kind], k + 1, m + 1
     solution = problem.solution(k, m)
     tests = [

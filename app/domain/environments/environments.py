@@ -1,6 +1,6 @@
 """The unions of environments, their parsing, and the tasks of built-in ones."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from types import MappingProxyType
 from typing import Annotated, Any, Final, assert_never, get_args
 
@@ -15,6 +15,8 @@ from app.domain.environments.llm_judge import LlmJudgeEnvironment
 from app.domain.environments.options import EnvironmentOptions
 from app.domain.environments.task_numbers import task_number
 from app.domain.errors import InvalidRequest
+from app.domain.faults.near_names import name_like
+from app.domain.faults.suggestions import MAX_COMPARED, SIMILARITY
 from app.domain.graders.graders import read_grader
 
 PARAM: Final = "method.reinforcement.environment"
@@ -51,11 +53,34 @@ def read_environment(sent: Any) -> AnyEnvironment:
         fault = PydanticCustomError(
             "environment_type",
             "{fault}",
-            {"fault": f"there is no environment {kind!r:.80}; there are {', '.join(_MODELS)}"},
+            {"fault": f"there is no environment {kind!r:.80}; {_known_types(kind)}"},
         )
     raise ValidationError.from_exception_data(
         "Environment", [{"type": fault, "loc": ("type",), "input": sent}]
     )
+
+
+def _known_types(kind: Any) -> str:
+    near = _near(kind, _MODELS)
+    beginning = "there are" if near is None else f"did you mean {near!r}? There are"
+    return f"{beginning} {', '.join(_MODELS)}"
+
+
+def _near(name: Any, known: Collection[str]) -> str | None:
+    """Returns the known name that a name is probably meant for."""
+    if not isinstance(name, str):
+        return None
+    return name_like(name[:MAX_COMPARED].casefold(), known, SIMILARITY)
+
+
+def misspelt_environment(name: str, known: Collection[str] = ()) -> str | None:
+    """Returns the clause about the built-in environment, or the one of the other `known` names,
+    that a text is probably meant for.
+    """
+    if name == HTTP:
+        return "an environment of type 'http' is an object with a 'url'."
+    near = _near(name, (*ENVIRONMENTS, *known))
+    return None if near is None else f"did you mean {near!r}?"
 
 
 def is_built_in_name(sent: object) -> bool:

@@ -11,9 +11,9 @@ from typing_extensions import override
 
 from app.domain.environments.options import EnvironmentOptions
 from app.domain.environments.word_problems import MAX_STEPS, problem, problem_count
-from app.domain.graders.choice_sources import last_number_source
+from app.domain.graders.choice.choice_sources import last_number_source
 from app.domain.graders.grader_model import fault_at
-from app.domain.graders.numerals import is_number
+from app.domain.graders.texts.numerals import is_number
 
 MARK: Final = "####"
 PROBLEM_COLUMNS: Final = ("question", "answer")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.fields import CustomerUrl, SecretHeaders
 from app.domain.faults.closed_objects import known_keys
 from app.domain.texts.patterns import TOOL_NAME
@@ -20,7 +20,7 @@ def _absent(value: Any) -> bool:
     return value is None
 
 
-class HttpEnvironmentSpec(Described):
+class HttpEnvironmentSpec(DescribedModel):
     """An environment at a customer's address: `reset`, `step` and `close` are POSTed there. It
     offers the tools, answers each turn, and may give the reward.
     """

@@ -61,7 +61,7 @@ class LlmJudgeEnvironment(EnvironmentOptions):
         if prompts is not None and len({prompt.strip() for prompt in prompts}) < len(prompts):
             raise PydanticCustomError(
                 "environment_error",
-                "a prompt is there twice, so a held-out task could be a training task",
+                "a prompt occurs twice, so a held-out task could be a training task",
             )
         return prompts
 

@@ -3,15 +3,30 @@
 Unknown keys are refused: a misspelt one would silently change the tasks.
 """
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.faults.closed_objects import known_keys
 
+MIN_TASKS: Final = 10
 
-class EnvironmentOptions(Described):
+
+def _enough_held_out(sent: Any) -> Any:
+    """Refuses too few held-out tasks with the reason: 0 is sent to validate on none."""
+    if isinstance(sent, int) and not isinstance(sent, bool) and sent < MIN_TASKS:
+        raise PydanticCustomError(
+            "too_few_tasks",
+            "a reinforcement job is validated on held-out tasks and cannot go without: it must be "
+            "at least {least}",
+            {"least": MIN_TASKS},
+        )
+    return sent
+
+
+class EnvironmentOptions(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     grader_options: ClassVar[frozenset[str]] = frozenset()
@@ -19,9 +34,11 @@ class EnvironmentOptions(Described):
 
     seed: int = Field(default=0, ge=0, lt=2**63, strict=True)
     """Seed of the tasks: equal options and an equal seed give equal tasks."""
-    training_tasks: int = Field(default=256, ge=10, le=50_000, strict=True)
+    training_tasks: int = Field(default=256, ge=MIN_TASKS, le=50_000, strict=True)
     """Number of tasks to train on."""
-    validation_tasks: int = Field(default=32, ge=10, le=1000, strict=True)
+    validation_tasks: Annotated[int, BeforeValidator(_enough_held_out)] = Field(
+        default=32, ge=MIN_TASKS, le=1000, strict=True
+    )
     """Number of held-out tasks; none of them is a training task."""
 
     @model_validator(mode="before")

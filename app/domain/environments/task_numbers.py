@@ -22,7 +22,7 @@ def task_number(index: int, *, of: int, seed: int) -> int:
             return number
 
 
-def drawn(number: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
+def task_digits(number: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
     """Returns the mixed-radix digits of a problem's number, each below its size: the choices that
     define the problem.
     """

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from app.domain.environments.task_numbers import drawn, task_number
+from app.domain.environments.task_numbers import task_digits, task_number
 
 _NAMES: Final = ("Ada", "Bela", "Chidi", "Dara", "Emre", "Farah", "Goro", "Hana")
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class WordProblem:
     question: str
     steps: tuple[str, ...]
     """Sentences of the solution, one for each step."""
@@ -25,7 +25,7 @@ class Solved:
 class Story:
     sizes: tuple[int, ...]
     """Number of values of each blank, the name's first."""
-    write: Callable[..., Solved]
+    write: Callable[..., WordProblem]
     """Takes a name and the value of each other blank, from 0."""
 
     @property
@@ -35,35 +35,35 @@ class Story:
             total *= size
         return total
 
-    def problem(self, number: int) -> Solved:
-        name, *values = drawn(number, (len(_NAMES), *self.sizes))
+    def problem(self, number: int) -> WordProblem:
+        name, *values = task_digits(number, (len(_NAMES), *self.sizes))
         return self.write(_NAMES[name], *values)
 
 
-def _shelves(name: str, a: int, b: int) -> Solved:
+def _shelves(name: str, a: int, b: int) -> WordProblem:
     shelves, books = a + 2, b + 3
     total = shelves * books
-    return Solved(
+    return WordProblem(
         f"{name} fills {shelves} shelves with {books} books each. How many books stand there?",
         (f"{shelves} shelves with {books} books are {shelves} * {books} = {total} books.",),
         total,
     )
 
 
-def _orchard(name: str, a: int, b: int) -> Solved:
+def _orchard(name: str, a: int, b: int) -> WordProblem:
     picked, eaten = a + 20, b + 1
     left = picked - eaten
-    return Solved(
+    return WordProblem(
         f"{name} picks {picked} plums and eats {eaten} on the way home. How many plums are left?",
         (f"{picked} - {eaten} = {left} plums are left.",),
         left,
     )
 
 
-def _ferry(name: str, a: int, b: int, c: int) -> Solved:
+def _ferry(name: str, a: int, b: int, c: int) -> WordProblem:
     trips, people, late = a + 2, b + 4, c + 1
     carried = trips * people
-    return Solved(
+    return WordProblem(
         f"{name}'s ferry crosses {trips} times with {people} people each, and once more with "
         f"{late} people. How many people does it carry?",
         (
@@ -74,10 +74,10 @@ def _ferry(name: str, a: int, b: int, c: int) -> Solved:
     )
 
 
-def _bakery(name: str, a: int, b: int, c: int) -> Solved:
+def _bakery(name: str, a: int, b: int, c: int) -> WordProblem:
     trays, rolls, sold = a + 3, b + 6, c + 1
     baked = trays * rolls
-    return Solved(
+    return WordProblem(
         f"{name} bakes {trays} trays of {rolls} rolls and sells {sold} of them. How many rolls "
         "remain?",
         (
@@ -88,10 +88,10 @@ def _bakery(name: str, a: int, b: int, c: int) -> Solved:
     )
 
 
-def _savings(name: str, a: int, b: int, c: int) -> Solved:
+def _savings(name: str, a: int, b: int, c: int) -> WordProblem:
     weekly, weeks, price = a + 5, b + 4, c + 2
     saved = weekly * weeks
-    return Solved(
+    return WordProblem(
         f"{name} saves {weekly} euros a week for {weeks} weeks and then buys a book for {price} "
         "euros. How many euros are left?",
         (
@@ -102,10 +102,10 @@ def _savings(name: str, a: int, b: int, c: int) -> Solved:
     )
 
 
-def _garden(name: str, a: int, b: int, c: int) -> Solved:
+def _garden(name: str, a: int, b: int, c: int) -> WordProblem:
     rows, plants, share = a + 2, b + 2, c + 2
     total = rows * plants * share
-    return Solved(
+    return WordProblem(
         f"{name} plants {rows} beds. Each bed has {plants} rows, and each row {share} lettuces. "
         "How many lettuces are there?",
         (
@@ -116,10 +116,10 @@ def _garden(name: str, a: int, b: int, c: int) -> Solved:
     )
 
 
-def _teams(name: str, a: int, b: int, c: int) -> Solved:
+def _teams(name: str, a: int, b: int, c: int) -> WordProblem:
     teams, members, spare = a + 2, b + 3, c + 1
     children = teams * members + spare
-    return Solved(
+    return WordProblem(
         f"{name} splits {children} children into {teams} teams of equal size, and {spare} "
         "children keep the score. How many children are in a team?",
         (
@@ -130,10 +130,10 @@ def _teams(name: str, a: int, b: int, c: int) -> Solved:
     )
 
 
-def _journey(name: str, a: int, b: int, c: int, d: int) -> Solved:
+def _journey(name: str, a: int, b: int, c: int, d: int) -> WordProblem:
     speed, hours, slow, more = 10 * a + 30, b + 2, 5 * c + 10, d + 1
     fast, late = speed * hours, slow * more
-    return Solved(
+    return WordProblem(
         f"{name} drives {hours} hours at {speed} km per hour and then {more} hours at {slow} km "
         "per hour. How many kilometres is that?",
         (
@@ -145,10 +145,10 @@ def _journey(name: str, a: int, b: int, c: int, d: int) -> Solved:
     )
 
 
-def _concert(name: str, a: int, b: int, c: int, d: int) -> Solved:
+def _concert(name: str, a: int, b: int, c: int, d: int) -> WordProblem:
     rows, seats, empty, price = a + 8, b + 10, c + 1, d + 5
     taken = rows * seats - empty
-    return Solved(
+    return WordProblem(
         f"{name}'s hall has {rows} rows of {seats} seats. {empty} seats stay empty, and a ticket "
         f"costs {price} euros. How many euros do the tickets bring?",
         (
@@ -160,10 +160,10 @@ def _concert(name: str, a: int, b: int, c: int, d: int) -> Solved:
     )
 
 
-def _workshop(name: str, a: int, b: int, c: int, d: int) -> Solved:
+def _workshop(name: str, a: int, b: int, c: int, d: int) -> WordProblem:
     chairs, tables, hours, paid = a + 3, b + 2, c + 2, d + 8
     worked = chairs * hours + tables * 2 * hours
-    return Solved(
+    return WordProblem(
         f"{name} makes {chairs} chairs in {hours} hours each and {tables} tables in twice that "
         f"time each, for {paid} euros an hour. How many euros does {name} earn?",
         (
@@ -204,7 +204,7 @@ def problem_count(most_steps: int) -> int:
     return len(chosen) * min(story.problems for story in chosen)
 
 
-def problem(number: int, most_steps: int) -> Solved:
+def problem(number: int, most_steps: int) -> WordProblem:
     """Returns a problem by its number, below `problem_count`."""
     chosen = stories(most_steps)
     within, position = divmod(number, len(chosen))

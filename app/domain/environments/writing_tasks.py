@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from app.domain.environments.task_numbers import drawn
+from app.domain.environments.task_numbers import task_digits
 
 _TOPICS: Final = (
     "why the sky is blue",
@@ -56,5 +56,5 @@ TASKS: Final = len(_TOPICS) * len(_READERS) * len(_FORMS)
 
 
 def writing_task(number: int) -> str:
-    topic, reader, form = drawn(number, _SIZES)
+    topic, reader, form = task_digits(number, _SIZES)
     return f"Explain {_TOPICS[topic]} to {_READERS[reader]}, {_FORMS[form]}."

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final, assert_never
 
 from app.domain.documents.pointers import Path, parameter
-from app.domain.documents.walk import Kind, WalkedField, walk_fields
+from app.domain.documents.walk import FieldKind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.evals.data_sources import (
     MAX_ITEMS,
@@ -23,7 +23,7 @@ from app.domain.evals.data_sources import (
     repeats_too_much,
 )
 from app.domain.faults.unknown_keys import NOT_AVAILABLE, refused_wholly
-from app.domain.graders.template_faults import placeholders, template_fault
+from app.domain.graders.templates.template_faults import placeholders, template_fault
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.redaction import found_in
 
@@ -80,7 +80,7 @@ def _sample_read(field: WalkedField) -> InvalidRequest | None:
     """Returns the error for a prompt that reads a sample, which does not exist before the model
     answers.
     """
-    read = placeholders(field.value) if field.kind is Kind.TEMPLATE else ()
+    read = placeholders(field.value) if field.kind is FieldKind.TEMPLATE else ()
     wrong = next((each for each in read if each.namespace == "sample"), None)
     if wrong is None:
         return None
@@ -101,7 +101,7 @@ def _missing_fields(
         case rows:
             assert_never(rows)
     for field in walked:
-        for each in placeholders(field.value) if field.kind is Kind.TEMPLATE else ():
+        for each in placeholders(field.value) if field.kind is FieldKind.TEMPLATE else ():
             if each.namespace == "item" and not any(map(each.leads_somewhere, items)):
                 yield _invalid(field.path, f"'{{{{{each.text}}}}}': no item has it")
 

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.data.chat_rows import DatasetError, load_line
 from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
-from app.domain.graders.templates import TemplateError, parse_template
+from app.domain.graders.templates.templates import TemplateError, parse_template
 
 MAX_ITEMS: Final = 10_000
 """Output items of one run: one for each sample of each row."""
@@ -29,18 +29,18 @@ def _path(reference: str) -> str:
     return reference
 
 
-class _Part(BaseModel):
+class _SourcePart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
 
-class EvalRow(_Part):
+class EvalRow(_SourcePart):
     """One item, with the sample to grade if the run has no model."""
 
     item: dict[str, Any]
     sample: dict[str, Any] | None = None
 
 
-class FileContent(_Part):
+class FileContent(_SourcePart):
     type: Literal["file_content"]
     content: Annotated[tuple[EvalRow, ...], Field(min_length=1, max_length=MAX_ITEMS)]
 
@@ -53,7 +53,7 @@ class FileContent(_Part):
         return None
 
 
-class FileReference(_Part):
+class FileReference(_SourcePart):
     type: Literal["file_id"]
     id: Text
 
@@ -70,18 +70,18 @@ class FileReference(_Part):
 Rows = Annotated[FileContent | FileReference, Field(discriminator="type")]
 
 
-class MessageTemplate(_Part):
+class MessageTemplate(_SourcePart):
     type: Literal["template"]
     template: Annotated[tuple[JudgeMessage, ...], Field(min_length=1, max_length=MAX_MESSAGES)]
 
 
-class ItemReference(_Part):
+class ItemReference(_SourcePart):
     type: Literal["item_reference"]
     item_reference: Annotated[Text, AfterValidator(_path)]
     """Path of a list of messages, e.g. `item.input_trajectory`."""
 
 
-class SentSampling(_Part):
+class SentSampling(_SourcePart):
     max_completion_tokens: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
     seed: Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)] | None = None
     temperature: Annotated[float, Field(ge=0, le=2, strict=True)] | None = None
@@ -93,7 +93,7 @@ class SentSampling(_Part):
     tools: Annotated[list[dict[str, Any]], Field(max_length=128)] | None = None
 
 
-class JsonlSource(_Part):
+class JsonlSource(_SourcePart):
     type: Literal["jsonl"]
     source: Rows
 
@@ -107,7 +107,7 @@ class JsonlSource(_Part):
         return 1
 
 
-class SampledSource(_Part):
+class SampledSource(_SourcePart):
     type: Literal["completions", "responses"]
     source: Rows
     input_messages: Annotated[MessageTemplate | ItemReference, Field(discriminator="type")]

@@ -156,7 +156,7 @@ def threshold(criterion: dict[str, Any]) -> float | None:
     return passing_score(str(criterion.get("type")))
 
 
-def passes(score: float, criterion: dict[str, Any]) -> bool:
+def passes_criterion(score: float, criterion: dict[str, Any]) -> bool:
     least = threshold(criterion)
     return score > 0 if least is None else score >= least
 

@@ -14,7 +14,7 @@ from app.domain.evals.evals import (
     ItemStatus,
     OutputItem,
     ResultCounts,
-    passes,
+    passes_criterion,
     result_names,
     token_usage,
     validation_run_id,
@@ -84,7 +84,7 @@ class ValidationItems:
     def _graded(self, rollout: RolloutRow) -> tuple[ItemStatus, list[dict[str, Any]]]:
         if rollout.reward is None:
             return "error", []
-        passed = passes(rollout.reward, self.of.testing_criteria[0])
+        passed = passes_criterion(rollout.reward, self.of.testing_criteria[0])
         result = {
             "name": result_names(self.of)[0],
             "type": self.of.testing_criteria[0].get("type"),

@@ -156,7 +156,7 @@ class WebhookDelivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AttemptOutcome:
     """Result of one attempt: an HTTP status, or the class of the error that prevented one."""
 
     status_code: int | None = None
@@ -216,7 +216,7 @@ def signing(secrets: Sequence[SigningSecret], *, now: float) -> list[SigningSecr
     return [secret for secret in secrets if secret.until is None or secret.until > now]
 
 
-def rotated(
+def rotated_secrets(
     secrets: Sequence[SigningSecret], fresh: SigningSecret, *, now: float, keep_old: bool
 ) -> tuple[SigningSecret, ...]:
     """Returns `fresh` first; the old ones end at once, or a day from now at the latest."""

@@ -15,7 +15,7 @@ from app.domain.faults.near_names import has_words, nearest_name
 MAX_COMPARED: Final = 80
 """Characters of a key that are compared with the known names."""
 SIMILARITY: Final = 0.6
-MEANT: Final = 0.8
+SIMILARITY_CUTOFF: Final = 0.8
 """Similarity from which a key is assumed to be meant for a parameter of another object, or for a
 missing one.
 """
@@ -63,15 +63,15 @@ def nearest(field: WalkedField, elsewhere: KeyHints, *, likeness: float = SIMILA
     here = nearest_name(key, field.known, likeness)
     if here is not None:
         return here
-    there = get_close_matches(key, hints.names, n=1, cutoff=MEANT)
+    there = get_close_matches(key, hints.names, n=1, cutoff=SIMILARITY_CUTOFF)
     return hints.names[there[0]] if there else None
 
 
-def suggested(field: WalkedField, elsewhere: KeyHints) -> str | None:
+def suggested_name(field: WalkedField, elsewhere: KeyHints) -> str | None:
     """Returns the name that a warning suggests for an accepted key: a very similar one, or the one
     in the same object that has all of its words.
     """
-    near = nearest(field, elsewhere, likeness=MEANT)
+    near = nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF)
     if near is not None:
         return near
     key = str(field.path[-1])[:MAX_COMPARED].casefold()

@@ -12,9 +12,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import Kind, WalkedField
+from app.domain.documents.walk import FieldKind, WalkedField
 from app.domain.errors import InvalidRequest, refused_value
-from app.domain.faults.suggestions import MEANT, NOWHERE, KeyHints, nearest, question, suggested
+from app.domain.faults.suggestions import (
+    NOWHERE,
+    SIMILARITY_CUTOFF,
+    KeyHints,
+    nearest,
+    question,
+    suggested_name,
+)
 
 MAX_LISTED: Final = 20
 """Keys of one object or call that a message names."""
@@ -51,11 +58,13 @@ class UnreadKey:
 
     @property
     def message(self) -> str:
-        hint = question(suggested(self.field, self.elsewhere))
+        hint = question(suggested_name(self.field, self.elsewhere))
         return f"Nothing reads '{self.param}', so it changes nothing.{hint}"
 
 
-def refused(field: WalkedField, root: str, elsewhere: KeyHints = NOWHERE) -> InvalidRequest | None:
+def unknown_key_error(
+    field: WalkedField, root: str, elsewhere: KeyHints = NOWHERE
+) -> InvalidRequest | None:
     """Returns the error for the value of an unknown key, or for an object under a documented key of
     one value; `None` when the value is accepted.
     """
@@ -63,7 +72,7 @@ def refused(field: WalkedField, root: str, elsewhere: KeyHints = NOWHERE) -> Inv
         return None
     param = parameter(root, field.path)
     feature = FEATURES.get(str(field.path[-1]).casefold())
-    if feature is not None and nearest(field, elsewhere, likeness=MEANT) is None:
+    if feature is not None and nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF) is None:
         message = f"Invalid value for '{param}': {feature}."
         return InvalidRequest(message, param=param, code=NOT_AVAILABLE)
     if field.expected is not None:
@@ -86,8 +95,8 @@ def refused_wholly(
     """Returns the error for an unknown key with any value, for calls whose reply has no field for
     warnings. With `only_near`, keys without a similar known one are accepted.
     """
-    fault = refused(field, root)
-    if fault is not None or field.kind is not Kind.UNKNOWN or field.value is None:
+    fault = unknown_key_error(field, root)
+    if fault is not None or field.kind is not FieldKind.UNKNOWN or field.value is None:
         return fault
     if field.expected is not None or (only_near and nearest(field, NOWHERE) is None):
         return None
@@ -97,14 +106,18 @@ def refused_wholly(
     return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
 
 
-def meant_for(
+def misnamed_key_error(
     walked: Iterable[WalkedField], root: str, elsewhere: KeyHints, missing: Collection[str]
 ) -> InvalidRequest | None:
     """Returns the error for the first unknown key that was probably meant for one of the missing
     parameters, because of a similar name or a wrong object.
     """
     for field in walked:
-        near = nearest(field, elsewhere, likeness=MEANT) if field.kind is Kind.UNKNOWN else None
+        near = (
+            nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF)
+            if field.kind is FieldKind.UNKNOWN
+            else None
+        )
         if near is None or not _may_be(field, near):
             continue
         beside = parameter(root, (*field.path[:-1], near)) if near in field.known else near
@@ -117,7 +130,7 @@ def meant_for(
 
 
 def is_refused(field: WalkedField) -> bool:
-    if field.kind is not Kind.UNKNOWN or field.value is None:
+    if field.kind is not FieldKind.UNKNOWN or field.value is None:
         return False
     named = field.closed or str(field.path[-1]).casefold() in FEATURES
     return named or isinstance(field.value, dict | list | tuple)
@@ -128,7 +141,7 @@ def unread(
 ) -> Iterator[UnreadKey]:
     """Yields the unknown keys that are accepted."""
     for field in walked:
-        if field.kind is Kind.UNKNOWN and not is_refused(field):
+        if field.kind is FieldKind.UNKNOWN and not is_refused(field):
             yield UnreadKey(field, root, elsewhere)
 
 
@@ -137,7 +150,7 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
     listed = ", ".join(
         f"'{key.param}'" + (f" (did you mean '{near}'?)" if near is not None else "")
         for key in keys[:MAX_LISTED]
-        for near in [suggested(key.field, key.elsewhere)]
+        for near in [suggested_name(key.field, key.elsewhere)]
     )
     more = len(keys) - MAX_LISTED
     rest = f" and {more} more" if more > 0 else ""

@@ -117,7 +117,7 @@ def refusal(
         message = f"Unknown parameter: '{param}'. {hint}"
         return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
     code = kind if kind == GRADER_NOT_AVAILABLE else "invalid_value"
-    message = f"Invalid value for '{param}': {worded(faults)}."
+    message = f"Invalid value for '{param}': {fault_clause(faults)}."
     return InvalidRequest(message, param=param, code=code)
 
 
@@ -161,7 +161,7 @@ def unknown_cursor(after: str, sent_as: str = "after") -> InvalidRequest:
     return InvalidRequest(message, param=sent_as, code="invalid_value")
 
 
-def worded(faults: Sequence[ErrorDetails]) -> str:
+def fault_clause(faults: Sequence[ErrorDetails]) -> str:
     """Returns the clause about the faults of one value; a union has one fault for each member."""
     clauses = list(dict.fromkeys(map(_clause, faults)))
     if len(clauses) > 1 and all(clause.startswith(_MUST) for clause in clauses):

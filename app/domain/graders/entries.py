@@ -1,4 +1,4 @@
-"""The graders' part of the `metrics` event: one entry for each grader that scores by itself.
+"""The graders' part of the `metrics` event: one entry for each grader that scores independently.
 
 A multi grader's entries are its children's, under their names in its map. Means are over the graded
 rollouts, errors over all rollouts that reached the grader. Pure.

@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.fields import OpenKeys
 
 Number = Annotated[float, Field(strict=True)]
@@ -35,7 +35,7 @@ def fault_at(
     )
 
 
-class GraderModel(OpenKeys, Described):
+class GraderModel(OpenKeys, DescribedModel):
     documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"id": "a text", "version": "a number"}
     )

@@ -17,9 +17,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.fields import TemplateMark
-from app.domain.graders.templates import (
+from app.domain.graders.templates.templates import (
     MAX_RENDERED,
     RenderedTooLong,
     Template,
@@ -43,7 +43,7 @@ def _template(text: str) -> str:
 TemplateText = Annotated[str, AfterValidator(_template), TemplateMark()]
 
 
-class TextPart(Described):
+class TextPart(DescribedModel):
     """A part of the text of a model grader's message."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -78,7 +78,7 @@ def _text_only(content: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         ) from None
 
 
-class JudgeMessage(Described):
+class JudgeMessage(DescribedModel):
     """One message of a model grader's prompt; texts are templates."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -97,7 +97,7 @@ class JudgeMessage(Described):
         return [part if isinstance(part, str) else part.text for part in parts]
 
 
-class JudgeSampling(Described):
+class JudgeSampling(DescribedModel):
     """Sampling of a model grader; `max_completions_tokens` is the hosted spelling, and the usual
     spelling is accepted too.
     """

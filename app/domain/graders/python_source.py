@@ -71,7 +71,7 @@ def check_size(source: str) -> int:
     except UnicodeEncodeError:
         raise SourceFault("it has half of a surrogate pair, which is not text") from None
     if size > MAX_SOURCE:
-        raise SourceFault(f"it has {size} bytes, and at most {MAX_SOURCE} are taken")
+        raise SourceFault(f"it has {size} bytes, more than the limit of {MAX_SOURCE}")
     return size
 
 

@@ -12,8 +12,6 @@ from typing import Any, assert_never
 
 from app.domain.documents.pointers import Path, parameter
 from app.domain.errors import InvalidRequest, refused_value
-from app.domain.graders.calls import ReferenceFault, expected_calls
-from app.domain.graders.code_tests import NO_FUNCTION, TestsFault, code_tests, is_function_name
 from app.domain.graders.graders import AnyGrader
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.code_execution import CodeExecutionGrader
@@ -33,14 +31,21 @@ from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.domain.graders.kinds.tool_call import ToolCallGrader
-from app.domain.graders.marks import LONG_RUN, has_long_run_of_marks
-from app.domain.graders.templates import (
+from app.domain.graders.templates.templates import (
     MissingVariable,
     RenderedTooLong,
     Template,
     parse_template,
     too_long,
 )
+from app.domain.graders.texts.calls import ReferenceFault, expected_calls
+from app.domain.graders.texts.code_tests import (
+    NO_FUNCTION,
+    TestsFault,
+    code_tests,
+    is_function_name,
+)
+from app.domain.graders.texts.marks import LONG_RUN, has_long_run_of_marks
 
 
 class ReadingRule(Enum):

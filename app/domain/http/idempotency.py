@@ -30,7 +30,7 @@ class HttpResponse:
         return is_success(self.status)
 
 
-class AnsweredBefore(AgentRftError):
+class RepeatedRequest(AgentRftError):
     """Raised when the same request was answered before; carries the stored response."""
 
     def __init__(self, response: HttpResponse) -> None:

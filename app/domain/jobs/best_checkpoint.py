@@ -12,7 +12,7 @@ from app.domain.methods.stop import KeepCheckpoints
 _REWARD, _LOSS = "full_valid_mean_reward", "full_valid_loss"
 
 
-def validated(checkpoint: Checkpoint) -> float | None:
+def validation_score(checkpoint: Checkpoint) -> float | None:
     """Returns the validation score, larger is better; `None` for a checkpoint without a validation
     value.
     """
@@ -27,7 +27,7 @@ def best_first(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
     values = {
         checkpoint.step: value
         for checkpoint in checkpoints
-        if (value := validated(checkpoint)) is not None
+        if (value := validation_score(checkpoint)) is not None
     }
     ranked = [checkpoint for checkpoint in checkpoints if checkpoint.step in values]
     return sorted(ranked, key=lambda checkpoint: (-values[checkpoint.step], checkpoint.step))

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final, Literal
 
 from app.domain.faults.unknown_keys import UnreadKey
-from app.domain.graders.choice import GraderChoice
+from app.domain.graders.choice.choice import GraderChoice
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import StoredMethod

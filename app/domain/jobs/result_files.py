@@ -18,10 +18,10 @@ from app.domain.data.files import FileRow
 from app.domain.graders import entries as grader_entries
 from app.domain.jobs.jobs import Job
 from app.domain.methods.stored import (
-    StoredDpo,
+    StoredDpoMethod,
     StoredMethod,
-    StoredReinforcement,
-    StoredSupervised,
+    StoredReinforcementMethod,
+    StoredSupervisedMethod,
 )
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metrics import MetricPoint
@@ -66,10 +66,10 @@ def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes
 
 def _grader(method: StoredMethod) -> dict[str, Any] | None:
     match method:
-        case StoredReinforcement():
+        case StoredReinforcementMethod():
             grader: dict[str, Any] = method.options["grader"]
             return grader
-        case StoredSupervised() | StoredDpo():
+        case StoredSupervisedMethod() | StoredDpoMethod():
             return None
         case _:
             assert_never(method)

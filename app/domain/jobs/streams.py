@@ -37,11 +37,11 @@ class JobHead:
 
 
 @dataclass(frozen=True, slots=True)
-class Quiet:
+class IdleHeartbeat:
     """No event arrived during a heartbeat interval."""
 
 
-StreamItem = StreamedEvent | Job | Quiet
+StreamItem = StreamedEvent | Job | IdleHeartbeat
 
 
 def step_of(event: JobEvent) -> int | None:

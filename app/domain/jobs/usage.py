@@ -87,7 +87,7 @@ class ReachedCap:
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """Limits at which a job pauses; `None` is no cap."""
+    """Limits at which a job pauses; `None` sets no cap."""
 
     max_training_time_s: float | None = None
     max_rollouts: int | None = None

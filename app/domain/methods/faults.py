@@ -12,12 +12,13 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import WalkedField, value_of, walk_fields
+from app.domain.environments.environments import is_built_in_name
 from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader, read_grader
 from app.domain.graders.row_readings import literal_faults
-from app.domain.graders.template_faults import sample_fault, template_fault
+from app.domain.graders.templates.template_faults import sample_fault, template_fault
 from app.domain.methods.mcp_faults import mcp_faults
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.response_format import (
@@ -89,8 +90,12 @@ def _without_environment(grader: GraderModel, path: str) -> Iterator[InvalidRequ
 
 
 def _has_http_environment(method: Any) -> bool:
+    """Returns whether a customer's environment plays the episodes; each registered one does."""
     environment = value_of(method, "environment")
-    return bool(value_of(environment, "type") == HTTP)
+    if isinstance(environment, str):
+        return not is_built_in_name(environment)
+    kind = value_of(environment, "type")
+    return bool(kind == HTTP or (kind is None and value_of(environment, "id") is not None))
 
 
 def readable_grader(method: Any) -> AnyGrader | None:

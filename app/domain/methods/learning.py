@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.methods.loss import PolicyLoss, PpoOptions, bounds_ratio, fault, uses_ratio
 from app.domain.methods.mismatch import CAPS, MismatchOptions, Truncation
 from app.domain.methods.mode import TrainingMode, trains_in_parts
@@ -29,7 +29,7 @@ def _absent(value: Any) -> bool:
     return value is None
 
 
-class LearningOptions(Described):
+class LearningOptions(DescribedModel):
     """Training fields of `method.reinforcement`; other modules read the other keys."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
@@ -83,7 +83,7 @@ class LearningOptions(Described):
         return self
 
 
-class Learning(Described):
+class Learning(DescribedModel):
     """The resolved options of a run."""
 
     model_config = ConfigDict(frozen=True)

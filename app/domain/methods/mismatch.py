@@ -16,7 +16,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.methods.loss import Number, fault, one_of
 from app.domain.methods.supervised import Auto
 
@@ -26,7 +26,7 @@ CAPS: Final = {"token": 2.0, "sequence": 5.0}
 """Defaults of `cap` by level."""
 
 
-class Truncation(Described):
+class Truncation(DescribedModel):
     """Weighs each token by its ratio of trained to sampling policy, at most `cap`; the loss's own
     ratio is then relative to the policy before the step.
     """
@@ -47,7 +47,7 @@ class Truncation(Described):
         return {**sent, "cap": CAPS.get(level, 2.0) if isinstance(level, str) else 2.0}
 
 
-class _SequenceMask(Described):
+class _SequenceMask(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     low: Number = Field(ge=0, le=1)
@@ -96,7 +96,7 @@ def _read_truncation(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  
     return Truncation.model_validate(sent)
 
 
-class MismatchOptions(Described):
+class MismatchOptions(DescribedModel):
     """Corrections for the difference between the engine that samples and the trainer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

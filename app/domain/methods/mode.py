@@ -9,14 +9,14 @@ from typing import Annotated, Any, Literal, assert_never
 from pydantic import ConfigDict, Field
 from typing_extensions import override
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.methods.loss import one_of
 
 Count = Annotated[int, Field(strict=True)]
 """A whole number; texts, booleans and fractions are refused."""
 
 
-class ModeOptions(Described):
+class ModeOptions(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     type: str
@@ -109,9 +109,9 @@ def resolved_mode(mode: AnyMode | None, *, batch_size: int) -> AnyMode:
 
 def shown_mode(mode: Any, *, batch_size: int) -> dict[str, Any]:
     """Returns `resolved_mode` of a job's own JSON, as JSON."""
-    sent = None if mode is None else _Holder.model_validate({"mode": mode}).mode
+    sent = None if mode is None else _ModeField.model_validate({"mode": mode}).mode
     return resolved_mode(sent, batch_size=batch_size).model_dump()
 
 
-class _Holder(Described):
+class _ModeField(DescribedModel):
     mode: TrainingMode

@@ -11,11 +11,11 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from app.domain.documents.pointers import Path, parameter
-from app.domain.documents.walk import Kind, value_of, walk_fields
+from app.domain.documents.walk import FieldKind, value_of, walk_fields
 from app.domain.environments.environments import is_graded_by
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader
-from app.domain.graders.template_faults import placeholders
+from app.domain.graders.templates.template_faults import placeholders
 from app.domain.methods.reinforcement import RUNS_CALLS, ReinforcementMethod
 
 _RUN: Final = "tool_calls"
@@ -166,7 +166,7 @@ def without_calls(method: Any, root: str) -> Iterator[NoEffect]:
 def _readers(method: Any, part: str) -> Iterator[Path]:
     """Yields the parameters of templates and `tool_call` graders that read a part of `sample`."""
     for field in walk_fields(ReinforcementMethod, method):
-        if field.kind is not Kind.TEMPLATE:
+        if field.kind is not FieldKind.TEMPLATE:
             continue
         if any(
             each.namespace == "sample" and each.steps[:1] == (part,)
@@ -189,7 +189,9 @@ def _reads_sample(grader: GraderModel) -> bool:
     if grader.reads_beside_templates:
         return True
     templates = [
-        field.value for field in walk_fields(type(grader), grader) if field.kind is Kind.TEMPLATE
+        field.value
+        for field in walk_fields(type(grader), grader)
+        if field.kind is FieldKind.TEMPLATE
     ]
     return not templates or any(
         each.namespace == "sample" for text in templates for each in placeholders(text)

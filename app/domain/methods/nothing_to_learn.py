@@ -9,12 +9,12 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.methods.loss import Number
 from app.domain.methods.stop import Count
 
 
-class NothingToLearnOptions(Described):
+class NothingToLearnOptions(DescribedModel):
     """Limits of the check of the base model's validation and of the first steps.
 
     A job in which nothing can be learned ends early with the reason.

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.methods.loss import Number, fault
 from app.domain.methods.supervised import Auto
 
@@ -20,7 +20,7 @@ _BUFFERS_PER_LIMIT: Final = 5
 """Ratio of limit to buffer, as in DAPO: 4,096 of 20,480 tokens."""
 
 
-class AdvantageOptions(Described):
+class AdvantageOptions(DescribedModel):
     """Advantage estimator over the rewards of a prompt's rollouts.
 
     `centred` (the default): less the group's mean. `std`: that, divided by the group's standard
@@ -33,7 +33,7 @@ class AdvantageOptions(Described):
     type: Literal["centred", "std", "leave_one_out", "batch_std"]
 
 
-class OverlongOptions(Described):
+class OverlongOptions(DescribedModel):
     """A penalty that grows over the last `buffer` of `limit` sampled tokens of a rollout."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -59,7 +59,7 @@ class OverlongOptions(Described):
         return self.model_copy(update={"buffer": buffer})
 
 
-class ObjectiveOptions(Described):
+class ObjectiveOptions(DescribedModel):
     """Terms of the value from which advantages are computed; the displayed reward stays the
     grader's. All are off by default except a light token penalty.
     """

@@ -23,16 +23,16 @@ _THINKING: Final = frozenset({"high", "xhigh", "max"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Shares:
+class _EffortShares:
     turn: float
     budget: float
 
 
-_SHARES: Final[dict[ReasoningEffort, _Shares]] = {
-    "default": _Shares(1.0, 1.0),
-    "low": _Shares(0.5, 0.5),
-    "medium": _Shares(1.0, 1.0),
-    "high": _Shares(1.0, 2.0),
+_SHARES: Final[dict[ReasoningEffort, _EffortShares]] = {
+    "default": _EffortShares(1.0, 1.0),
+    "low": _EffortShares(0.5, 0.5),
+    "medium": _EffortShares(1.0, 1.0),
+    "high": _EffortShares(1.0, 2.0),
 }
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.fields import OpenKeys
 from app.domain.environments.environments import Environment, over_http
 from app.domain.environments.http import HttpEnvironmentSpec
@@ -22,7 +22,7 @@ from app.domain.methods.loss import fault
 from app.domain.methods.mode import shown_mode
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.reasoning_efforts import ReasoningEffort
-from app.domain.methods.stop import KeepCheckpoints, ReinforcementStopOptions, absent, shown_end
+from app.domain.methods.stop import KeepCheckpoints, ReinforcementStopOptions, is_unset, shown_end
 from app.domain.methods.supervised import (
     HOSTED_HYPERPARAMETERS,
     Auto,
@@ -48,7 +48,7 @@ MAX_TOOLS = 128
 EpisodeSteps = Annotated[int, Field(ge=1, le=1000), BeforeValidator(a_number)]
 
 
-class ReinforcementHyperparameters(OpenKeys, Described):
+class ReinforcementHyperparameters(OpenKeys, DescribedModel):
     """Hyperparameters of a reinforcement job; every field has a value or `auto`."""
 
     accepted_keys: ClassVar[frozenset[str] | None] = HOSTED_HYPERPARAMETERS
@@ -97,7 +97,7 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
 
     kind: ClassVar[Literal["reinforcement"]] = "reinforcement"
 
-    environment: Environment | None = Field(default=None, exclude_if=absent)
+    environment: Environment | None = Field(default=None, exclude_if=is_unset)
     """An environment (an extension): a built-in source of tasks, instead of the files, or one of
     type `http`, which plays the rows of the files. It has its own grader.
     """
@@ -114,11 +114,11 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     """Largest number of turns and tool calls of a rollout; absent: 10."""
     response_format: dict[str, Any] | None = None
     """It is stored and echoed; no engine enforces it."""
-    stop: ReinforcementStopOptions | None = Field(default=None, exclude_if=absent)
+    stop: ReinforcementStopOptions | None = Field(default=None, exclude_if=is_unset)
     """Rules that warn, pause the job or end it early (an extension)."""
-    keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=absent)
+    keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=is_unset)
     """Number of checkpoints that are kept (an extension)."""
-    nothing_to_learn: NothingToLearnOptions | None = Field(default=None, exclude_if=absent)
+    nothing_to_learn: NothingToLearnOptions | None = Field(default=None, exclude_if=is_unset)
     """Limits of the check that ends a job in which nothing can be learned (an extension)."""
     hyperparameters: ReinforcementHyperparameters = ReinforcementHyperparameters()
     """Sizes, rates and intervals."""

@@ -109,4 +109,4 @@ def _schema_fault(schema: Any) -> Fault | None:
     if found is None:
         return None
     path, reason = found
-    return (*root, *path), f"it is no JSON schema ({reason})"
+    return (*root, *path), f"it is not a JSON schema ({reason})"

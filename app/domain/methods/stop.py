@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.methods.loss import Number
 
 Action = Literal["off", "warn", "pause", "stop"]
@@ -22,7 +22,7 @@ Share = Annotated[Number, Field(gt=0, le=1)]
 SHORTEST_S: Final = 1.0
 
 
-class Rule(Described):
+class Rule(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     action: Action = "warn"
@@ -181,7 +181,7 @@ CurveRule = (
 StopRule = ConstantRule | CurveRule
 
 
-class StopOptions(Described):
+class StopOptions(DescribedModel):
     """Stop rules that every method has."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -228,7 +228,7 @@ class PreferenceStopOptions(StopOptions):
     """Training makes the preferred answers less probable."""
 
 
-class KeepCheckpoints(Described):
+class KeepCheckpoints(DescribedModel):
     """Number of checkpoints that a job keeps; a dropped one disappears with its model.
 
     A checkpoint that is shared with another project, or that an unfinished job trains from, is kept
@@ -245,11 +245,11 @@ class KeepCheckpoints(Described):
     """Number of the newest checkpoints, kept whatever their validation."""
 
 
-def absent(value: Any) -> bool:
+def is_unset(value: Any) -> bool:
     return value is None
 
 
-class EndOptions(Described):
+class EndOptions(DescribedModel):
     """Fields about the end of a job in supervised and preference methods; reinforcement has its own
     `stop`.
 
@@ -258,9 +258,9 @@ class EndOptions(Described):
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
-    stop: StopOptions | None = Field(default=None, exclude_if=absent)
+    stop: StopOptions | None = Field(default=None, exclude_if=is_unset)
     """Rules that warn, pause the job or end it early (an extension)."""
-    keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=absent)
+    keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=is_unset)
     """Number of checkpoints that are kept (an extension)."""
 
 

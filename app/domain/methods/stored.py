@@ -14,7 +14,7 @@ from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMetho
 
 
 @dataclass(frozen=True, slots=True)
-class _Document:
+class _StoredDocument:
     document: dict[str, Any]
     """The whole `method` object."""
 
@@ -31,7 +31,7 @@ class _Document:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredReinforcement(_Document):
+class StoredReinforcementMethod(_StoredDocument):
     kind: ClassVar[Literal["reinforcement"]] = "reinforcement"
 
     def parse(self) -> ReinforcementMethod:
@@ -39,7 +39,7 @@ class StoredReinforcement(_Document):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredSupervised(_Document):
+class StoredSupervisedMethod(_StoredDocument):
     kind: ClassVar[Literal["supervised"]] = "supervised"
 
     def parse(self) -> SupervisedMethod:
@@ -47,24 +47,24 @@ class StoredSupervised(_Document):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredDpo(_Document):
+class StoredDpoMethod(_StoredDocument):
     kind: ClassVar[Literal["dpo"]] = "dpo"
 
     def parse(self) -> DpoMethod:
         return DpoMethod.model_validate(self.options)
 
 
-StoredMethod = StoredReinforcement | StoredSupervised | StoredDpo
+StoredMethod = StoredReinforcementMethod | StoredSupervisedMethod | StoredDpoMethod
 
 
 def stored_method(document: dict[str, Any]) -> StoredMethod:
     """Returns a document as its class. Raises `ValueError` for an unknown type."""
     match document["type"]:
         case "reinforcement":
-            return StoredReinforcement(document)
+            return StoredReinforcementMethod(document)
         case "supervised":
-            return StoredSupervised(document)
+            return StoredSupervisedMethod(document)
         case "dpo":
-            return StoredDpo(document)
+            return StoredDpoMethod(document)
         case unknown:
             raise ValueError(f"no method has the type {unknown!r}")

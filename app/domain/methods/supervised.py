@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, assert_never
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.fields import OpenKeys
 from app.domain.methods.loss import (
     CrossEntropyOptions,
@@ -23,7 +23,7 @@ from app.domain.methods.stop import (
     ChosenRewardRule,
     EndOptions,
     PreferenceStopOptions,
-    absent,
+    is_unset,
     shown_end,
 )
 from app.domain.models.models import BaseModelSpec
@@ -87,7 +87,7 @@ EvalSamples = Annotated[Annotated[int, Field(ge=1, le=64)] | Auto, _Sent]
 EvalTemperature = Annotated[Annotated[float, Field(ge=0, le=2)] | Auto, _Sent]
 
 
-class SupervisedHyperparameters(OpenKeys, Described):
+class SupervisedHyperparameters(OpenKeys, DescribedModel):
     """Hyperparameters of a supervised job; every field has a value or `auto`."""
 
     accepted_keys: ClassVar[frozenset[str] | None] = HOSTED_HYPERPARAMETERS
@@ -132,7 +132,7 @@ class DpoMethod(EndOptions):
     """Sizes and rates."""
     loss: PreferenceLoss | None = Field(default=None, exclude_if=lambda value: value is None)
     """Extension of this project; `None` is DPO as published."""
-    stop: PreferenceStopOptions | None = Field(default=None, exclude_if=absent)
+    stop: PreferenceStopOptions | None = Field(default=None, exclude_if=is_unset)
     """Rules that warn, pause the job or end it early (an extension)."""
 
     @property

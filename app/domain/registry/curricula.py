@@ -49,7 +49,7 @@ class CurriculumReport:
 
 
 @dataclass(frozen=True, slots=True)
-class SentData:
+class SplitInput:
     """One split of a request: a file id, or rows, or neither."""
 
     file_id: str | None

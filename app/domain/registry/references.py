@@ -18,19 +18,21 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.environments.environments import (
+    PARAM,
     AnyEnvironment,
     Environment,
     is_built_in_name,
+    misspelt_environment,
     read_environment,
 )
 from app.domain.environments.http import HTTP
-from app.domain.errors import refused_value
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.graders import AnyGrader, Grader, read_grader_or_auto
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
-from app.domain.methods.stop import absent
+from app.domain.methods.stop import is_unset
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.tools.mcp_servers import MAX_MCP_SERVERS, McpServerSpec
 from app.domain.tools.tools import ToolSpec
@@ -40,7 +42,7 @@ _MAX_ID: Final = 128
 _MAX_VERSION: Final = 2**31 - 1
 
 
-class RegisteredReference(Described):
+class RegisteredReference(DescribedModel):
     """A reference to a registered object, instead of its definition."""
 
     model_config = ConfigDict(frozen=True)
@@ -95,6 +97,11 @@ def is_reference(sent: Any, definition_key: str) -> bool:
     return isinstance(sent, dict) and "id" in sent and definition_key not in sent
 
 
+def is_registered(part: object) -> bool:
+    """Returns whether a part of a call was read as a reference, not as a definition."""
+    return isinstance(part, RegisteredReference)
+
+
 def read_tool(sent: Any) -> ToolSpec | RegisteredReference:
     if isinstance(sent, ToolSpec | RegisteredReference):
         return sent
@@ -133,6 +140,22 @@ def plays_rows(sent: Any) -> bool:
     if isinstance(sent, str):
         return not is_built_in_name(sent)
     return isinstance(sent, dict) and (sent.get("type") == HTTP or is_reference(sent, "type"))
+
+
+def unknown_environment(sent: Any) -> InvalidRequest | None:
+    """Returns the error for a text that probably misspells the name of a built-in environment;
+    `None` for anything else. A registered one may have the text as its name, so that this is an
+    error only of a call without the files that a registered one plays.
+    """
+    meant = misspelt_environment(sent) if isinstance(sent, str) else None
+    if meant is None or is_built_in_name(sent):
+        return None
+    return InvalidRequest(
+        f"No such environment: {sent:.80}; {meant} A registered environment plays the rows of "
+        "files: send 'training_file' and 'validation_file' with its name.",
+        param=PARAM,
+        code="environment_not_found",
+    )
 
 
 def read_environment_or_reference(sent: Any) -> AnyEnvironment | RegisteredReference:
@@ -205,7 +228,7 @@ class ReinforcementBody(ReinforcementMethod):
     """Settings of a reinforcement job: grader, tools and training."""
 
     environment: SentEnvironment | None = Field(  # type: ignore[assignment]  # wider before it is resolved
-        default=None, exclude_if=absent
+        default=None, exclude_if=is_unset
     )
     """An environment (an extension): a built-in source of tasks, instead of the files, or one of
     type `http`, which plays the rows of the files. It is a definition, a registered one as

@@ -41,7 +41,7 @@ SERVICE_KEYS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Registered:
+class RegisteredVersion:
     """One version of a registered object."""
 
     id: str
@@ -72,8 +72,8 @@ class LabelChanges:
     sets_metadata: bool
     """False keeps the earlier metadata."""
 
-    def name_after(self, before: Registered) -> str:
+    def name_after(self, before: RegisteredVersion) -> str:
         return before.name if self.name is None else self.name
 
-    def metadata_after(self, before: Registered) -> dict[str, str] | None:
+    def metadata_after(self, before: RegisteredVersion) -> dict[str, str] | None:
         return self.metadata if self.sets_metadata else before.metadata

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 from pydantic import ConfigDict, model_validator
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.fields import JudgeName, SecretHeaders
 from app.domain.graders.judge_prompts import JudgeSampling
 from app.domain.graders.judged import JudgeBaseUrl, check_headers
@@ -25,7 +25,7 @@ _SHOWN: Final = 40
 """Earlier tasks that a question repeats, so that they are not written again."""
 
 
-class ScenarioModel(Described):
+class ScenarioModel(DescribedModel):
     """The model that writes scenarios, on this service or on an OpenAI-compatible server."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -147,10 +147,10 @@ def read_scenarios(text: str) -> tuple[list[Scenario], int]:
     try:
         answer = json.loads(_unfenced(text))
     except (ValueError, RecursionError):
-        raise UnusableScenarios("the answer is no JSON") from None
+        raise UnusableScenarios("the answer is not JSON") from None
     entries = answer.get("scenarios") if isinstance(answer, dict) else None
     if not isinstance(entries, list):
-        raise UnusableScenarios('the answer is no JSON object with a list "scenarios"')
+        raise UnusableScenarios('the answer is not a JSON object with a list "scenarios"')
     read = [_scenario(entry) for entry in entries[:AT_ONCE]]
     found = [scenario for scenario in read if scenario is not None]
     return found, len(read) - len(found)

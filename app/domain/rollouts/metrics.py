@@ -159,7 +159,7 @@ def discarded_class(name: str) -> str | None:
     return name.removeprefix(_DISCARDED)
 
 
-def discarded(values: Mapping[str, float]) -> dict[str, float]:
+def discard_values(values: Mapping[str, float]) -> dict[str, float]:
     """Returns the values of the `discarded/...` curves, by failure class, `count` or `share`."""
     return {
         name.removeprefix(_DISCARDED): value

@@ -85,7 +85,7 @@ class PassCount:
 
 @dataclass(frozen=True, slots=True)
 class RolloutFilter:
-    """Conditions on rollouts; `None` is no condition. A lost rollout meets no condition on the
+    """Conditions on rollouts; `None` sets no condition. A lost rollout meets no condition on the
     reward.
     """
 

@@ -23,7 +23,7 @@ ALWAYS: Final[frozenset[Layer]] = frozenset({"limits", "privileges"})
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ProtectionLevel:
     """The protection of a running sandbox: layers that were tried on this machine."""
 
     layers: tuple[Layer, ...]

@@ -47,7 +47,7 @@ Program = FunctionCall | Script
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ProgramOutcome:
     """The end of one program."""
 
     how: End
@@ -63,5 +63,5 @@ class Ending:
     """Seconds until it got a slot."""
 
     @classmethod
-    def read(cls, sent: Mapping[str, Any]) -> "Ending":
+    def read(cls, sent: Mapping[str, Any]) -> "ProgramOutcome":
         return cls(**sent)

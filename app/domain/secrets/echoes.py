@@ -15,7 +15,7 @@ from typing import Any, Final, assert_never
 from urllib.parse import parse_qsl, urlsplit
 
 from app.domain.secrets.encoded_forms import base64_of, passwords_of, texts_of
-from app.domain.secrets.names import Announced, announced
+from app.domain.secrets.names import SecretNameClass, secret_name_class
 from app.domain.secrets.urls import REDACTED
 
 LEAST: Final = 8
@@ -42,8 +42,8 @@ class Echoes:
     def __init__(self, headers: Mapping[str, str], url: str) -> None:
         secret = credentials_of(headers, url)
         parts = {part for value in secret for part in _parts(value) if len(part) >= LEAST}
-        self._texts = _Forms(_folded(text) for part in parts for text in texts_of(part))
-        self._base64 = _Forms(text for part in parts for text in base64_of(part))
+        self._texts = _CredentialForms(_folded(text) for part in parts for text in texts_of(part))
+        self._base64 = _CredentialForms(text for part in parts for text in base64_of(part))
         self._starts = self._texts.starts | {_folded(start) for start in self._base64.starts}
 
     def hidden_in(self, text: str) -> str:
@@ -80,7 +80,7 @@ class Echoes:
                 return value
 
 
-class _Forms:
+class _CredentialForms:
     """Forms of credentials by their first characters, and by their length."""
 
     def __init__(self, forms: Iterable[str]) -> None:
@@ -146,10 +146,10 @@ def _without(spans: list[tuple[int, int]], text: str) -> str:
 
 
 def _is_credential(name: str, value: str) -> bool:
-    match announced(name):
-        case Announced.TEXTS | Announced.ALL:
+    match secret_name_class(name):
+        case SecretNameClass.TEXTS | SecretNameClass.ALL:
             return True
-        case Announced.NOTHING:
+        case SecretNameClass.NOTHING:
             return (
                 len(value) >= _LONG and " " not in value and any(char.isdigit() for char in value)
             )

@@ -3,8 +3,8 @@
 Owns the walk over free-form objects (`response_format`, a tool's `parameters`, unknown keys) and
 the rule for JSON Schemas. Imports the standard library only, so that a migration may import it.
 
-- Every text at or below a key that `announced` accepts is a secret; so is every number, if the name
-  is unambiguous.
+- Every text at or below a key that `secret_name_class` accepts is a secret; so is every number, if
+  the name is unambiguous.
 - Query values, fragment and user information of an URL are secrets, also of an URL inside a text.
 - A text that is JSON and contains a secret is hidden as a whole.
 - Keys below `properties` and similar keywords of a JSON Schema name schemas, not values: a property
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from app.domain.documents.pointers import Path
-from app.domain.secrets.names import Announced, announced
+from app.domain.secrets.names import SecretNameClass, secret_name_class
 from app.domain.secrets.schema_references import MAX_DEPTH, LocalSchemas
 from app.domain.secrets.urls import REDACTED, shown_text
 from app.domain.texts.strict_json import has_too_many_values
@@ -51,17 +51,17 @@ _REFERENCES: Final = frozenset(["$ref", "$dynamicRef", "$recursiveRef"])
 
 
 def secrets_in(
-    value: Any, path: Path, *, credential: Announced = Announced.NOTHING
+    value: Any, path: Path, *, credential: SecretNameClass = SecretNameClass.NOTHING
 ) -> Iterator[Found]:
     """Yields the secrets at or below `value`; `credential` is the class of values that a parent's
     name announces.
 
     A schema that a credential's schema refers to is walked again, as part of that credential.
     """
-    walk = _Walk()
+    walk = _SecretWalk()
     found = {secret[0]: secret for secret in walk.below(value, path, credential)}
     schemas = LocalSchemas(value)
-    walked: set[tuple[Path, Announced]] = set()
+    walked: set[tuple[Path, SecretNameClass]] = set()
     while walk.references:
         reference, at, level = walk.references.pop()
         for below, schema in schemas.of(reference, at[len(path) :]):
@@ -74,16 +74,16 @@ def secrets_in(
     yield from found.values()
 
 
-class _Walk:
+class _SecretWalk:
     """One walk over a document. It collects the references in schemas of credentials."""
 
     def __init__(self) -> None:
-        self.references: list[tuple[str, Path, Announced]] = []
+        self.references: list[tuple[str, Path, SecretNameClass]] = []
         """Each `$ref` with the path of its object and its level."""
-        self._walked: dict[tuple[Path, bool], Announced] = {}
+        self._walked: dict[tuple[Path, bool], SecretNameClass] = {}
         """The highest level at which each object or list was walked, as a value or as a schema."""
 
-    def below(self, value: Any, path: Path, credential: Announced) -> Iterator[Found]:
+    def below(self, value: Any, path: Path, credential: SecretNameClass) -> Iterator[Found]:
         if not isinstance(value, dict | list | tuple):
             yield from _in_scalar(value, path, credential)
         elif self._was_walked(path, credential, whole=True):
@@ -97,7 +97,7 @@ class _Walk:
                 yield from self.below(item, (*path, index), credential)
 
     def _in_object(
-        self, value: dict[str, Any], path: Path, credential: Announced
+        self, value: dict[str, Any], path: Path, credential: SecretNameClass
     ) -> Iterator[Found]:
         for key, below in value.items():
             inner_path = (*path, key)
@@ -105,30 +105,30 @@ class _Walk:
                 continue
             if key in _SCHEMA_MAPS and isinstance(below, dict) and not credential:
                 for name, schema in below.items():
-                    yield from self.in_schema(schema, (*inner_path, name), announced(name))
+                    yield from self.in_schema(schema, (*inner_path, name), secret_name_class(name))
             else:
-                yield from self.below(below, inner_path, max(credential, announced(key)))
+                yield from self.below(below, inner_path, max(credential, secret_name_class(key)))
 
-    def _was_walked(self, path: Path, credential: Announced, *, whole: bool) -> bool:
+    def _was_walked(self, path: Path, credential: SecretNameClass, *, whole: bool) -> bool:
         """Records a walk, and returns whether an earlier one at this level or above covered it.
 
         Without this check, objects that refer to each other would be walked without end.
         """
         if not credential:
             return False
-        if self._walked.get((path, True), Announced.NOTHING) >= credential:
+        if self._walked.get((path, True), SecretNameClass.NOTHING) >= credential:
             return True
-        if self._walked.get((path, whole), Announced.NOTHING) >= credential:
+        if self._walked.get((path, whole), SecretNameClass.NOTHING) >= credential:
             return True
         self._walked[(path, whole)] = credential
         return False
 
     def _schema_items(
-        self, schema: dict[str, Any], path: Path, credential: Announced
+        self, schema: dict[str, Any], path: Path, credential: SecretNameClass
     ) -> Iterable[tuple[str, Any]]:
         return () if self._was_walked(path, credential, whole=False) else schema.items()
 
-    def in_schema(self, schema: Any, path: Path, credential: Announced) -> Iterator[Found]:
+    def in_schema(self, schema: Any, path: Path, credential: SecretNameClass) -> Iterator[Found]:
         """Walks the schema of one property: if its name announces a credential, the values in it
         are secrets.
         """
@@ -141,7 +141,7 @@ class _Walk:
                 self.references.append((below, path, credential))
             if key in _SCHEMA_MAPS and isinstance(below, dict):
                 for name, inner in below.items():
-                    level = max(credential, announced(name))
+                    level = max(credential, secret_name_class(name))
                     yield from self.in_schema(inner, (*inner_path, name), level)
             elif key in _SCHEMA_PARTS:
                 parts = enumerate(below) if isinstance(below, list) else [(None, below)]
@@ -151,17 +151,17 @@ class _Walk:
             elif _is_schema_name(key, below):
                 continue
             elif key in _SCHEMA_KEYS and not isinstance(below, dict):
-                yield from self.below(below, inner_path, Announced.NOTHING)
+                yield from self.below(below, inner_path, SecretNameClass.NOTHING)
             else:
                 yield from self.below(below, inner_path, credential)
 
 
-def _in_scalar(value: Any, path: Path, credential: Announced) -> Iterator[Found]:
+def _in_scalar(value: Any, path: Path, credential: SecretNameClass) -> Iterator[Found]:
     if isinstance(value, str):
         shown = REDACTED if credential or _json_with_secrets(value, path) else shown_text(value)
         if value and (credential or shown != value):
             yield path, value, shown
-    elif isinstance(value, bool) or credential is not Announced.ALL:
+    elif isinstance(value, bool) or credential is not SecretNameClass.ALL:
         return
     elif isinstance(value, int | float):
         yield path, value, REDACTED
@@ -185,7 +185,7 @@ def _json_with_secrets(text: str, path: Path) -> bool:
 
 
 def _is_schema_name(key: str, value: Any) -> bool:
-    """Returns whether a keyword's value names schemas or properties, so that it is no secret.
+    """Returns whether a keyword's value names schemas or properties, so that it is not a secret.
 
     The URL of a schema may have a fragment, but with a query or user information it is treated like
     any URL.

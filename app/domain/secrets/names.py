@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 
-class Announced(IntEnum):
+class SecretNameClass(IntEnum):
     """Classes of names, by the values below them that are secrets."""
 
     NOTHING = 0
@@ -76,20 +76,20 @@ a longer name counts as a credential's, and is never cached.
 """
 
 
-def announced(name: str) -> Announced:
+def secret_name_class(name: str) -> SecretNameClass:
     """Returns the class of values under this name that are secrets."""
-    return Announced.ALL if len(name) > MAX_NAME else _announced(name)
+    return SecretNameClass.ALL if len(name) > MAX_NAME else _secret_name_class(name)
 
 
 @lru_cache(maxsize=4096)
-def _announced(name: str) -> Announced:
+def _secret_name_class(name: str) -> SecretNameClass:
     text = unicodedata.normalize("NFKC", name).translate(_LOOK_ALIKES)
     split = [word for word in _SEPARATORS.split(_CAMEL.sub("_", text).casefold()) if word]
     plain = [word for word in _SEPARATORS.split(text.casefold()) if word]
     if _announces(split) or _announces(plain):
-        return Announced.ALL
+        return SecretNameClass.ALL
     texts = _announces_texts(split) or _announces_texts(plain)
-    return Announced.TEXTS if texts else Announced.NOTHING
+    return SecretNameClass.TEXTS if texts else SecretNameClass.NOTHING
 
 
 def _announces(words: list[str]) -> bool:

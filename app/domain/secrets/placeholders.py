@@ -12,10 +12,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel
-
-from app.domain.documents.pointers import Path, parameter, pointer, put
-from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
+from app.domain.documents.pointers import Path, parameter, pointer, replace_at
+from app.domain.documents.walk import FieldKind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.secrets.redaction import found_in
 from app.domain.secrets.urls import (
@@ -28,7 +26,7 @@ from app.domain.secrets.urls import (
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _OwnedSecret:
     """One secret, or one text with `[redacted]`, with its owner."""
 
     owner: Path
@@ -49,10 +47,10 @@ class _Held:
 _Key = tuple[str | None, Path, str]
 
 
-class _Earlier:
+class _EarlierSecrets:
     """The secrets of the earlier definition, indexed once."""
 
-    def __init__(self, values: Iterable[_Held]) -> None:
+    def __init__(self, values: Iterable[_OwnedSecret]) -> None:
         self._here: dict[tuple[Path, _Key], Any] = {}
         self._agreed: dict[_Key, list[Any]] = {}
         for held in values:
@@ -62,7 +60,7 @@ class _Earlier:
             if len(alike) == 1 and alike[0] != held.value:
                 alike.append(held.value)
 
-    def value_for(self, held: _Held) -> Any:
+    def value_for(self, held: _OwnedSecret) -> Any:
         """Returns the value at the same path, else the only one at this address, else `None`."""
         key = (held.address, held.below, held.shown)
         if (held.owner, key) in self._here:
@@ -81,11 +79,11 @@ def with_earlier_values(
     """
     copy: dict[str, Any] = deepcopy(definition)
     known = list(walk_fields(models, before))
-    addresses = _Earlier(_addresses(known))
+    addresses = _EarlierSecrets(_addresses(known))
     for held in _addresses(list(walk_fields(models, copy))):
         if held.needed:
             _put_earlier(copy, held, addresses, root)
-    values = _Earlier(_secrets(known))
+    values = _EarlierSecrets(_secrets(known))
     for held in _placeholders(list(walk_fields(models, copy))):
         _put_earlier(copy, held, values, root)
     return copy
@@ -105,12 +103,6 @@ def with_earlier_url(url: str, before: str | None, *, param: str) -> str:
     return url
 
 
-def refuse_placeholders(definition: BaseModel, *, root: str) -> None:
-    """Raises `InvalidRequest` if a value that will be used is `[redacted]`."""
-    for fault in placeholder_faults(type(definition), definition, root=root):
-        raise fault
-
-
 def placeholder_faults(models: Models, value: Any, *, root: str) -> Iterator[InvalidRequest]:
     """Yields an error for each secret that is `[redacted]`, whether its key is known or not.
     `value` may be invalid.
@@ -124,21 +116,21 @@ def placeholder_faults(models: Models, value: Any, *, root: str) -> Iterator[Inv
             yield _no_value(held, root)
 
 
-def _put_earlier(document: Any, held: _Held, known: _Earlier, root: str) -> None:
+def _put_earlier(document: Any, held: _OwnedSecret, known: _EarlierSecrets, root: str) -> None:
     earlier = known.value_for(held)
     if earlier is not None:
-        put(document, pointer(held.path), earlier)
+        replace_at(document, pointer(held.path), earlier)
     elif held.needed:
         raise _no_value(held, root)
 
 
-def _addresses(walked: Iterable[WalkedField]) -> Iterator[_Held]:
+def _addresses(walked: Iterable[WalkedField]) -> Iterator[_OwnedSecret]:
     """Yields addresses by their shown form; a placeholder is matched by the text that was sent."""
     for field in walked:
-        if field.kind is Kind.ADDRESS:
+        if field.kind is FieldKind.ADDRESS:
             needed = url_has_placeholder(field.value)
             shown = field.value if needed else shown_url(field.value)
-            yield _Held(field.path, "", (), field.value, shown, field, needed)
+            yield _OwnedSecret(field.path, "", (), field.value, shown, field, needed)
 
 
 def _owned(walked: list[WalkedField]) -> Iterator[tuple[WalkedField, Path, str | None]]:
@@ -148,20 +140,22 @@ def _owned(walked: list[WalkedField]) -> Iterator[tuple[WalkedField, Path, str |
     the owner.
     """
     addresses: defaultdict[Path, str | None] = defaultdict(lambda: None)
-    addresses |= {field.path[:-1]: field.value for field in walked if field.kind is Kind.ADDRESS}
+    addresses |= {
+        field.path[:-1]: field.value for field in walked if field.kind is FieldKind.ADDRESS
+    }
     for field in walked:
-        if field.kind not in (Kind.ADDRESS, Kind.JUDGE):
+        if field.kind not in (FieldKind.ADDRESS, FieldKind.JUDGE):
             owner = field.path[:-1]
-            yield field, owner, None if field.kind is Kind.FREE_FORM else addresses[owner]
+            yield field, owner, None if field.kind is FieldKind.FREE_FORM else addresses[owner]
 
 
-def _secrets(walked: list[WalkedField]) -> Iterator[_Held]:
+def _secrets(walked: list[WalkedField]) -> Iterator[_OwnedSecret]:
     for field, owner, address in _owned(walked):
         for path, value, shown in found_in(field):
-            yield _Held(owner, address, path[len(owner) :], value, shown, field)
+            yield _OwnedSecret(owner, address, path[len(owner) :], value, shown, field)
 
 
-def _placeholders(walked: list[WalkedField]) -> Iterator[_Held]:
+def _placeholders(walked: list[WalkedField]) -> Iterator[_OwnedSecret]:
     """Yields texts with `[redacted]`. An ordinary text, such as a description, may contain it on
     purpose.
     """
@@ -171,7 +165,7 @@ def _placeholders(walked: list[WalkedField]) -> Iterator[_Held]:
             if has_placeholder(text):
                 shown = REDACTED if is_placeholder(text) else text
                 needed = path in announced or url_has_placeholder(text)
-                yield _Held(owner, address, path[len(owner) :], text, shown, field, needed)
+                yield _OwnedSecret(owner, address, path[len(owner) :], text, shown, field, needed)
 
 
 def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
@@ -186,7 +180,7 @@ def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
             waiting += [((*at, index), below) for index, below in enumerate(inner)]
 
 
-def _no_value(held: _Held, root: str) -> InvalidRequest:
+def _no_value(held: _OwnedSecret, root: str) -> InvalidRequest:
     param = parameter(root, held.field.path)
     in_headers = held.field.path[-1] == "headers" and held.path != held.field.path
     last = str(held.path[-1])[:80]

@@ -10,11 +10,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from app.domain.documents.pointers import Path, pointer, put
-from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
+from app.domain.documents.pointers import Path, pointer, replace_at
+from app.domain.documents.walk import FieldKind, Models, WalkedField, walk_fields
 from app.domain.errors import SecretsLost
 from app.domain.secrets.free_form import Found, secrets_in
-from app.domain.secrets.names import Announced, announced
+from app.domain.secrets.names import SecretNameClass, secret_name_class
 from app.domain.secrets.urls import REDACTED, shown_url
 
 SecretValues = dict[str, Any]
@@ -28,17 +28,17 @@ class SecretsMissing(SecretsLost):
 def found_in(field: WalkedField) -> Iterator[Found]:
     """Yields the secrets of one field."""
     match field.kind:
-        case Kind.SECRET:
-            yield from secrets_in(field.value, field.path, credential=Announced.ALL)
-        case Kind.ADDRESS:
+        case FieldKind.SECRET:
+            yield from secrets_in(field.value, field.path, credential=SecretNameClass.ALL)
+        case FieldKind.ADDRESS:
             if (shown := shown_url(field.value)) != field.value:
                 yield field.path, field.value, shown
-        case Kind.FREE_FORM:
+        case FieldKind.FREE_FORM:
             yield from secrets_in(field.value, field.path)
-        case Kind.UNKNOWN:
+        case FieldKind.UNKNOWN:
             name = str(field.path[-1])
-            yield from secrets_in(field.value, field.path, credential=announced(name))
-        case Kind.JUDGE | Kind.EMBEDDING | Kind.TEMPLATE:
+            yield from secrets_in(field.value, field.path, credential=secret_name_class(name))
+        case FieldKind.JUDGE | FieldKind.EMBEDDING | FieldKind.TEMPLATE:
             return
 
 
@@ -62,7 +62,7 @@ def split(models: Models, document: Any, path: Path = ()) -> tuple[Any, SecretVa
     return copy, redact_in_place(copy, list(walk_fields(models, inner, path)))
 
 
-def redacted(value: BaseModel) -> dict[str, Any]:
+def redacted_json(value: BaseModel) -> dict[str, Any]:
     """Returns an instance as JSON, redacted."""
     document: dict[str, Any] = value.model_dump(mode="json")
     redact_in_place(document, list(walk_fields(type(value), document)))
@@ -79,12 +79,12 @@ def shown_free_form(document: Any) -> Any:
     return copy
 
 
-def restored(document: Any, sealed: Mapping[str, Any]) -> Any:
+def restore_secrets(document: Any, sealed: Mapping[str, Any]) -> Any:
     """Undoes `split`. Raises `SecretsMissing` when the document has no such field."""
     copy = deepcopy(document)
     for at, value in sealed.items():
         try:
-            put(copy, at, value)
+            replace_at(copy, at, value)
         except KeyError as error:
             raise SecretsMissing(at) from error
     return copy
@@ -99,14 +99,14 @@ def require_sealed(models: Models, document: Any, sealed: SecretValues, path: Pa
     for part in path:
         inner = inner[part]
     for field in walk_fields(models, inner, path):
-        if field.kind in (Kind.SECRET, Kind.ADDRESS):
+        if field.kind in (FieldKind.SECRET, FieldKind.ADDRESS):
             for at, value in _shown_secrets(field):
                 if REDACTED in value and pointer(at) not in sealed:
                     raise SecretsMissing(pointer(at))
 
 
 def _shown_secrets(field: WalkedField) -> Iterator[tuple[Path, str]]:
-    if field.kind is Kind.ADDRESS:
+    if field.kind is FieldKind.ADDRESS:
         yield field.path, field.value if field.value == shown_url(field.value) else ""
         return
     for at, value, _ in found_in(field):

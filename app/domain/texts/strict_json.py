@@ -65,7 +65,7 @@ def has_too_many_values(text: str | bytes, most: int = MAX_VALUES) -> bool:
     values = 0
     for tokens, is_string in enumerate(found):
         values += not is_string
-        # A comma separates two strings of JSON: a text with more strings than values is no JSON.
+        # A comma separates two strings of JSON: a text with more strings than values is not JSON.
         if values > 2 * most or tokens > 4 * most:
             return True
     return False

@@ -29,7 +29,7 @@ class CallPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckResult:
     """One check. A failure means that rollouts would be lost; a warning that less would be learned
     from them.
     """
@@ -47,7 +47,7 @@ class CheckReport:
 
     created_at: int
     duration_ms: float
-    checks: tuple[Check, ...]
+    checks: tuple[CheckResult, ...]
 
     @property
     def passed(self) -> bool:

@@ -46,7 +46,7 @@ class ListingFault:
     message: str
 
 
-def allowed(
+def select_allowed_tools(
     server: McpServerSpec, listed: Sequence[ListedTool], at: str
 ) -> tuple[tuple[McpTool, ...], list[ListingFault]]:
     """Returns the tools that `allowed_tools` permits, and the faults of the choice. `at` is the

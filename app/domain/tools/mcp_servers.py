@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders, SecretString
 from app.domain.texts.patterns import SERVER_LABEL
 from app.domain.tools.rates import RateLimit
@@ -64,7 +64,7 @@ def _visible(sent: str) -> str:
 McpToolName = Annotated[str, Field(min_length=1, max_length=MAX_TOOL_NAME)]
 
 
-class AllowedTools(Described):
+class AllowedTools(DescribedModel):
     """A filter over the tools that a server lists."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -93,7 +93,7 @@ def _allowed(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: 
             return AllowedTools.model_validate(sent)
 
 
-class McpTool(Described):
+class McpTool(DescribedModel):
     """A tool of an MCP server, as a run listed it."""
 
     model_config = ConfigDict(frozen=True)
@@ -123,13 +123,15 @@ class McpTool(Described):
         return {"type": "function", "function": function}
 
 
-class McpResource(Described):
-    """A resource of an MCP server, as a run listed it."""
+class McpResource(DescribedModel):
+    """A resource of an MCP server, or a template of addresses of resources, as a run listed it."""
 
     model_config = ConfigDict(frozen=True)
 
     uri: str
-    """Address of the resource, in the server's own form."""
+    """Address of the resource in the server's own form, or the template (RFC 6570)."""
+    template: bool = Field(default=False, exclude_if=_empty)
+    """True: the address has expressions such as `{name}`, which the model replaces by values."""
     name: str
     """The server's name for it."""
     description: str | None = None
@@ -138,7 +140,7 @@ class McpResource(Described):
     """Kind of the content, as the server says."""
 
 
-class McpListing(Described):
+class McpListing(DescribedModel):
     """The tools of a server at the start of a job. Every rollout of the job is offered these."""
 
     model_config = ConfigDict(frozen=True)
@@ -153,7 +155,7 @@ class McpListing(Described):
     """The resources that the model can read; none where `resources` is not asked for."""
 
 
-class McpListingSummary(Described):
+class McpListingSummary(DescribedModel):
     """The summary of a listing: lists of jobs show it instead of the tools."""
 
     model_config = ConfigDict(frozen=True)
@@ -175,7 +177,7 @@ class McpListingSummary(Described):
         )
 
 
-class McpServerSpec(OpenKeys, Described):
+class McpServerSpec(OpenKeys, DescribedModel):
     """An MCP server whose tools the service lists and calls for the model, over streamable HTTP."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
@@ -197,8 +199,8 @@ class McpServerSpec(OpenKeys, Described):
     require_approval: Annotated[Literal["never"], BeforeValidator(_never)] | None = None
     """Only `never`, which is also the default: no one approves a call during a rollout."""
     resources: bool = Field(default=False, strict=True, exclude_if=_empty)
-    """True: the server's resources are listed too, and the model is offered a tool
-    `read_{server_label}` that reads them (an extension)."""
+    """True: the server's resources and resource templates are listed too, and the model is offered
+    a tool `read_{server_label}` that reads them (an extension)."""
     rate_limit: RateLimit | None = Field(default=None, exclude_if=_absent)
     """Limit of requests per second (an extension)."""
     listing: McpListing | None = Field(default=None, exclude_if=_absent)

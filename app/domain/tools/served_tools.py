@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from app.domain.documents.json_object import Json
+from app.domain.documents.walk import value_of
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.texts.patterns import SERVER_LABEL
 from app.domain.tools.mcp_servers import McpListing, McpServerSpec
@@ -37,27 +38,40 @@ def split_tools(
     `InvalidRequest`.
     """
     sent = [tool.model_dump(mode="json") for tool in tools]
-    for index, tool in enumerate(sent):
-        at = f"{root}[{index}]"
-        fault = label_fault(tool.get(LABEL), f"{at}.{LABEL}") or rate_fault(
-            tool.get(RATE_LIMIT), f"{at}.{RATE_LIMIT}"
-        )
-        if fault is not None:
-            raise fault
-    check_labels(sent, root, beside=[server.server_label for server in beside])
+    for fault in served_faults(sent, root, beside=[server.server_label for server in beside]):
+        raise fault
     _, servers = by_server(sent)
-    for server in servers:
-        names = server["allowed_tools"]
-        if len(set(names)) < len(names):
-            raise refused_value(root, "it has a tool of an MCP server twice")
     own = tuple(tool for tool, json_ in zip(tools, sent, strict=True) if not is_served(json_))
     return own, tuple(McpServerSpec.model_validate(server) for server in servers)
 
 
-def check_labels(tools: Sequence[Any], root: str, *, beside: Sequence[Any]) -> None:
-    """Raises `InvalidRequest` for a tool whose server has the label of another server: of an
-    earlier tool, or of one that was sent, whose labels are `beside`. The job would have both under
-    one name, at a place that the call does not have.
+def served_faults(
+    tools: Sequence[Any], root: str, *, beside: Sequence[Any]
+) -> Iterator[InvalidRequest]:
+    """Yields the faults of tools, as JSON, that MCP servers answer. References have none. `beside`
+    are the labels of the servers that were sent.
+    """
+    for index, tool in enumerate(tools):
+        at = f"{root}[{index}]"
+        fault = label_fault(value_of(tool, LABEL), f"{at}.{LABEL}") or rate_fault(
+            value_of(tool, RATE_LIMIT), f"{at}.{RATE_LIMIT}"
+        )
+        if fault is not None:
+            yield fault
+    yield from label_clashes(tools, root, beside=beside)
+    _, servers = by_server(tools)
+    for server in servers:
+        names = [name for name in server["allowed_tools"] if isinstance(name, str)]
+        if len(set(names)) < len(names):
+            yield refused_value(root, "it has a tool of an MCP server twice")
+
+
+def label_clashes(
+    tools: Sequence[Any], root: str, *, beside: Sequence[Any]
+) -> Iterator[InvalidRequest]:
+    """Yields an error for each tool whose server has the label of another server: of an earlier
+    tool, or of one that was sent, whose labels are `beside`. The job would have both under one
+    name, at a place that the call does not have.
     """
     owners: dict[str, tuple[str | None, str]] = {
         label: (None, "a server of 'mcp_servers'") for label in beside if isinstance(label, str)
@@ -68,7 +82,7 @@ def check_labels(tools: Sequence[Any], root: str, *, beside: Sequence[Any]) -> N
         server = server_key(tool)
         owner, words = owners.setdefault(tool[LABEL], (server, f"{root}[{index}]"))
         if owner != server:
-            raise refused_value(
+            yield refused_value(
                 f"{root}[{index}]",
                 f"its MCP server is labelled '{tool[LABEL]}', as is that of {words}, which has "
                 "another address or other headers; give one of the servers another 'server_label'",
@@ -130,7 +144,7 @@ def refuse_served(tool: ToolSpec, *, address: str) -> None:
     )
 
 
-def served(server: McpServerSpec, listing: McpListing) -> Iterator[Json]:
+def served_tools(server: McpServerSpec, listing: McpListing) -> Iterator[Json]:
     """Yields the definitions of a server's tools, each with everything that a call needs."""
     headers, rate = server.sent_headers, server.rate_limit
     for tool in listing.tools:

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from pydantic import ConfigDict, Field
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders
 from app.domain.texts.patterns import TOOL_NAME
 
@@ -18,7 +18,7 @@ LABEL: Final = "server_label"
 """Key with the server's label of a tool that an MCP server answers."""
 
 
-class ToolSpec(OpenKeys, Described):
+class ToolSpec(OpenKeys, DescribedModel):
     """One tool: the name that a model calls, and the endpoint that answers."""
 
     documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType(

@@ -1,7 +1,7 @@
 """The manifest of a backup: versions, and the SHA-256 of every other file in it; and its signature.
 
 Owns: the layout of a backup's directory and the reading of one. Promises: the manifest is written
-last, so a directory without one is no backup; a backup is used only if the manifest has the
+last, so a directory without one is not a backup; a backup is used only if the manifest has the
 signature of the installation's secret key and every file matches the manifest. The signature is an
 HMAC of the manifest's bytes. It proves that the writer of the backup had the secret key.
 """
@@ -62,7 +62,7 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
-class Secrets:
+class BackupSecrets:
     """The keys that a backup includes on request."""
 
     secret_key: Annotated[str, AfterValidator(long_enough)]
@@ -71,7 +71,7 @@ class Secrets:
 
 
 _MANIFESTS: Final = TypeAdapter(Manifest)
-_SECRETS: Final = TypeAdapter(Secrets)
+_SECRETS: Final = TypeAdapter(BackupSecrets)
 
 
 def fingerprint(secret_key: str) -> str:
@@ -89,7 +89,7 @@ def signature(content: bytes, secret_key: str) -> bytes:
     return hmac.digest(derive_key(secret_key, "backup/manifest"), content, "sha256").hex().encode()
 
 
-def read_secrets(directory: Path) -> Secrets | None:
+def read_secrets(directory: Path) -> BackupSecrets | None:
     """Returns the secrets that the backup includes, if any. Raises `BackupUnusable`."""
     path = directory / SECRETS
     try:
@@ -100,7 +100,7 @@ def read_secrets(directory: Path) -> Secrets | None:
         return _SECRETS.validate_json(content)
 
 
-def read(directory: Path, *, secret_key: str, unsigned: bool = False) -> Manifest:
+def read_manifest(directory: Path, *, secret_key: str, unsigned: bool = False) -> Manifest:
     """Reads a manifest once its signature has been compared, or without one if `unsigned`.
 
     Raises `BackupUnusable`.
@@ -110,7 +110,7 @@ def read(directory: Path, *, secret_key: str, unsigned: bool = False) -> Manifes
         content = plain_files.content(path, most_bytes=_MOST_MANIFEST_BYTES)
     except FileNotFoundError as error:
         raise BackupUnusable(
-            f"{directory} has no {MANIFEST}: it is no backup, or one that was interrupted"
+            f"{directory} has no {MANIFEST}: it is not a backup, or one that was interrupted"
         ) from error
     _check_signature(directory, content, secret_key, unsigned=unsigned)
     found = _parsed(path, content)
@@ -118,9 +118,9 @@ def read(directory: Path, *, secret_key: str, unsigned: bool = False) -> Manifes
         raise BackupUnusable(_OTHER_KEY)
     for name in found.files:
         if not _belongs(name):
-            raise BackupUnusable(f"{path} names {name!r}, which is no path of a backup")
+            raise BackupUnusable(f"{path} names {name!r}, which is not a path of a backup")
     if DUMP not in found.files:
-        raise BackupUnusable(f"{path} does not name {DUMP}: it is no backup")
+        raise BackupUnusable(f"{path} does not name {DUMP}: it is not a backup")
     return found
 
 

@@ -55,7 +55,7 @@ def names(directory: Path) -> set[str]:
 
 def content(path: Path, *, most_bytes: int) -> bytes:
     """Returns the content of a small file. Raises `FileNotFoundError` and `BackupUnusable`."""
-    with opened(path) as file:
+    with open_backup_file(path) as file:
         found = file.read(most_bytes + 1)
     if len(found) > most_bytes:
         raise BackupUnusable(
@@ -66,15 +66,15 @@ def content(path: Path, *, most_bytes: int) -> bytes:
 
 def sha256(path: Path) -> str:
     """Returns the digest of a file. Raises `FileNotFoundError` and `BackupUnusable`."""
-    with opened(path) as file:
+    with open_backup_file(path) as file:
         return sha256_of_open(file)
 
 
-def copied(source: Path, target: Path) -> str:
+def copy_private(source: Path, target: Path) -> str:
     """Copies a file, readable for its owner only. Returns the digest of the copied bytes."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    with opened(source) as file, target.open("xb") as copy:
+    with open_backup_file(source) as file, target.open("xb") as copy:
         while chunk := file.read(_CHUNK_BYTES):
             digest.update(chunk)
             copy.write(chunk)
@@ -83,7 +83,7 @@ def copied(source: Path, target: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BufferedReader]:
+def open_backup_file(path: Path) -> Iterator[BufferedReader]:
     """Opens a file for reading. Raises `FileNotFoundError`, and `BackupUnusable` for anything but
     a plain file that can be read.
     """

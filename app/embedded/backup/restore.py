@@ -15,19 +15,19 @@ from typing import Final
 from app.domain.processes.interpreters import running_module
 from app.embedded import layout
 from app.embedded.backup import manifest, plain_files
-from app.embedded.backup.manifest import Manifest, Secrets
+from app.embedded.backup.manifest import BackupSecrets, Manifest
 from app.embedded.backup.plain_files import BackupUnusable
-from app.embedded.backup.server import started
+from app.embedded.backup.server import running_server
 from app.embedded.backup.snapshot import connection_options
 from app.embedded.base_model.chosen import read_chosen, write_chosen
-from app.embedded.binaries import find_postgres
 from app.embedded.commands import run_once
 from app.embedded.errors import DataDirBusy, DataDirUnusable
 from app.embedded.layout import UpOptions
 from app.embedded.migrate import revisions
-from app.embedded.postgres import PostgresServer
 from app.embedded.provision import provision
-from app.embedded.state import DataDir, State, ownership, save_state
+from app.embedded.servers.binaries import find_postgres
+from app.embedded.servers.postgres import PostgresServer
+from app.embedded.state import DataDir, InstallationState, ownership, save_state
 from app.settings.host import HostSettings
 
 _TIMEOUT_S: Final = 24 * 3600.0
@@ -43,17 +43,17 @@ def restore(source: Path, target: Path, host: HostSettings, *, unsigned: bool = 
     if target.is_relative_to(source):
         raise DataDirUnusable(f"{target} is within the backup: choose another --data-dir")
     secrets = _secrets(source, host)
-    found = manifest.read(source, secret_key=secrets.secret_key, unsigned=unsigned)
+    found = manifest.read_manifest(source, secret_key=secrets.secret_key, unsigned=unsigned)
     _refuse_newer(found, host)
     manifest.verify(source, found)
     with _appearing(target) as data_dir:
-        state = replace(State.new(), **asdict(secrets))
+        state = replace(InstallationState.new(), **asdict(secrets))
         _copy_objects(source, data_dir, found)
         if manifest.BASE_MODEL in found.files:
             _restore_base_model(source, data_dir, found)
         dump = data_dir.root / manifest.DUMP
         _copy(source, manifest.DUMP, dump, found)
-        with started(data_dir, state, host) as server:
+        with running_server(data_dir, state, host) as server:
             provision(server, state)
             _load(dump, server)
             _migrate(state, data_dir, host)
@@ -120,10 +120,10 @@ def _refuse_newer(found: Manifest, host: HostSettings) -> None:
         )
 
 
-def _secrets(source: Path, host: HostSettings) -> Secrets:
+def _secrets(source: Path, host: HostSettings) -> BackupSecrets:
     """Returns the values of the state that are restored, not generated. Raises `BackupUnusable`."""
     if host.secret_key is not None:
-        return Secrets(secret_key=host.secret_key.get_secret_value())
+        return BackupSecrets(secret_key=host.secret_key.get_secret_value())
     secrets = manifest.read_secrets(source)
     if secrets is None:
         raise BackupUnusable(
@@ -159,7 +159,7 @@ def _copy(source: Path, name: str, target: Path, found: Manifest) -> None:
     """Copies a file and verifies the copied bytes, because the file may have changed since the
     first check.
     """
-    digest = plain_files.copied(source / name, target)
+    digest = plain_files.copy_private(source / name, target)
     manifest.check(source, name, digest, expected=found.files[name])
 
 
@@ -175,7 +175,7 @@ def _load(dump: Path, server: PostgresServer) -> None:
     )
 
 
-def _migrate(state: State, data_dir: DataDir, host: HostSettings) -> None:
+def _migrate(state: InstallationState, data_dir: DataDir, host: HostSettings) -> None:
     settings = layout.build_settings(
         UpOptions(port=_ANY_PORT), host=host, state=state, data_dir=data_dir
     )

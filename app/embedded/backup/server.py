@@ -4,10 +4,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.embedded import layout
-from app.embedded.postgres import PostgresServer
-from app.embedded.processes import Child
-from app.embedded.readiness import stop_in_order, wait_ready
-from app.embedded.state import DataDir, State, load_state, owner_pid, ownership, save_state
+from app.embedded.children.processes import Child
+from app.embedded.children.readiness import stop_in_order, wait_ready
+from app.embedded.servers.postgres import PostgresServer
+from app.embedded.state import (
+    DataDir,
+    InstallationState,
+    load_state,
+    owner_pid,
+    ownership,
+    save_state,
+)
 from app.settings.host import HostSettings
 
 
@@ -21,12 +28,14 @@ def serving(data_dir: DataDir, host: HostSettings) -> Iterator[PostgresServer]:
     with ownership(data_dir):
         state = state.with_free_ports()
         save_state(data_dir, state)
-        with started(data_dir, state, host) as server:
+        with running_server(data_dir, state, host) as server:
             yield server
 
 
 @contextmanager
-def started(data_dir: DataDir, state: State, host: HostSettings) -> Iterator[PostgresServer]:
+def running_server(
+    data_dir: DataDir, state: InstallationState, host: HostSettings
+) -> Iterator[PostgresServer]:
     """Runs the server until the end of the block; creates the cluster if there is none."""
     server = layout.postgres_server(state, data_dir, host)
     child = Child(server.child(data_dir.logs / "postgres.log"))

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, Final
 
 from app.embedded.commands import CommandFailed, run_once
-from app.embedded.postgres import SUPERUSER, PostgresServer
 from app.embedded.provision import DATABASE
+from app.embedded.servers.postgres import SUPERUSER, PostgresServer
 from app.settings.environment import inherited_environment
 from app.store.named_objects import (
     BEGIN_SNAPSHOT,
@@ -86,7 +86,7 @@ class Snapshot:
 
 
 @contextmanager
-def opened(server: PostgresServer) -> Iterator[Snapshot]:
+def open_snapshot(server: PostgresServer) -> Iterator[Snapshot]:
     command = (
         *(server.binaries.program("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"),
         *connection_options(server),

@@ -15,7 +15,9 @@ from app.domain.models.manifests import MANIFEST, ManifestMismatch, read_manifes
 from app.embedded.backup.snapshot import NamedObjects
 
 _NOTES: Final = ("start", "reference", "validation")
-"""Directories that a run writes once and needs until it ends; see `workers/runs/retention.py`."""
+"""Directories that a run writes once and needs until it ends; see
+`workers/runs/adapters/retention.py`.
+"""
 
 
 def stage(objects: Path, named: NamedObjects, target: Path) -> frozenset[str]:

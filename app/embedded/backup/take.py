@@ -20,11 +20,11 @@ from app.embedded.backup import manifest, plain_files
 from app.embedded.backup.manifest import Manifest
 from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.server import serving
-from app.embedded.backup.snapshot import Snapshot, opened
+from app.embedded.backup.snapshot import Snapshot, open_snapshot
 from app.embedded.backup.staging import stage, staged_files
 from app.embedded.base_model.chosen import read_chosen
-from app.embedded.postgres import PostgresServer
-from app.embedded.state import DataDir, State, load_state, write_private
+from app.embedded.servers.postgres import PostgresServer
+from app.embedded.state import DataDir, InstallationState, load_state, write_private
 from app.settings.host import HostSettings
 from app.settings.objects import ObjectsSettings
 
@@ -86,7 +86,7 @@ def _freeze(
     """
     before: frozenset[str] | None = None
     for _ in range(_TRIES):
-        with opened(server) as snapshot:
+        with open_snapshot(server) as snapshot:
             missing = _stage(snapshot, options, staging)
             if not missing or missing == before:
                 snapshot.dump(options.out / manifest.DUMP)
@@ -110,10 +110,10 @@ def _stage(snapshot: Snapshot, options: BackupOptions, staging: Path) -> frozens
 def _copied(staging: Path, objects: Path) -> dict[str, str]:
     """Copies the linked objects. Returns the digests by path in the backup."""
     return {
-        f"{manifest.OBJECTS}/{key}": plain_files.copied(path, objects / key)
+        f"{manifest.OBJECTS}/{key}": plain_files.copy_private(path, objects / key)
         for key, path in staged_files(staging)
     }
 
 
-def _secrets(state: State, secret_key: str) -> dict[str, Any]:
+def _secrets(state: InstallationState, secret_key: str) -> dict[str, Any]:
     return {"secret_key": secret_key, "api_key": state.api_key, "admin_key": state.admin_key}

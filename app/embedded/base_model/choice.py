@@ -9,7 +9,7 @@ from typing import Final, assert_never
 
 from app.embedded.base_model.chosen import (
     ChosenModel,
-    forget,
+    forget_chosen_model,
     read_chosen,
     refuse_missing,
     write_chosen,
@@ -35,7 +35,9 @@ class ShippedModel:
 ModelChoice = ChosenModel | ShippedModel | LastModel
 
 
-def settle(choice: ModelChoice, data_dir: DataDir, host: HostSettings) -> ChosenModel | None:
+def settle_base_model(
+    choice: ModelChoice, data_dir: DataDir, host: HostSettings
+) -> ChosenModel | None:
     """Returns the model of this start and stores it for later ones; `None` means the models of the
     settings. The caller holds the directory's lock. Raises `EmbeddedError`.
     """
@@ -45,7 +47,7 @@ def settle(choice: ModelChoice, data_dir: DataDir, host: HostSettings) -> Chosen
                 write_chosen(data_dir, choice)
                 return choice
             case ShippedModel():
-                forget(data_dir)
+                forget_chosen_model(data_dir)
                 return None
             case LastModel():
                 return _last(data_dir, host)

@@ -38,7 +38,7 @@ def write_chosen(data_dir: DataDir, chosen: ChosenModel) -> None:
     write_private(data_dir.base_model_file, chosen.model_dump(mode="json"))
 
 
-def forget(data_dir: DataDir) -> None:
+def forget_chosen_model(data_dir: DataDir) -> None:
     data_dir.base_model_file.unlink(missing_ok=True)
 
 

@@ -61,7 +61,7 @@ def requested_model(
         raise WrongOptions("--model is empty: name a directory or a hub id, or leave it out")
     if names and request.is_shipped:
         raise WrongOptions(
-            f"{names}: --model {model} goes back to the shipped model as it is: leave the rest out"
+            f"{names}: --model {model} selects the shipped model, which takes none of them"
         )
     if revision is not None and Path(model).expanduser().is_dir():
         raise WrongOptions(f"--revision chooses a commit of the hub, and {model} is a directory")

@@ -65,7 +65,7 @@ def find_model(named: str, *, revision: str | None = None) -> ModelSource:
         return ModelSource(_public_name(directory.resolve().name), directory.resolve())
     if not is_hub_id(named):
         raise ModelNotFound(
-            f"--model {named}: there is no such directory, and it is no hub id such as "
+            f"--model {named}: there is no such directory, and it is not a hub id such as "
             "Qwen/Qwen3-4B"
         )
     snapshot = _snapshot(named, revision or "main", _SMALL)
@@ -117,9 +117,9 @@ def _snapshot(hub_id: str, revision: str, files: tuple[str, ...]) -> Path:
             "`hf auth login`"
         ) from error
     except LocalEntryNotFoundError as error:
-        raise ModelNotFound(_away(hub_id, revision)) from error
+        raise ModelNotFound(_hub_unavailable(hub_id, revision)) from error
     except HFValidationError as error:
-        raise ModelNotFound(f"{hub_id} is no hub id: {error}") from error
+        raise ModelNotFound(f"{hub_id} is not a hub id: {error}") from error
     except OSError as error:  # a full disk, a connection that broke, a hub that is down
         raise ModelNotFound(
             f"{hub_id} could not be downloaded: {error}. Run the command again: complete files "
@@ -127,7 +127,7 @@ def _snapshot(hub_id: str, revision: str, files: tuple[str, ...]) -> Path:
         ) from error
 
 
-def _away(hub_id: str, revision: str) -> str:
+def _hub_unavailable(hub_id: str, revision: str) -> str:
     """Returns the message about files that are not in the cache while the hub is unavailable."""
     shown = revision[:12] if _COMMIT.fullmatch(revision) else revision
     cause = (

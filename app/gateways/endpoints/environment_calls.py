@@ -27,7 +27,7 @@ GONE: Final = frozenset({404, 410})
 _Number = Annotated[float, Field(ge=-LARGEST_REWARD, le=LARGEST_REWARD, strict=True)]
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """A 4xx answer, which a retry would not change."""
 
     def __init__(self, status: int) -> None:
@@ -69,34 +69,34 @@ class StepAnswer:
     unread: tuple[str, ...] = ()
 
 
-class _Answer(BaseModel):
+class _AnswerBody(BaseModel):
     model_config = ConfigDict(extra="allow", allow_inf_nan=False)
 
 
-class _Begun(_Answer):
+class _EpisodeBody(_AnswerBody):
     episode_id: str = Field(min_length=1, max_length=256, strict=True)
 
 
-class _Reset(_Begun):
+class _ResetBody(_EpisodeBody):
     messages: list[dict[str, Any]] | None = None
     tools: list[dict[str, Any]] | None = None
 
 
-class _Result(_Answer):
+class _ResultBody(_AnswerBody):
     call_id: str = Field(strict=True)
     content: str = Field(strict=True)
     error: bool = Field(default=False, strict=True)
 
 
-class _Step(_Answer):
+class _StepBody(_AnswerBody):
     done: bool = Field(strict=True)
-    results: list[_Result] | None = None
+    results: list[_ResultBody] | None = None
     message: str | None = Field(default=None, strict=True)
     reward: _Number | None = None
     components: dict[str, _Number] | None = Field(default=None, max_length=MAX_COMPONENTS)
 
 
-_Model = TypeVar("_Model", bound=_Answer)
+_Model = TypeVar("_Model", bound=_AnswerBody)
 _SHOWN_KEY: Final = 80
 """Largest number of characters of an answer's key in a message."""
 
@@ -151,13 +151,13 @@ def assistant_message(content: str, calls: Sequence[tuple[str, str, str]]) -> di
 
 def read_reset(reply: EgressReply, *, before: Sequence[Mapping[str, Any]]) -> ResetAnswer:
     """Reads the answer to `reset`; `before` are the messages before those of the answer. Raises
-    `EndpointFault` and `Refused`.
+    `EndpointFault` and `CallRefused`.
     """
     sent = _object(reply)
     # A step's texts are a reply to the model, so characters are replaced there, as in a tool's.
     if has_nul(sent):
         raise _bad("the answer has the character U+0000")
-    answer = _validated(_Reset, sent)
+    answer = _validated(_ResetBody, sent)
     messages, tools = answer.messages or [], answer.tools
     for pointer, fault in messages_faults([*before, *messages], ""):
         position = int(pointer.split("/")[1]) - len(before)
@@ -173,7 +173,7 @@ def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer:
     """Reads the answer to a turn with the calls `call_ids`. Raises as `read_reset`."""
     sent = _object(reply)
     _check_names(sent.get("components"))
-    answer = _validated(_Step, sent)
+    answer = _validated(_StepBody, sent)
     results = {
         one.call_id: CallResult(storable(one.content), one.error) for one in answer.results or ()
     }
@@ -191,8 +191,8 @@ def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer:
 def begun_id(reply: EgressReply) -> str | None:
     """Returns the id of an episode in an unusable answer to `reset`; `None` without one."""
     try:
-        return _Begun.model_validate(_object(reply)).episode_id
-    except (EndpointFault, Refused, ValidationError):
+        return _EpisodeBody.model_validate(_object(reply)).episode_id
+    except (EndpointFault, CallRefused, ValidationError):
         return None
 
 
@@ -220,12 +220,14 @@ def _check_names(components: Any) -> None:
         raise _bad(f"`components` has a name that does not match {COMPONENT_NAME}")
 
 
-def _check_results(answer: _Step, results: Mapping[str, object], call_ids: Sequence[str]) -> None:
+def _check_results(
+    answer: _StepBody, results: Mapping[str, object], call_ids: Sequence[str]
+) -> None:
     """Raises `EndpointFault` unless the turn is answered: each call once, or by a message."""
     if len(results) < len(answer.results or ()):
         raise _bad("`results` has two of the same `call_id`")
     if any(call_id not in call_ids for call_id in results):
-        raise _bad("`results` has a `call_id` that is no call of the turn")
+        raise _bad("`results` has a `call_id` that is not a call of the turn")
     missing = sum(call_id not in results for call_id in call_ids)
     if missing and not answer.done:
         raise _bad(f"`results` lacks {missing} of the turn's {len(call_ids)} calls")
@@ -236,11 +238,11 @@ def _check_results(answer: _Step, results: Mapping[str, object], call_ids: Seque
 
 
 def _object(reply: EgressReply) -> dict[str, Any]:
-    """Returns the JSON object of a reply. Raises `Refused` for 4xx, `EndpointFault` for any other
-    reply without one.
+    """Returns the JSON object of a reply. Raises `CallRefused` for 4xx, `EndpointFault` for any
+    other reply without one.
     """
     if is_client_error(reply.status):
-        raise Refused(reply.status)
+        raise CallRefused(reply.status)
     if not is_success(reply.status):
         raise _bad(f"answered {reply.status}")
     try:
@@ -266,7 +268,7 @@ def _validated(model: type[_Model], sent: dict[str, Any]) -> _Model:
         raise _bad(f"`{parameter('', fault['loc'])}`: {fault['msg']}") from None
 
 
-def _unread(answer: _Answer, *, results: Sequence[_Answer] = ()) -> tuple[str, ...]:
+def _unread(answer: _AnswerBody, *, results: Sequence[_AnswerBody] = ()) -> tuple[str, ...]:
     """Returns the unknown keys."""
     found = {excerpt(key, most=_SHOWN_KEY) for key in answer.model_extra or ()}
     found |= {

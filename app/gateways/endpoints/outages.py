@@ -39,14 +39,14 @@ class EndpointState:
 
 
 @dataclass(slots=True)
-class _Pending:
+class _PendingCall:
     trace_id: str
     deadline: float
     sent_at: float | None = None
 
 
 @dataclass(slots=True)
-class Silence:
+class WaitingCalls:
     """The calls that wait for one endpoint. Times are those of the pool's clock."""
 
     answers: int = 0
@@ -54,10 +54,10 @@ class Silence:
     _failing_since: float | None = None
     _last_fault: str | None = None
     _slowest_s: float = 0.0
-    _pending: dict[str, _Pending] = field(default_factory=dict)
+    _pending: dict[str, _PendingCall] = field(default_factory=dict)
 
     def begun(self, call_id: str, trace_id: str, *, deadline: float) -> None:
-        self._pending[call_id] = _Pending(trace_id, deadline)
+        self._pending[call_id] = _PendingCall(trace_id, deadline)
 
     def sent(self, call_id: str, now: float) -> None:
         """Records the first attempt of a call, which until then waits for a slot of the service."""

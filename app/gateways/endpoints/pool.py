@@ -25,7 +25,8 @@ from app.gateways.endpoints.calls import (
 )
 from app.gateways.endpoints.clock import Clock, SystemClock
 from app.gateways.endpoints.limits import Breaker, ConcurrencySlots, Pacer
-from app.gateways.endpoints.outages import EndpointState, Silence, shown_endpoint
+from app.gateways.endpoints.measured_calls import attempt_span, measured_call, note_status
+from app.gateways.endpoints.outages import EndpointState, WaitingCalls, shown_endpoint
 from app.gateways.endpoints.retry_after import retry_after
 from app.gateways.endpoints.signing import CallSigner
 
@@ -99,7 +100,7 @@ class Endpoint:
         self._last_fault = FaultKind.UNREACHABLE
         self.slots = ConcurrencySlots()
         self.breaker = Breaker(pool.clock, patience_s=pool.timeout_s)
-        self._silence = Silence()
+        self._silence = WaitingCalls()
 
     def state(self) -> EndpointState:
         now, ends = self._pool.clock.now(), self.breaker.patience_ends
@@ -125,8 +126,10 @@ class Endpoint:
         self._calls += 1
         self._silence.begun(request.call_id, request.trace_id, deadline=deadline)
         try:
-            with self._pool.pending():
-                return await self._call_with_retries(request, read, signer, deadline=deadline)
+            with self._pool.pending(), measured_call(request) as measured:
+                answer = await self._call_with_retries(request, read, signer, deadline=deadline)
+                measured.attempts = answer.attempts
+                return answer
         finally:
             self._silence.ended(request.call_id)
             self._calls -= 1
@@ -201,12 +204,14 @@ class Endpoint:
         remaining = max(0.001, deadline - self._pool.clock.now())
         try:
             check_headers(request.headers)
-            reply = await self._pool.egress.post(
-                self._url,
-                headers={**request.headers, **signed},
-                body=request.body,
-                timeout_s=remaining,
-            )
+            with attempt_span(request, attempt) as span:
+                reply = await self._pool.egress.post(
+                    self._url,
+                    headers={**request.headers, **signed},
+                    body=request.body,
+                    timeout_s=remaining,
+                )
+                note_status(span, reply.status)
         except EndpointRefused as refused:
             raise EndpointFault(FaultKind.REFUSED, str(refused)) from None
         except EgressFailure as failure:

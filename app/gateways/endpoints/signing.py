@@ -6,8 +6,6 @@ Promises: `webhook-id` and `Idempotency-Key` are the same over all retries of on
 """
 
 import base64
-import hashlib
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
@@ -16,10 +14,10 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from standardwebhooks import Webhook
 
+from app.telemetry.spans import SPANS
+from app.telemetry.trace_ids import span_of, trace_of
+
 _SECRET_BYTES: Final = 32
-_HEX_DIGITS: Final = re.compile(r"[0-9a-f]")
-_TRACE_DIGITS: Final = 32
-_SPAN_DIGITS: Final = 16
 
 
 def signing_secret(secret_key: str, project_id: str) -> str:
@@ -73,9 +71,9 @@ class CallSigner:
 
 
 def traceparent(trace_id: str, call_id: str, *, attempt: int) -> str:
-    """Returns the W3C Trace Context header: a rollout is a trace, each attempt a separate span."""
-    digits = "".join(_HEX_DIGITS.findall(trace_id.removeprefix("trace_")))
-    if len(digits) != _TRACE_DIGITS:
-        digits = hashlib.sha256(trace_id.encode()).hexdigest()[:_TRACE_DIGITS]
-    span = hashlib.sha256(f"{call_id}/{attempt}".encode()).hexdigest()[:_SPAN_DIGITS]
-    return f"00-{digits}-{span}-01"
+    """Returns the W3C Trace Context header: a rollout is a trace, each attempt a separate span, the
+    one that `app.telemetry` records of it.
+    """
+    trace = trace_of(trace_id)
+    flags = "01" if SPANS.samples(trace) else "00"
+    return f"00-{trace}-{span_of(call_id, attempt)}-{flags}"

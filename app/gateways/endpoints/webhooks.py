@@ -12,9 +12,9 @@ from standardwebhooks import Webhook
 
 from app.domain.events.webhooks import (
     SEND_TIMEOUT_S,
+    AttemptOutcome,
     DeliveryError,
     EndpointCredentials,
-    Outcome,
     SigningSecret,
     WebhookEvent,
     event_body,
@@ -28,15 +28,15 @@ USER_AGENT: Final = "agent-rft/1 (webhooks)"
 
 async def send_event(
     egress: Egress, url: str, event: WebhookEvent, secrets: Sequence[SigningSecret]
-) -> Outcome:
+) -> AttemptOutcome:
     """Sends the event once. Never raises for a fault of the receiver."""
     body = event_body(event)
     headers = signed_headers(event.id, body, secrets, now=datetime.now(UTC))
     try:
         reply = await egress.notify(url, headers=headers, body=body, timeout_s=SEND_TIMEOUT_S)
     except EgressFailure as failure:
-        return Outcome(error=DeliveryError(failure.kind.value))
-    return Outcome(reply.status, retry_after=reply.headers.get("retry-after"))
+        return AttemptOutcome(error=DeliveryError(failure.kind.value))
+    return AttemptOutcome(reply.status, retry_after=reply.headers.get("retry-after"))
 
 
 def signed_headers(

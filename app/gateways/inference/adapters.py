@@ -84,8 +84,8 @@ class AdapterCache:
 
 
 async def unload_unused(inference: Inference, engine_name: str) -> None:
-    """Unloads an adapter, best effort: an unavailable engine or an adapter that is not loaded is no
-    error, and an adapter that stays loaded only uses memory.
+    """Unloads an adapter, best effort: an unavailable engine or an adapter that is not loaded is
+    not an error, and an adapter that stays loaded only uses memory.
     """
     try:
         async with asyncio.timeout(_UNLOAD_TIMEOUT_S):

@@ -72,10 +72,10 @@ def _embeddings(reply: EgressReply, count: int) -> list[Embedding]:
 
 
 def _direction(sent: Any) -> "array[float]":
-    return directed(_decoded(sent) if isinstance(sent, str) else array("d", sent))
+    return unit_vector(_decoded(sent) if isinstance(sent, str) else array("d", sent))
 
 
-def directed(numbers: Iterable[float]) -> "array[float]":
+def unit_vector(numbers: Iterable[float]) -> "array[float]":
     """Returns the numbers scaled to length 1. Raises `ValueError` for numbers without a
     direction.
     """

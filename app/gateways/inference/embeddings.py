@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.embedding_replies import Embedding, directed, reader_of
+from app.gateways.inference.embedding_replies import Embedding, reader_of, unit_vector
 from app.settings.embeddings import EmbeddingSettings
 
 __all__ = [
@@ -73,7 +73,7 @@ class NoEmbeddings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Requested:
+class _EmbeddingRequest:
     """A requested text."""
 
     key: bytes
@@ -96,8 +96,8 @@ class BatchedEmbeddings:
         self._endpoint = endpoints.endpoint(f"{settings.base_url.rstrip('/')}/embeddings")
         self._signer = signer
         self._kept: OrderedDict[bytes, Embedding] = OrderedDict()
-        self._pending: dict[bytes, _Requested] = {}
-        self._queue: deque[_Requested] = deque()
+        self._pending: dict[bytes, _EmbeddingRequest] = {}
+        self._queue: deque[_EmbeddingRequest] = deque()
         self._tasks = set[asyncio.Task[None]]()
 
     @property
@@ -119,8 +119,8 @@ class BatchedEmbeddings:
             return replace(await asyncio.shield(asked.answer), tokens=0)
         return await asyncio.shield(self._enqueue(key, text).answer)
 
-    def _enqueue(self, key: bytes, text: str) -> _Requested:
-        asked = _Requested(key, text, asyncio.get_running_loop().create_future())
+    def _enqueue(self, key: bytes, text: str) -> _EmbeddingRequest:
+        asked = _EmbeddingRequest(key, text, asyncio.get_running_loop().create_future())
         self._pending[key] = asked
         self._queue.append(asked)
         if len(self._queue) == 1:
@@ -144,7 +144,7 @@ class BatchedEmbeddings:
                 batch.append(self._queue.popleft())
             self._start(self._answer(batch))
 
-    async def _answer(self, batch: Sequence[_Requested]) -> None:
+    async def _answer(self, batch: Sequence[_EmbeddingRequest]) -> None:
         try:
             answers = await self._request([asked.text for asked in batch])
             if answers is None:  # one of them is refused: each is asked for alone
@@ -163,7 +163,7 @@ class BatchedEmbeddings:
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
 
-    def _fail(self, batch: Sequence[_Requested], fault: BaseException) -> None:
+    def _fail(self, batch: Sequence[_EmbeddingRequest], fault: BaseException) -> None:
         for asked in batch:
             if self._pending.pop(asked.key, None) is not None:
                 asked.fail(fault)
@@ -204,7 +204,7 @@ class InMemoryEmbeddings:
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
         self.asked += texts
-        return [Embedding(directed(self.script(text))) for text in texts]
+        return [Embedding(unit_vector(self.script(text))) for text in texts]
 
 
 def build_embeddings(

@@ -7,15 +7,17 @@ any time. Promises that a request whose engine has computed nothing for `still_s
 """
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
+_GAUGE: Final = re.compile(r"# TYPE \S+ gauge")
+_NAME_END: Final = re.compile(r"[{ ]")
 _READS: Final = 12
 """Number of reads of the counters within `still_s`."""
 Read = Callable[[], Awaitable[str | None]]
-"""Returns a text that changes whenever the engine computes; `None` while it gives no sign of life.
-"""
+"""Returns a text that changes whenever the engine computes; `None` while it reports no work."""
 
 
 class EngineWatch:
@@ -60,7 +62,16 @@ class EngineWatch:
 
 
 def counters(metrics: str) -> str:
-    """Returns the lines of a Prometheus text that count an engine's work, in vLLM's names."""
+    """Returns the lines of a Prometheus text that count an engine's work, in vLLM's names.
+
+    Gauges are left out: requests that arrive or give up change them, also in a stuck engine.
+    """
+    lines = metrics.splitlines()
+    gauges = {line.split()[2] for line in lines if _GAUGE.fullmatch(line)}
     return "\n".join(
-        line for line in metrics.splitlines() if line.startswith("vllm:") and "_created" not in line
+        line
+        for line in lines
+        if line.startswith("vllm:")
+        and "_created" not in line
+        and _NAME_END.split(line, maxsplit=1)[0] not in gauges
     )

@@ -23,7 +23,12 @@ from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
 from app.domain.texts.strict_json import refuse_constant
 from app.gateways.inference.connections import Connections
 from app.gateways.inference.engine_watch import EngineWatch, counters
-from app.gateways.inference.inference import AdapterMissing, Completion, EngineAway, EngineFailed
+from app.gateways.inference.inference import (
+    AdapterMissing,
+    Completion,
+    EngineFailed,
+    EngineUnavailable,
+)
 
 _HEALTH_TIMEOUT_S: Final = 2.0
 _CONNECT_TIMEOUT_S: Final = 5.0
@@ -121,7 +126,9 @@ class HttpInference:
         try:
             return _read_completion(reply["choices"][0], prompt_token_ids, prompt_logprobs)
         except (LookupError, TypeError, ValueError) as error:
-            raise EngineAway(f"The engine's reply has an unknown shape: {error!r}.") from error
+            raise EngineUnavailable(
+                f"The engine's reply has an unknown shape: {error!r}."
+            ) from error
 
     async def load_adapter(self, name: str, path: Path) -> None:
         body = {"lora_name": name, "lora_path": str(path)}
@@ -193,13 +200,15 @@ class HttpInference:
             ):
                 text = await response.read()
         except TimeoutError as error:
-            raise EngineAway("The engine did not answer in time: it computes nothing.") from error
+            raise EngineUnavailable(
+                "The engine did not answer in time: it computes nothing."
+            ) from error
         try:
             reply = json.loads(text, parse_constant=refuse_constant)
         except ValueError as error:
-            raise EngineAway("The engine's reply is not JSON.") from error
+            raise EngineUnavailable("The engine's reply is not JSON.") from error
         if not isinstance(reply, dict):
-            raise EngineAway("The engine's reply is not an object.")
+            raise EngineUnavailable("The engine's reply is not an object.")
         return reply
 
     @asynccontextmanager
@@ -224,9 +233,11 @@ class HttpInference:
                     raise _error(response.status, await response.text(errors="replace"))
                 yield response
         except TimeoutError as error:
-            raise EngineAway("The engine did not answer in time.") from error
+            raise EngineUnavailable("The engine did not answer in time.") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise EngineAway(f"The engine is away ({type(error).__name__}).") from error
+            raise EngineUnavailable(
+                f"The engine is unavailable ({type(error).__name__})."
+            ) from error
 
 
 def _read_completion(
@@ -270,5 +281,5 @@ def _error(status: int, text: str) -> Exception:
         return InvalidRequest(message or text[:500], param=param, code=named)
     if status in {401, 403}:
         return Unavailable("The engine refused the service's key.")
-    kind = EngineFailed if status == _FAILED else EngineAway
+    kind = EngineFailed if status == _FAILED else EngineUnavailable
     return kind(f"The engine answered {status}.")

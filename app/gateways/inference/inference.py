@@ -15,11 +15,11 @@ from app.domain.errors import InvalidRequest, NotFound, Unavailable
 from app.domain.jobs.reproducibility import EngineMachine
 
 
-class EngineAway(Unavailable):
+class EngineUnavailable(Unavailable):
     """The engine does not answer or has failed; a later call may succeed."""
 
 
-class EngineFailed(EngineAway):
+class EngineFailed(EngineUnavailable):
     """The engine answered with status 500."""
 
 
@@ -46,7 +46,9 @@ class Completion:
 
 
 class Inference(Protocol):
-    """Every call raises `EngineAway`, `AdapterMissing` or `InvalidRequest`; none is retried."""
+    """Every call raises `EngineUnavailable`, `AdapterMissing` or `InvalidRequest`; none is
+    retried.
+    """
 
     async def complete(
         self,
@@ -119,7 +121,7 @@ class InMemoryInference:
         self._script = script
         self.base_models = base_models
         self.adapters: dict[str, Path] = {}
-        self.away = False
+        self.unavailable = False
         self.machine_of_engine: EngineMachine | None = EngineMachine("twin", batch_invariant=True)
         self.prompts: list[tuple[str, list[int]]] = []
         self.chat_replies: list[dict[str, Any]] = []
@@ -165,7 +167,7 @@ class InMemoryInference:
         return self.machine_of_engine
 
     async def healthy(self) -> bool:
-        return not self.away
+        return not self.unavailable
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         self._check(str(body["model"]))
@@ -179,10 +181,10 @@ class InMemoryInference:
         return self
 
     async def aclose(self) -> None:
-        self.away = True
+        self.unavailable = True
 
     def _check(self, model: str | None) -> None:
-        if self.away:
-            raise EngineAway("The engine is away.")
+        if self.unavailable:
+            raise EngineUnavailable("The engine is unavailable.")
         if model is not None and model not in self.base_models and model not in self.adapters:
             raise AdapterMissing(f"The model '{model}' does not exist.", param="model")

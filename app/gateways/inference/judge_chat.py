@@ -52,7 +52,7 @@ class JudgeFault(Exception):
         self.message = message
 
 
-class Unstructured(Exception):
+class StructuredOutputUnsupported(Exception):
     """The server does not support structured output; a request without it may succeed."""
 
 

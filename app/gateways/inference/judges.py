@@ -31,7 +31,7 @@ from app.gateways.inference.judge_chat import (
     JudgeFault,
     JudgeQuestion,
     JudgeReply,
-    Unstructured,
+    StructuredOutputUnsupported,
     read_completion,
     read_reply,
     refuses_structure,
@@ -136,11 +136,11 @@ class RoutedJudges:
         if server not in self._unstructured:
             try:
                 return await self._ask(question, structured=True)
-            except Unstructured:
+            except StructuredOutputUnsupported:
                 self._unstructured.add(server)
         try:
             return await self._ask(question, structured=False)
-        except Unstructured:
+        except StructuredOutputUnsupported:
             raise JudgeFault(FaultKind.ERROR, "refused the request") from None
 
     async def _ask(self, question: JudgeQuestion, *, structured: bool) -> JudgeReply:
@@ -188,7 +188,7 @@ class RoutedJudges:
                 return reply
             case EgressReply(status=status, body=refusal):
                 if refuses_structure(refusal.decode(errors="replace")):
-                    raise Unstructured
+                    raise StructuredOutputUnsupported
                 raise JudgeFault(FaultKind.ERROR, f"answered {status}")
             case _:
                 assert_never(answer.value)
@@ -206,7 +206,7 @@ class RoutedJudges:
             except (Unavailable, EndpointFault) as error:
                 wait_s = random.random() * min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0**attempt)
                 if clock.now() + wait_s >= deadline:
-                    raise JudgeFault(FaultKind.UNREACHABLE, "the engine is away") from error
+                    raise JudgeFault(FaultKind.UNREACHABLE, "the engine is unavailable") from error
             await clock.sleep(wait_s)
 
     async def _chat_once(
@@ -231,7 +231,7 @@ class RoutedJudges:
             raise
         except RequestError as error:
             if "response_format" in body and refuses_structure(f"{error.param} {error.message}"):
-                raise Unstructured from error
+                raise StructuredOutputUnsupported from error
             message = error.message.replace(model.engine_name, model.name)
             raise JudgeFault(FaultKind.ERROR, f"the engine refused: {message}") from error
         return read_completion(content, latency_s=time.perf_counter() - started)

@@ -8,8 +8,8 @@ from app.domain.tools.mcp_listings import (
     SERVERS,
     ListedTool,
     ListingFault,
-    allowed,
     resource_faults,
+    select_allowed_tools,
 )
 from app.domain.tools.mcp_resources import reading_tool
 from app.domain.tools.mcp_servers import McpListing, McpResource, McpServerSpec, McpTool
@@ -34,7 +34,7 @@ class JobListing:
     keeps_session: bool = False
 
 
-async def listed(
+async def list_job_tools(
     server: McpServerSpec,
     index: int,
     endpoints: EndpointPool,
@@ -64,7 +64,7 @@ async def listed(
 def _read(server: McpServerSpec, found: ServerTools, echoes: Echoes, param: str) -> JobListing:
     """Returns what the job keeps of a listing, on a thread: a listing may be long."""
     offered = tuple(_without(echoes, listed) for listed in found.tools)
-    tools, faults = allowed(server, offered, param)
+    tools, faults = select_allowed_tools(server, offered, param)
     resources = tuple(_shown_resource(echoes, resource) for resource in found.resources)
     faults += resource_faults(server, found.resources, resources, param)
     if resources:
@@ -89,7 +89,7 @@ def _without(echoes: Echoes, listed: ListedTool) -> ListedTool:
 
 
 def _shown_resource(echoes: Echoes, resource: McpResource) -> McpResource:
-    texts = {name: text for name, text in resource if text is not None}
+    texts = {name: text for name, text in resource if isinstance(text, str)}
     hidden = {name: echoes.hidden_in(text) for name, text in texts.items()}
     return resource.model_copy(update=hidden)
 

@@ -5,21 +5,25 @@ Promises: names are short, whatever a server lists. Must not know which of the t
 """
 
 import json
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, assert_never
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     METHOD_NOT_FOUND,
     ListResourcesRequest,
     ListResourcesResult,
+    ListResourceTemplatesRequest,
+    ListResourceTemplatesResult,
     ListToolsRequest,
     ListToolsResult,
     PaginatedRequestParams,
     Resource,
+    ResourceTemplate,
     Tool,
 )
+from pydantic import BaseModel
 
 from app.domain.texts.storable_text import storable
 from app.domain.tools.mcp_listings import CUT, ListedTool, shown_name
@@ -30,6 +34,9 @@ from app.gateways.mcp.session import McpSession
 from app.gateways.mcp.transport import McpServer
 
 _T = TypeVar("_T")
+_Result = TypeVar("_Result", bound=BaseModel)
+_Page = tuple[int, str | None]
+"""Number of characters of a page, and the cursor of the next one."""
 MAX_PAGES: Final = 50
 MAX_LISTED: Final = 1_000
 MAX_CHARACTERS: Final = 2_000_000
@@ -74,7 +81,7 @@ async def still_lists(session: McpSession, name: str) -> bool:
 async def _pages(session: McpSession) -> tuple[ListedTool, ...]:
     found: dict[str, ListedTool] = {}
 
-    async def page(cursor: str | None) -> tuple[int, str | None]:
+    async def page(cursor: str | None) -> _Page:
         client = await session.client()
         request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
         result = await _answer(session, client.session.send_request(request, ListToolsResult))
@@ -94,33 +101,47 @@ async def _pages(session: McpSession) -> tuple[ListedTool, ...]:
 
 
 async def _resources(session: McpSession) -> tuple[McpResource, ...]:
-    """Returns the resources; none of a server that has no such method."""
-    found: dict[str, McpResource] = {}
+    """Returns the resources, then the templates of their addresses; none of a server that has no
+    such methods.
+    """
+    found: dict[tuple[str, bool], McpResource] = {}
 
-    async def page(cursor: str | None) -> tuple[int, str | None]:
-        client = await session.client()
-        request = ListResourcesRequest(params=PaginatedRequestParams(cursor=cursor))
-        work = client.session.send_request(request, ListResourcesResult)
-        try:
-            result = await session.ask(work)
-        except MCPError as error:
-            if error.code == METHOD_NOT_FOUND:
-                return 0, None
-            raise session.fault_of(error) from None
-        for resource in result.resources:
-            found.setdefault(resource.uri, _listed_resource(resource))
+    def kept(resources: Sequence[Resource | ResourceTemplate], cursor: str | None) -> _Page:
+        for resource in resources:
+            listed = _listed_resource(resource)
+            found.setdefault((listed.uri, listed.template), listed)
             if len(found) > MAX_RESOURCES:
                 raise _fault(f"lists more than {MAX_RESOURCES} resources")
-        return sum(len(each.model_dump_json()) for each in result.resources), result.next_cursor
+        return sum(len(each.model_dump_json()) for each in resources), cursor
+
+    async def page(cursor: str | None) -> _Page:
+        request = ListResourcesRequest(params=PaginatedRequestParams(cursor=cursor))
+        result = await _known(session, request, ListResourcesResult)
+        return (0, None) if result is None else kept(result.resources, result.next_cursor)
+
+    async def page_of_templates(cursor: str | None) -> _Page:
+        request = ListResourceTemplatesRequest(params=PaginatedRequestParams(cursor=cursor))
+        result = await _known(session, request, ListResourceTemplatesResult)
+        return (0, None) if result is None else kept(result.resource_templates, result.next_cursor)
 
     await _to_the_last(page, "resources")
+    await _to_the_last(page_of_templates, "templates of resources")
     return tuple(found.values())
 
 
-async def _to_the_last(
-    page: Callable[[str | None], Awaitable[tuple[int, str | None]]], what: str
-) -> None:
-    """Asks for page after page. `page` returns the characters of one and the cursor of the next."""
+async def _known(session: McpSession, request: Any, result: type[_Result]) -> _Result | None:
+    """Returns the answer to a request; `None` of a server that has no such method."""
+    client = await session.client()
+    try:
+        return await session.ask(client.session.send_request(request, result))
+    except MCPError as error:
+        if error.code == METHOD_NOT_FOUND:
+            return None
+        raise session.fault_of(error) from None
+
+
+async def _to_the_last(page: Callable[[str | None], Awaitable[_Page]], what: str) -> None:
+    """Asks for page after page."""
     cursor: str | None = None
     seen: set[str] = set()
     total = 0
@@ -144,9 +165,17 @@ async def _answer(session: McpSession, work: Coroutine[Any, Any, _T]) -> _T:
         raise session.fault_of(error) from None
 
 
-def _listed_resource(resource: Resource) -> McpResource:
+def _listed_resource(resource: Resource | ResourceTemplate) -> McpResource:
+    match resource:
+        case Resource(uri=uri):
+            is_template = False
+        case ResourceTemplate(uri_template=uri):
+            is_template = True
+        case _:
+            assert_never(resource)
     return McpResource(
-        uri=storable(resource.uri),
+        uri=storable(uri),
+        template=is_template,
         name=storable(resource.title or resource.name),
         description=None if resource.description is None else storable(resource.description),
         mime_type=None if resource.mime_type is None else storable(resource.mime_type),

@@ -145,5 +145,5 @@ def _code(message: dict[str, Any] | None) -> Any:
     return error.get("code") if isinstance(error, dict) else None
 
 
-def encoded(message: dict[str, Any]) -> bytes:
+def encode_message(message: dict[str, Any]) -> bytes:
     return json.dumps(message).encode()

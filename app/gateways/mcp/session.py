@@ -34,7 +34,7 @@ from pydantic import ValidationError
 
 from app.domain.texts.storable_text import storable
 from app.domain.texts.strict_json import is_too_deep
-from app.domain.tools.mcp_resources import URI, unread_uri
+from app.domain.tools.mcp_resources import URI, listed_resource, unread_uri
 from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.calls import EndpointFault, FaultKind
 from app.gateways.endpoints.tool_calls import TOO_LARGE_REPLY, TOO_LARGE_REQUEST
@@ -47,6 +47,7 @@ from app.gateways.mcp.transport import (
     EndpointTransport,
     McpServer,
 )
+from app.telemetry.spans import SPANS
 
 log = structlog.get_logger()
 _T = TypeVar("_T")
@@ -54,6 +55,9 @@ _T = TypeVar("_T")
 _NOWHERE: Final = "http://mcp.invalid/"
 """Dummy address for the library; the transport has the real one."""
 _CLIENT: Final = Implementation(name="agent-rft", version="1")
+_WRONG_ARGUMENTS: Final = frozenset({INVALID_PARAMS})
+_NO_RESOURCE: Final = frozenset({INVALID_PARAMS, -32002})
+"""The second is the code of earlier versions of the protocol."""
 _END_LIMIT_S: Final = 10.0
 LONGEST_END_S: Final = _END_LIMIT_S + END_TIMEOUT_S
 """Seconds within which a session ends, whatever its server does."""
@@ -134,6 +138,7 @@ class McpSession:
         if too_long is not None:
             return ToolOutcome(too_long, "too_large", 0.0, 0)
         client = await self.client()
+        self.transport.callers[call.call_id] = SPANS.running
         params = CallToolRequestParams(
             name=call.name,
             arguments=arguments,
@@ -149,13 +154,15 @@ class McpSession:
         return self._outcome(call, *read_result(result))
 
     async def _read(self, call: McpCall, arguments: dict[str, Any]) -> ToolOutcome:
-        """Reads a resource. Only one that was listed is asked for, so that every refusal is a fault
-        of the server.
+        """Reads a resource. The refusal of one that was listed is a fault of the server; that of an
+        address whose values the model chose for a template is a mistake of the model.
         """
-        unread = unread_uri(arguments, self._server.resources)
-        if unread is not None:
+        resource = listed_resource(arguments.get(URI), self._server.resources)
+        if resource is None:
+            unread = unread_uri(arguments, self._server.resources)
             return ToolOutcome(unread, "bad_arguments", 0.0, 0)
         client = await self.client()
+        self.transport.callers[call.call_id] = SPANS.running
         params = ReadResourceRequestParams(
             uri=arguments[URI], _meta={CALL_ID: call.call_id, ROLLOUT_ID: self._trace_id}
         )
@@ -163,7 +170,8 @@ class McpSession:
         try:
             result = await self.ask(work)
         except MCPError as error:
-            return self._refused(call, error, by_words=False)
+            mistakes = _NO_RESOURCE if resource.template else frozenset[int]()
+            return self._refused(call, error, mistakes=mistakes)
         if result.result_type != "complete":
             raise _unreadable()
         return self._outcome(call, read_contents(result), None)
@@ -200,12 +208,14 @@ class McpSession:
             if not isinstance(error, Exception):
                 raise
 
-    def _refused(self, call: McpCall, error: MCPError, *, by_words: bool = True) -> ToolOutcome:
-        """Returns the text about a mistake of the model. Raises any other refusal. `by_words`: the
-        server may say of arguments that they are wrong.
+    def _refused(
+        self, call: McpCall, error: MCPError, *, mistakes: frozenset[int] = _WRONG_ARGUMENTS
+    ) -> ToolOutcome:
+        """Returns the text about a mistake of the model, which `mistakes` are the codes of. Raises
+        any other refusal.
         """
         fault = self.transport.faults.get(call.call_id)
-        if by_words and fault is None and error.code == INVALID_PARAMS:
+        if fault is None and error.code in mistakes:
             return self._outcome(call, storable(f"Error: {error.message}"), INVALID)
         fault = fault or self.fault_of(error)
         if fault.kind is FaultKind.TOO_LARGE:

@@ -29,10 +29,11 @@ from app.gateways.mcp.argument_headers import argument_headers
 from app.gateways.mcp.replies import (
     NEGOTIATION,
     ServerReply,
-    encoded,
+    encode_message,
     read_reply,
     refusal,
 )
+from app.telemetry.spans import SPANS, RunningSpan
 
 CALL_ID: Final = "agent-rft/call-id"
 ROLLOUT_ID: Final = "agent-rft/rollout-id"
@@ -91,6 +92,8 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         """Answers by id of the tool call."""
         self.faults: dict[str, EndpointFault] = {}
         """By id of the tool call."""
+        self.callers: dict[str, RunningSpan | None] = {}
+        """By id of the tool call: the library sends it from a task of its own."""
 
     @override
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -119,10 +122,12 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
             headers=headers, body=body, call_id=called or new_id("call_"), trace_id=self._trace_id
         )
         read = partial(read_reply, request_id=request_id, method=method)
+        caller = SPANS.running if called is None else self.callers.pop(called, None)
         try:
-            answer = await self._server.endpoint.call(
-                endpoint_request, read, signer=self._server.signer
-            )
+            with SPANS.resumed(caller):
+                answer = await self._server.endpoint.call(
+                    endpoint_request, read, signer=self._server.signer
+                )
         except EndpointFault as fault:
             return self._failed(request_id, fault, called)
         if called is not None:
@@ -137,7 +142,7 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         if reply.message is not None:
             if called is None:
                 self.refusal = None
-            content = encoded({**reply.message, "jsonrpc": "2.0", "id": request_id})
+            content = encode_message({**reply.message, "jsonrpc": "2.0", "id": request_id})
             return httpx2.Response(reply.status, headers=headers, content=content)
         if request_id is not None:
             # A refusal without words of the protocol: the library would lose the status.
@@ -196,4 +201,4 @@ def _error(request_id: Any, fault: EndpointFault) -> httpx2.Response:
     error = {"code": _FAILED, "message": fault.message}
     message = {"jsonrpc": "2.0", "id": request_id, "error": error}
     headers = {"content-type": "application/json"}
-    return httpx2.Response(200, headers=headers, content=encoded(message))
+    return httpx2.Response(200, headers=headers, content=encode_message(message))

@@ -1,7 +1,7 @@
 """Objects: datasets, checkpoints and adapters as bytes under keys, on a disk or in an S3 bucket."""
 
 from app.gateways.objects.build import build_objects
-from app.gateways.objects.fetched import fetched
+from app.gateways.objects.fetched import local_copy
 from app.gateways.objects.local import LocalObjects
 from app.gateways.objects.memory import InMemoryObjects
 from app.gateways.objects.objects import (
@@ -20,6 +20,6 @@ __all__ = [
     "StoredChild",
     "StoredObject",
     "build_objects",
-    "fetched",
+    "local_copy",
     "put_bytes",
 ]

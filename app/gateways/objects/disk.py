@@ -70,7 +70,7 @@ def committed_files(directory: Path) -> list[Path]:
     return files
 
 
-def appear(partial: Path, target: Path) -> None:
+def publish_file(partial: Path, target: Path) -> None:
     """Renames the file and flushes the directory, so that the new name is durable before a row
     references it.
     """

@@ -18,7 +18,7 @@ _STALE_S: Final = 24 * 3600.0
 
 
 @asynccontextmanager
-async def fetched(objects: Objects, key: str, work_dir: Path) -> AsyncIterator[Path]:
+async def local_copy(objects: Objects, key: str, work_dir: Path) -> AsyncIterator[Path]:
     """Yields a file with the object's bytes, which is removed at the end; a reader that has it open
     can continue. Raises `FileNotFoundError` and `Unavailable`.
     """

@@ -19,11 +19,11 @@ from anyio import to_thread
 from app.disk.model_directories import check_directory, flush, is_plain
 from app.gateways.free_space import FreeSpace
 from app.gateways.objects.disk import (
-    appear,
     committed_files,
     link_or_copy,
     make_read_only,
     partial_of,
+    publish_file,
     remove,
     room_needed,
 )
@@ -33,7 +33,7 @@ from app.gateways.objects.objects import (
     StoredObject,
     check_size,
     key_parts,
-    normalised,
+    normalised_key,
 )
 
 
@@ -59,7 +59,7 @@ class LocalObjects:
                         check_size(size, max_bytes)
                         await to_thread.run_sync(self._write, file, digest, chunk)
                     await to_thread.run_sync(_finish, file, partial)
-                await to_thread.run_sync(appear, partial, target)
+                await to_thread.run_sync(publish_file, partial, target)
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
@@ -90,7 +90,7 @@ class LocalObjects:
         await to_thread.run_sync(remove, self._path(key))
 
     async def children(self, directory: str) -> list[StoredChild]:
-        return await to_thread.run_sync(_children, self._path(directory), normalised(directory))
+        return await to_thread.run_sync(_children, self._path(directory), normalised_key(directory))
 
     def _prepare(self, target: Path) -> None:
         self._space.check()
@@ -143,7 +143,7 @@ def _put_directory(directory: Path, target: Path) -> None:
                 link_or_copy(file, partial / file.name)
                 flush(partial / file.name)
             flush(partial)
-            appear(partial, target)
+            publish_file(partial, target)
     except BaseException:
         remove(partial)
         raise

@@ -12,7 +12,7 @@ from app.gateways.objects.objects import (
     StoredChild,
     StoredObject,
     check_size,
-    normalised,
+    normalised_key,
 )
 
 
@@ -26,7 +26,7 @@ class InMemoryObjects:
     async def put(
         self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
     ) -> StoredObject:
-        name = normalised(key)
+        name = normalised_key(key)
         content = b""
         async for chunk in chunks:
             content += chunk
@@ -45,7 +45,7 @@ class InMemoryObjects:
         _write(destination, self._get(key))
 
     async def put_directory(self, key: str, directory: Path) -> None:
-        directory_name = normalised(key)
+        directory_name = normalised_key(key)
         files = {path.name: path.read_bytes() for path in committed_files(directory)}
         if f"{directory_name}/{MANIFEST}" in self.stored:
             raise FileExistsError(key)
@@ -53,7 +53,7 @@ class InMemoryObjects:
             self._store(f"{directory_name}/{name}", content)
 
     async def fetch_directory(self, key: str, destination: Path) -> None:
-        below = f"{normalised(key)}/"
+        below = f"{normalised_key(key)}/"
         files = {name: self.stored[below + name] for name in self._names(key)}
         if not files:
             raise FileNotFoundError(key)
@@ -67,7 +67,7 @@ class InMemoryObjects:
         _write_all(destination, files)
 
     async def delete(self, key: str) -> None:
-        name, below = normalised(key), f"{normalised(key)}/"
+        name, below = normalised_key(key), f"{normalised_key(key)}/"
         for stored in [each for each in self.stored if each == name or each.startswith(below)]:
             del self.stored[stored]
 
@@ -75,7 +75,7 @@ class InMemoryObjects:
         now, children = time.time(), {}
         for rest in self._names(directory):
             name, below, _ = rest.partition("/")
-            key = f"{normalised(directory)}/{name}"
+            key = f"{normalised_key(directory)}/{name}"
             children[key] = (
                 StoredChild(key, None, None)
                 if below
@@ -84,11 +84,11 @@ class InMemoryObjects:
         return [children[key] for key in sorted(children)]
 
     def _names(self, directory: str) -> list[str]:
-        prefix = f"{normalised(directory)}/"
+        prefix = f"{normalised_key(directory)}/"
         return [key.removeprefix(prefix) for key in self.stored if key.startswith(prefix)]
 
     def _get(self, key: str) -> bytes:
-        name = normalised(key)
+        name = normalised_key(key)
         if name not in self.stored:
             raise FileNotFoundError(key)
         return self.stored[name]

@@ -42,7 +42,7 @@ class StoredChild:
 
 
 class Objects(Protocol):
-    """Every method raises `ValueError` for a string that is no key (see `key_parts`), and
+    """Every method raises `ValueError` for a string that is not a key (see `key_parts`), and
     `Unavailable` while the storage is full or unavailable.
     """
 
@@ -87,7 +87,7 @@ class Objects(Protocol):
         ...
 
     async def delete(self, key: str) -> None:
-        """Removes an object, or all objects below a directory; a missing one is no error."""
+        """Removes an object, or all objects below a directory; a missing one is not an error."""
         ...
 
     async def children(self, directory: str) -> list[StoredChild]:
@@ -125,7 +125,7 @@ def key_parts(key: str) -> tuple[str, ...]:
     return path.parts
 
 
-def normalised(key: str) -> str:
+def normalised_key(key: str) -> str:
     """Returns the one spelling of a key: `a//b/./c/` is `a/b/c`. Raises as `key_parts`."""
     return "/".join(key_parts(key))
 

@@ -30,7 +30,7 @@ from app.gateways.objects.objects import (
     StoredChild,
     StoredObject,
     check_size,
-    normalised,
+    normalised_key,
 )
 from app.settings.objects import ObjectsSettings
 
@@ -56,8 +56,8 @@ class S3Objects:
     async def put(
         self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
     ) -> StoredObject:
-        name = normalised(key)
-        counted = _Counted(chunks, max_bytes)
+        name = normalised_key(key)
+        counted = _PartStream(chunks, max_bytes)
         async with aclosing(counted.parts()) as parts:
             first = await anext(parts, b"")
             second = await anext(parts, None)
@@ -73,7 +73,7 @@ class S3Objects:
     ) -> AsyncGenerator[bytes, None]:
         with _faults():
             result = await self._store.get_async(
-                normalised(key), options={"range": {"offset": start}} if start else None
+                normalised_key(key), options={"range": {"offset": start}} if start else None
             )
             stream = result.stream(min_chunk_size=chunk_bytes)
         while True:
@@ -89,7 +89,7 @@ class S3Objects:
         await self._download(key, destination)
 
     async def put_directory(self, key: str, directory: Path) -> None:
-        name = normalised(key)
+        name = normalised_key(key)
         files = await asyncio.to_thread(committed_files, directory)
         if await self._exists(f"{name}/{MANIFEST}"):
             raise FileExistsError(key)
@@ -100,7 +100,7 @@ class S3Objects:
 
     async def fetch_directory(self, key: str, destination: Path) -> None:
         with _faults():
-            result = await self._store.get_async(f"{normalised(key)}/{MANIFEST}")
+            result = await self._store.get_async(f"{normalised_key(key)}/{MANIFEST}")
             content = bytes(await result.bytes_async())
         expected = read_manifest(key, content)
         present = {child.name for child in await self.children(key)} - {MANIFEST}
@@ -119,7 +119,7 @@ class S3Objects:
             raise
 
     async def delete(self, key: str) -> None:
-        name = normalised(key)
+        name = normalised_key(key)
         with _faults():
             below = [meta["path"] for meta in await self._store.list(name).collect_async()]
             manifests = [path for path in below if path.endswith(f"/{MANIFEST}")]
@@ -128,7 +128,7 @@ class S3Objects:
             await self._store.delete_async([name, *below])
 
     async def children(self, directory: str) -> list[StoredChild]:
-        name = normalised(directory)
+        name = normalised_key(directory)
         with _faults():
             listing = await self._store.list_with_delimiter_async(name)
         now = datetime.now(UTC)
@@ -178,7 +178,7 @@ class S3Objects:
         return digest.hexdigest()
 
 
-class _Counted:
+class _PartStream:
     """Counts and hashes a stream, and yields it in parts of `PART_BYTES`."""
 
     def __init__(self, chunks: AsyncIterable[bytes], max_bytes: int | None) -> None:
@@ -213,7 +213,7 @@ async def _joined(first: bytes, second: bytes, rest: AsyncIterator[bytes]) -> As
 
 
 @contextmanager
-def _faults(source: _Counted | None = None) -> Iterator[None]:
+def _faults(source: _PartStream | None = None) -> Iterator[None]:
     """Converts the library's errors to those of the protocol; raises an exception of the stored
     stream unchanged.
     """

@@ -1,8 +1,8 @@
 """Sends programs to the sandbox's runner over its Unix socket, each over a connection of its own.
 
 Promises: waits up to `patience_s` for a runner that restarts; sends a program again after a crash
-of the runner, because a program has no side effects; gives up after `SILENCE_S` without a sign of
-the runner. Must not know the purpose of programs.
+of the runner, because a program has no side effects; gives up after `SILENCE_S` without a byte
+from the runner. Must not know the purpose of programs.
 """
 
 import asyncio
@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 from typing import Any, Final, Self
 
-from app.domain.sandbox.layers import Level
-from app.domain.sandbox.programs import MAX_PROGRAM, MAX_REPLY, Ending, Program
+from app.domain.sandbox.layers import ProtectionLevel
+from app.domain.sandbox.programs import MAX_PROGRAM, MAX_REPLY, Program, ProgramOutcome
 from app.gateways.sandbox.frames import (
-    SIGN_OF_LIFE,
+    KEEP_ALIVE,
     SILENCE_S,
     BadFrame,
     read_object,
@@ -61,10 +61,10 @@ class UnixSandbox:
             wait_s=self._wait_s,
         )
 
-    async def run(self, program: Program) -> Ending:
+    async def run(self, program: Program) -> ProgramOutcome:
         body = to_frame(program.to_json())
         if len(body) > MAX_PROGRAM:
-            raise ProgramTooLarge(f"{len(body)} bytes of JSON, above {MAX_PROGRAM}")
+            raise ProgramTooLarge(f"{len(body)} bytes of JSON: the limit is {MAX_PROGRAM}")
         header = to_frame(
             {
                 "op": "run",
@@ -76,22 +76,22 @@ class UnixSandbox:
         until, delay_s = time.monotonic() + self._patience_s, _FIRST_DELAY_S
         while True:
             try:
-                return Ending.read(await self._exchange(header + body))
+                return ProgramOutcome.read(await self._exchange(header + body))
             except SandboxUnavailable:
                 if time.monotonic() + delay_s > until:
                     raise
             await asyncio.sleep(delay_s)
             delay_s = min(2 * delay_s, _LONGEST_DELAY_S)
 
-    async def level(self) -> Level:
+    async def level(self) -> ProtectionLevel:
         answer = await self._exchange(to_frame({"op": "level"}))
-        return Level(tuple(answer["layers"]), tuple(answer["modules"]))
+        return ProtectionLevel(tuple(answer["layers"]), tuple(answer["modules"]))
 
     async def _exchange(self, question: bytes) -> dict[str, Any]:
         try:
             answer = await self._answer(question)
         except TimeoutError:
-            problem = f"has given no sign of life for {self._silence_s:g} s"
+            problem = f"has sent no keep-alive for {self._silence_s:g} s"
             raise SandboxUnavailable(problem) from None
         except (OSError, BadFrame):
             raise SandboxUnavailable("does not answer") from None
@@ -108,7 +108,7 @@ class UnixSandbox:
             while True:
                 async with asyncio.timeout(self._silence_s):
                     answer = await read_object(reader, limit=_MAX_ANSWER)
-                if answer != SIGN_OF_LIFE:
+                if answer != KEEP_ALIVE:
                     return answer
         finally:
             writer.transport.abort()  # `close` would wait for a runner that reads no more

@@ -2,8 +2,8 @@
 
 A connection carries one request: a header frame with its kind, for `run` a second frame with the
 program, and one frame of reply. The header comes first, so that a runner reads a program only when
-it has a slot for it. Before the reply the runner sends a sign of life each `SIGN_S` seconds: if a
-caller gets none for `SILENCE_S`, the runner hangs. Must not know the meaning of requests.
+it has a slot for it. Before the reply the runner sends a keep-alive each `KEEP_ALIVE_S` seconds: if
+a caller gets none for `SILENCE_S`, the runner hangs. Must not know the meaning of requests.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 MAX_HEADER: Final = 4096
-SIGN_OF_LIFE: Final = {"alive": True}
-SIGN_S: Final = 2.0
+KEEP_ALIVE: Final = {"alive": True}
+KEEP_ALIVE_S: Final = 2.0
 SILENCE_S: Final = 30.0
 _LENGTH: Final = struct.Struct(">I")
 _CHUNK: Final = 65_536
@@ -43,7 +43,7 @@ async def read_frame(reader: asyncio.StreamReader, *, limit: int) -> bytes:
     try:
         (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
         if length > limit:
-            raise BadFrame(f"a frame of {length} bytes, above {limit}")
+            raise BadFrame(f"a frame of {length} bytes exceeds the limit of {limit}")
         return await reader.readexactly(length)
     except asyncio.IncompleteReadError:
         raise BadFrame("the connection ended within a frame") from None
@@ -54,7 +54,7 @@ async def skip_frame(reader: asyncio.StreamReader, *, limit: int) -> None:
     try:
         (left,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
         if left > limit:
-            raise BadFrame(f"a frame of {left} bytes, above {limit}")
+            raise BadFrame(f"a frame of {left} bytes exceeds the limit of {limit}")
         while left:
             left -= len(await reader.readexactly(min(left, _CHUNK)))
     except asyncio.IncompleteReadError:

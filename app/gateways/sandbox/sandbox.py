@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from app.domain.sandbox.layers import LAYERS, Level
-from app.domain.sandbox.programs import Ending, Program
+from app.domain.sandbox.layers import LAYERS, ProtectionLevel
+from app.domain.sandbox.programs import Program, ProgramOutcome
 
 
 class SandboxUnavailable(Exception):
@@ -24,7 +24,7 @@ class Sandbox(Protocol):
     organization.
     """
 
-    async def run(self, program: Program) -> Ending:
+    async def run(self, program: Program) -> ProgramOutcome:
         """Runs a program in a process of its own, to its end or to its limit.
 
         Raises `SandboxUnavailable` and `ProgramTooLarge`.
@@ -37,7 +37,7 @@ class SharedSandbox(Protocol):
 
     def for_project(self, organization_id: str, project_id: str) -> Sandbox: ...
 
-    async def level(self) -> Level:
+    async def level(self) -> ProtectionLevel:
         """Returns the active layers. Raises `SandboxUnavailable`."""
         ...
 
@@ -45,11 +45,11 @@ class SharedSandbox(Protocol):
 class InMemorySandbox:
     """Replies by a function and runs nothing. Implements `Sandbox` and `SharedSandbox`."""
 
-    def __init__(self, answer: Callable[[Program], Ending] | None = None) -> None:
+    def __init__(self, answer: Callable[[Program], ProgramOutcome] | None = None) -> None:
         """Without `answer` the sandbox is unavailable."""
         self._answer = answer
 
-    async def run(self, program: Program) -> Ending:
+    async def run(self, program: Program) -> ProgramOutcome:
         if self._answer is None:
             raise SandboxUnavailable("does not answer")
         return self._answer(program)
@@ -58,7 +58,7 @@ class InMemorySandbox:
         del organization_id, project_id
         return self
 
-    async def level(self) -> Level:
+    async def level(self) -> ProtectionLevel:
         if self._answer is None:
             raise SandboxUnavailable("does not answer")
-        return Level(LAYERS, ())
+        return ProtectionLevel(LAYERS, ())

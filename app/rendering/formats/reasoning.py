@@ -46,7 +46,7 @@ class Reasoning(Protocol):
         ...
 
 
-class BetweenMarks:
+class MarkedReasoning:
     """Reasoning at the beginning of a turn, from a start mark to an end mark. An end mark alone is
     content, because the content before it may already be streamed.
     """
@@ -95,11 +95,11 @@ class HarmonyChannels:
         return SplitTurn(thought, "".join(answer), thought or None)
 
 
-THINK: Final = BetweenMarks("qwen3", start="<think>", end="</think>")
+THINK: Final = MarkedReasoning("qwen3", start="<think>", end="</think>")
 """DeepSeek-R1, Qwen3, GLM-4.5, SmolLM3 and others."""
-MISTRAL: Final = BetweenMarks("mistral", start="[THINK]", end="[/THINK]")
-GEMMA4: Final = BetweenMarks("gemma4", start="<|channel>", end="<channel|>", label="thought")
-GRANITE: Final = BetweenMarks(
+MISTRAL: Final = MarkedReasoning("mistral", start="[THINK]", end="[/THINK]")
+GEMMA4: Final = MarkedReasoning("gemma4", start="<|channel>", end="<channel|>", label="thought")
+GRANITE: Final = MarkedReasoning(
     "granite", start="Here is my thought process:", end="Here is my response:"
 )
 HARMONY: Final = HarmonyChannels()

@@ -12,7 +12,7 @@ from typing import Final, assert_never
 
 import structlog
 
-from app.domain.accounts.actors import acting_as_key, identify
+from app.current_actor import acting_as_key, identify
 from app.domain.accounts.dashboard_sessions import (
     LINK_S,
     SESSION_S,

@@ -23,7 +23,7 @@ from app.store.unit_of_work import UnitOfWork
 log = structlog.get_logger()
 
 
-class Work(Protocol):
+class ProjectWork(Protocol):
     """Running work of a project, which archiving ends."""
 
     def jobs(self) -> JobService: ...
@@ -31,19 +31,24 @@ class Work(Protocol):
     def eval_runs(self) -> EvalRunService: ...
 
 
-class WorkOf(Protocol):
-    def __call__(self, tenant: Tenant) -> Work: ...
+class ProjectWorkFactory(Protocol):
+    def __call__(self, tenant: Tenant) -> ProjectWork: ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
+class _OpenWork:
     jobs: list[str]
     runs: list[tuple[str, str]]
 
 
 class ProjectService:
     def __init__(
-        self, database: Database, principal: AdminPrincipal, *, work_of: WorkOf, quotas: Quotas
+        self,
+        database: Database,
+        principal: AdminPrincipal,
+        *,
+        work_of: ProjectWorkFactory,
+        quotas: Quotas,
     ) -> None:
         self._quotas = quotas
         self._database = database
@@ -104,11 +109,11 @@ class ProjectService:
                 project = await unit.projects.get(organization_id, project_id)
                 self._note("project archived", project_id)
             await unit.exports.cancel_all()
-            left = _Open(await unit.jobs.open_ids(), await unit.eval_runs.open_ids())
+            left = _OpenWork(await unit.jobs.open_ids(), await unit.eval_runs.open_ids())
         await self._end(project_id, left)
         return project
 
-    async def _end(self, project_id: str, left: _Open) -> None:
+    async def _end(self, project_id: str, left: _OpenWork) -> None:
         work = self._work_of(
             Tenant(
                 organization_id=self._organization_id,
@@ -121,12 +126,12 @@ class ProjectService:
             try:
                 await work.jobs().cancel(job_id)
             except WrongState:  # it ended meanwhile
-                log.info("a job ended by itself", job_id=job_id)
+                log.info("a job had ended before it was cancelled", job_id=job_id)
         for eval_id, run_id in left.runs:
             try:
                 await work.eval_runs().cancel(eval_id, run_id)
             except WrongState:
-                log.info("a run ended by itself", run_id=run_id)
+                log.info("a run had ended before it was cancelled", run_id=run_id)
 
     def _note(self, what: str, project_id: str) -> None:
         log.info(what, project_id=project_id, by_key=self._principal.key_id)

@@ -7,7 +7,8 @@ cannot be read back.
 import time
 from dataclasses import dataclass
 
-from app.domain.accounts.actors import COMMAND_LINE, act_as
+from app.current_actor import act_as
+from app.domain.accounts.actors import COMMAND_LINE
 from app.domain.accounts.keys import Organization, Project
 from app.domain.accounts.tenants import KeyKind
 from app.domain.ids import OrganizationId, ProjectId, new_id
@@ -16,7 +17,7 @@ from app.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Provisioned:
+class ProvisionedKeys:
     """The provisioned rows with the values of the keys, which cannot be shown again."""
 
     organization_id: OrganizationId
@@ -30,7 +31,7 @@ class ProvisioningService:
         self._database = database
         self._keys = keys
 
-    async def provision(self, *, slug: str, title: str, project_name: str) -> Provisioned:
+    async def provision(self, *, slug: str, title: str, project_name: str) -> ProvisionedKeys:
         act_as(COMMAND_LINE)
         organization_id = await self._organization(slug, title)
         async with self._database.organization(organization_id) as unit:
@@ -55,7 +56,7 @@ class ProvisioningService:
             )
             await unit.keys.insert(api_key.row)
             await unit.keys.insert(admin_key.row)
-        return Provisioned(organization_id, project_id, api_key.value, admin_key.value)
+        return ProvisionedKeys(organization_id, project_id, api_key.value, admin_key.value)
 
     async def _organization(self, slug: str, title: str) -> OrganizationId:
         async with self._database.organization_slug(slug) as unit:

@@ -68,5 +68,5 @@ def _begin_of(page: str, query: UsageQuery) -> int:
     begin = -1 if found is None else int(found[1])
     inside = query.start_s < begin < query.end_s
     if not inside or begin % WIDTHS_S[query.width]:
-        raise refused_value("page", "it is no 'next_page' of a call with these parameters")
+        raise refused_value("page", "it is not a 'next_page' of a call with these parameters")
     return begin

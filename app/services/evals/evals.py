@@ -7,7 +7,7 @@ from typing import Any
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import Kind, WalkedField, walk_fields
+from app.domain.documents.walk import FieldKind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, WrongState, refused_value
 from app.domain.evals.evals import Eval, EvalOrder, NewEval, custom_config
 from app.domain.faults.schemas import schema_fault
@@ -108,7 +108,7 @@ def _check_unread(new: NewEval) -> None:
     if found is not None:
         path, reason = found
         param = parameter("data_source_config.item_schema", path)
-        raise refused_value(param, f"it is no JSON schema ({reason})")
+        raise refused_value(param, f"it is not a JSON schema ({reason})")
     for number, criterion in enumerate(new.criteria):
         for field in walk_fields(type(criterion), criterion):
             fault = refused_wholly(field, f"testing_criteria[{number}]", only_near=True)
@@ -124,7 +124,7 @@ def _split(
 
     Raises `InvalidRequest` for a schema with too many secrets or too long a key.
     """
-    field = WalkedField(Kind.FREE_FORM, (), item_schema, None)
+    field = WalkedField(FieldKind.FREE_FORM, (), item_schema, None)
     for fault in bound_faults([("data_source_config.item_schema", field)]):
         raise fault
     shown = deepcopy(criteria)

@@ -11,7 +11,7 @@ from app.domain.data.files import PURPOSES, FileRow, NewFile
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.ids import new_id
 from app.gateways.objects import DOWNLOAD_CHUNK_BYTES, Objects, StoredObject
-from app.services.files.jsonl import JsonlCheck, checked
+from app.services.files.jsonl import JsonlCheck, checked_blocks
 from app.store.database import Database
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
@@ -47,7 +47,7 @@ class FileService:
             await unit.quotas.check_file(1)  # refuses before the bytes are read
 
         async def checked_chunks() -> AsyncIterator[bytes]:
-            async for block in checked(blocks, check, purpose):
+            async for block in checked_blocks(blocks, check, purpose):
                 yield block
             finished.append(described())
             check_purpose(finished[0].purpose)

@@ -136,7 +136,7 @@ def _too_long(number: int) -> InvalidRequest:
     )
 
 
-async def checked(
+async def checked_blocks(
     blocks: AsyncIterable[bytes], check: JsonlCheck, purpose: str | None
 ) -> AsyncIterator[bytes]:
     """Passes blocks on, each checked on a thread. Raises `InvalidRequest` at the first fault if the

@@ -26,7 +26,7 @@ from app.domain.errors import InvalidRequest, TooLarge, Unavailable, WrongState
 from app.domain.ids import new_id
 from app.gateways.objects import Objects, StoredObject
 from app.services.files.files import check_purpose, file_row, object_key
-from app.services.files.jsonl import JsonlCheck, checked
+from app.services.files.jsonl import JsonlCheck, checked_blocks
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
 
@@ -166,7 +166,7 @@ class UploadService:
                     yield block
 
         async def checked_chunks() -> AsyncIterator[bytes]:
-            async for block in checked(joined(), JsonlCheck(), upload.purpose):
+            async for block in checked_blocks(joined(), JsonlCheck(), upload.purpose):
                 yield block
             if md5 is not None and digest.hexdigest() != md5.lower():
                 raise InvalidRequest(

@@ -20,22 +20,22 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.data.prompts import Overlap
 from app.domain.errors import AgentRftError
 from app.domain.faults.issues import PreflightIssue
+from app.domain.jobs.creation.preflight import DatasetQuestion, DatasetReport
+from app.domain.jobs.creation.row_needs import NO_NEEDS, row_needs
 from app.domain.jobs.jobs import FILES_VALIDATED, Job, JobError, validating_message
-from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
-from app.domain.jobs.row_needs import NO_NEEDS, row_needs
 from app.domain.methods import reinforcement, supervised
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.reasoning_efforts import named_effort
 from app.domain.methods.stored import (
-    StoredDpo,
+    StoredDpoMethod,
     StoredMethod,
-    StoredReinforcement,
-    StoredSupervised,
+    StoredReinforcementMethod,
+    StoredSupervisedMethod,
 )
 from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
 from app.gateways.job_queue import JobQueue
-from app.gateways.objects import Objects, fetched
+from app.gateways.objects import Objects, local_copy
 from app.services.files.inspections import Inspections
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
@@ -135,7 +135,7 @@ class FileValidation:
                 None
                 if key is None
                 else await stack.enter_async_context(
-                    fetched(self._ports.objects, key, self._ports.work_dir)
+                    local_copy(self._ports.objects, key, self._ports.work_dir)
                 )
                 for key in keys
             ]
@@ -151,13 +151,13 @@ class FileValidation:
             raise LookupError(f"{job.model} has no base model any more")
         stored = job.method
         match stored:
-            case StoredReinforcement():
+            case StoredReinforcementMethod():
                 values = reinforcement.resolve_hyperparameters(
                     stored.parse(), train_rows=rows, base_model=base
                 )
                 options = reinforcement.resolved_options(stored.options, values, base)
                 return values.total_steps, stored.with_options(options)
-            case StoredSupervised() | StoredDpo():
+            case StoredSupervisedMethod() | StoredDpoMethod():
                 plan = supervised.resolve_supervised_hyperparameters(
                     stored.parse(), train_rows=rows, base_model=base
                 )
@@ -182,14 +182,14 @@ def _question(
     full: float | None = None
     effort: str | None = None
     match stored:
-        case StoredReinforcement():
+        case StoredReinforcementMethod():
             method = stored.parse()
             job_tools, effort = method.job_tools, method.hyperparameters.reasoning_effort
             full = (method.nothing_to_learn or NothingToLearnOptions()).ending_share
             needs = row_needs(stored.options, "method.reinforcement")
-        case StoredSupervised():
+        case StoredSupervisedMethod():
             train_on = stored.options.get("train_on")
-        case StoredDpo():
+        case StoredDpoMethod():
             pass
         case _:
             assert_never(stored)

@@ -6,7 +6,7 @@ from typing import Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.ids import Split
-from app.domain.jobs.curve_parts import check_parts
+from app.domain.jobs.curves.curve_parts import check_parts
 from app.domain.rollouts.metrics import MetricPoint, PackedCurve
 from app.store.database import Database
 

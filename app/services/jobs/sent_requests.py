@@ -19,8 +19,8 @@ from app.domain.rollouts.stored_traces import key_of, trajectory_of
 from app.domain.rollouts.trajectory import GRADER_FAILURES
 from app.domain.texts.strict_json import strict_loads
 from app.gateways.endpoints.tool_calls import ToolCall
-from app.grading.endpoint import encode
-from app.grading.multi import child_call_id
+from app.grading.kinds.endpoint import encode
+from app.grading.kinds.multi import child_call_id
 from app.grading.scorer import GradeRequest
 from app.services.files.files import FileService
 from app.services.files.rows import RowsTooFar, rows_at

@@ -1,7 +1,7 @@
 """Live streams of jobs: all committed events after a position, then new ones.
 
 Promises: no event is skipped or repeated, because a stream follows the order of commits; a waiting
-stream uses no connection and no transaction. One task polls for news of all jobs that a process
+stream uses no connection and no transaction. One task polls for changes of all jobs that a process
 streams, in one short transaction for each project.
 """
 
@@ -17,8 +17,8 @@ from app.domain.errors import AuthenticationFailed, NotFound, Unavailable
 from app.domain.jobs.jobs import TERMINAL, Job
 from app.domain.jobs.streams import (
     LAST_EVENT_ID,
+    IdleHeartbeat,
     JobHead,
-    Quiet,
     StreamedEvent,
     StreamItem,
     step_of,
@@ -32,7 +32,7 @@ _BATCH: Final = 50
 """Number of events in one read, which includes their points."""
 
 
-class _News:
+class _JobNotification:
     """Notifies one stream that its job has changed."""
 
     def __init__(self, tenant: Tenant, job_id: str) -> None:
@@ -48,24 +48,24 @@ class _News:
 
 
 class JobWatch:
-    """Polls for news of the jobs that this process streams, while there are any."""
+    """Polls for changes of the jobs that this process streams, while there are any."""
 
     def __init__(self, database: Database, *, heartbeat_s: float) -> None:
         self.database = database
         self.heartbeat_s = heartbeat_s
-        self._watched: set[_News] = set()
+        self._watched: set[_JobNotification] = set()
         self._task: asyncio.Task[None] | None = None
 
     @contextmanager
-    def watching(self, tenant: Tenant, job_id: str) -> Iterator[_News]:
-        news = _News(tenant, job_id)
-        self._watched.add(news)
+    def watching(self, tenant: Tenant, job_id: str) -> Iterator[_JobNotification]:
+        notification = _JobNotification(tenant, job_id)
+        self._watched.add(notification)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._poll())
         try:
-            yield news
+            yield notification
         finally:
-            self._watched.discard(news)
+            self._watched.discard(notification)
 
     async def aclose(self) -> None:
         if self._task is not None:
@@ -74,25 +74,27 @@ class JobWatch:
 
     async def _poll(self) -> None:
         while self._watched:
-            projects: dict[str, list[_News]] = {}
-            for news in self._watched:
-                projects.setdefault(news.tenant.project_id, []).append(news)
+            projects: dict[str, list[_JobNotification]] = {}
+            for notification in self._watched:
+                projects.setdefault(notification.tenant.project_id, []).append(notification)
             for watched in projects.values():
                 await self._poll_project(watched)
             await asyncio.sleep(_POLL_S)
 
-    async def _poll_project(self, watched: list[_News]) -> None:
+    async def _poll_project(self, watched: list[_JobNotification]) -> None:
         try:
             async with self.database.tenant(watched[0].tenant) as unit:
-                heads = await unit.streams.heads(sorted({news.job_id for news in watched}))
+                heads = await unit.streams.heads(
+                    sorted({notification.job_id for notification in watched})
+                )
         except Unavailable as error:  # the next look may succeed
             log.warning("no look at streamed jobs", error=str(error))
             return
         except Exception:  # the task serves all projects: one project's fault ends no other stream
             log.exception("look at streamed jobs failed")
             return
-        for news in watched:
-            news.show(heads.get(news.job_id))
+        for notification in watched:
+            notification.show(heads.get(notification.job_id))
 
 
 class JobStream:
@@ -106,7 +108,7 @@ class JobStream:
         self._job_id = job_id
         self._behind = behind
         self._with_points = with_points
-        self._news: _News | None = None
+        self._news: _JobNotification | None = None
         self._is_ended = False
 
     def end(self) -> None:
@@ -141,18 +143,18 @@ class JobStream:
                     if job.status in TERMINAL:
                         return
                     while not await self._arrived(self._news):
-                        yield Quiet()
+                        yield IdleHeartbeat()
                         await check()
                         checked = now()
                 except (NotFound, AuthenticationFailed):
                     return
                 except Unavailable:  # the client keeps its stream; the read is tried again
-                    yield Quiet()
+                    yield IdleHeartbeat()
                     await asyncio.sleep(_POLL_S)
 
-    async def _arrived(self, news: _News) -> bool:
+    async def _arrived(self, notification: _JobNotification) -> bool:
         try:
-            await asyncio.wait_for(news.arrived.wait(), self._watch.heartbeat_s)
+            await asyncio.wait_for(notification.arrived.wait(), self._watch.heartbeat_s)
         except TimeoutError:
             return False
         return True

@@ -23,7 +23,7 @@ from app.domain.models.tuned_models import TunedModel
 from app.gateways.objects import Objects
 from app.gateways.objects.tar import Member, StoredMember, TextMember
 from app.services.models.models import ModelService
-from app.services.models.stored_archives import StoredArchive, packed, stored_members
+from app.services.models.stored_archives import StoredArchive, packed_archive, stored_members
 
 log = structlog.get_logger()
 
@@ -78,7 +78,7 @@ class AdapterService:
         members = await stored_members(self._objects, object_key)
         names = {member.name for member in members}
         if not names >= ADAPTER_FILES:
-            raise ManifestMismatch(f"{object_key} is no adapter: it has {sorted(names)}")
+            raise ManifestMismatch(f"{object_key} is not an adapter: it has {sorted(names)}")
         return members
 
     def _packed(self, facts: AdapterFacts, stored: list[StoredMember]) -> StoredArchive:
@@ -86,7 +86,7 @@ class AdapterService:
         digests = {file.name: file.sha256 for file in stored} | {CARD: sha256_hex(card)}
         manifest = archive_manifest(facts, digests)
         members: list[Member] = [TextMember(CARD, card), *stored]
-        return packed(
+        return packed_archive(
             self._objects,
             facts.model,
             manifest=manifest,

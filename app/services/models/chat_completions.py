@@ -29,7 +29,7 @@ from app.services.models.broken_calls import (
     offers_tools,
 )
 from app.services.models.chat_usage import ChatUsage
-from app.services.models.metered_streams import asks_for_usage, metered, with_usage
+from app.services.models.metered_streams import asks_for_usage, metered_events, with_usage
 from app.services.models.models import CallableModel, ModelService
 from app.slots.project_slots import ProjectSlots
 
@@ -90,7 +90,7 @@ class ChatCompletionService:
             except RequestError as error:
                 raise _in_tenants_words(error, model) from error
             slot = stack.pop_all()
-        events = metered(
+        events = metered_events(
             _renamed(first, rest, model),
             shown=asks_for_usage(prepared),
             note=lambda usage: self._note(model, usage),

@@ -27,7 +27,7 @@ from app.store.database import Database
 log = structlog.get_logger()
 _MILLION: Final = 1_000_000
 MOST_WAITING: Final = 10_000
-"""Records that wait for a database that is away; the memory of more is not worth them."""
+"""Records that wait for a database that is unavailable; the memory of more is not worth them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class ChatUsage:
             self._writing = asyncio.create_task(self._write_soon(), context=Context())
 
     async def flush(self) -> None:
-        """Writes all records. Those of a database that is away wait for the next call."""
+        """Writes all records. Those of a database that is unavailable wait for the next call."""
         async with self._turn:
             opened, self._open = self._open, {}
             self._waiting += [(bucket.tenant, record) for bucket, record in opened.items()]

@@ -23,7 +23,7 @@ from app.gateways.free_space import FreeSpace
 from app.gateways.job_queue import JobQueue
 from app.gateways.objects import Objects
 from app.services.models.models import ModelService
-from app.services.models.stored_archives import StoredArchive, packed, stored_members
+from app.services.models.stored_archives import StoredArchive, packed_archive, stored_members
 from app.store.database import Database
 
 log = structlog.get_logger()
@@ -123,7 +123,7 @@ class ExportService:
                 code="export_gone",
             ) from error
         manifest = export_manifest(export, {file.name: file.sha256 for file in members})
-        return packed(
+        return packed_archive(
             self._ports.objects,
             f"{model}:merged",
             manifest=manifest,
@@ -144,7 +144,7 @@ class ExportService:
         if weights.is_quantized:
             raise InvalidRequest(
                 f"'{model}' cannot be merged: the weights of its base model '{base_model}' are "
-                "quantized. Download the adapter and load it beside the base model.",
+                "quantized. Download the adapter and load it on top of the base model.",
                 param="model",
                 code="base_quantized",
             )

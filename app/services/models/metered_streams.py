@@ -22,7 +22,7 @@ def asks_for_usage(body: dict[str, Any]) -> bool:
     return bool((body.get("stream_options") or {}).get("include_usage"))
 
 
-async def metered(
+async def metered_events(
     events: AsyncIterator[bytes], *, shown: bool, note: Callable[[dict[str, Any]], None]
 ) -> AsyncIterator[bytes]:
     """Yields the events, and gives `note` the usage once. If the stream breaks off or its client

@@ -31,7 +31,7 @@ class StoredArchive:
         return self._tar.read(self._objects, start=start, stop=stop)
 
 
-def packed(
+def packed_archive(
     objects: Objects, name: str, *, manifest: bytes, members: Sequence[Member], modified_at: int
 ) -> StoredArchive:
     """Returns an archive that begins with its manifest."""

@@ -41,10 +41,10 @@ class HealthService:
         self._ports = ports
         # Not the loop's own threads: they may all be busy with requests.
         self._disk_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
-        self._broker = _Kept(self._check_broker, clock)
-        self._worker = _Kept(self._check_workers, clock)
-        self._engine = _Kept(self._check_engine, clock)
-        self._sandbox = _Kept(self._check_sandbox, clock)
+        self._broker = _CachedHealth(self._check_broker, clock)
+        self._worker = _CachedHealth(self._check_workers, clock)
+        self._engine = _CachedHealth(self._check_engine, clock)
+        self._sandbox = _CachedHealth(self._check_sandbox, clock)
 
     async def look(self) -> Health:
         database, disk, broker, worker, engine, sandbox = await asyncio.gather(
@@ -119,7 +119,7 @@ async def _checked(check: Callable[[], Awaitable[PartHealth]]) -> PartHealth:
         return PartHealth(ok=False, problem="No answer in time.")
 
 
-class _Kept:
+class _CachedHealth:
     """The cached result of one part; only one caller at a time refreshes it."""
 
     def __init__(

@@ -1,11 +1,9 @@
 """Checks definitions that a customer sent against this installation: tools, graders, whole methods.
 
-Owns nine refusals: too many sealed values or too long a key, an unknown key with an object, a
-template's placeholder in single braces, a value `[redacted]`, a python grader that can never grade,
-an address that may not be called, too many credentials for one address, an unknown judge, a measure
-that needs embeddings without a configured server. Finds them by type, so that new kinds of tools
-and graders are checked too. Makes no calls. A definition may be as large as a body, so it is walked
-on a thread.
+Owns the refusals that take a look-up: an address that this installation may not call, an unknown
+judge, a measure that needs embeddings without a configured server. All others are those of
+`app.preflight.definition_faults`. Finds them by type, so that new kinds of tools and graders are
+checked too. Makes no calls. A definition may be as large as a body, so it is walked on a thread.
 """
 
 import asyncio
@@ -22,20 +20,22 @@ from app.domain.documents.fields import (
     TemplateMark,
 )
 from app.domain.documents.pointers import Path, parameter
-from app.domain.documents.walk import WalkedField, headers_of, walk_fields
-from app.domain.errors import EndpointRefused, InvalidRequest, refused_value
+from app.domain.documents.walk import WalkedField
+from app.domain.errors import EndpointRefused, InvalidRequest
 from app.domain.faults.suggestions import NOWHERE, KeyHints
-from app.domain.faults.unknown_keys import UnreadKey, refused, unread
+from app.domain.faults.unknown_keys import UnreadKey, unread
 from app.domain.faults.values import refusal
 from app.domain.graders.grader_model import GraderModel
-from app.domain.graders.source_faults import source_faults
-from app.domain.graders.template_faults import template_fault
-from app.domain.secrets.bounds import bound_faults
-from app.domain.secrets.echoes import MAX_CREDENTIALS, credentials_of
-from app.domain.secrets.placeholders import refuse_placeholders
 from app.gateways.egress.egress import Egress
-from app.gateways.egress.headers import check_headers
 from app.gateways.inference.embeddings import NOT_CONFIGURED
+from app.preflight.definition_faults import (
+    NOT_ALLOWED,
+    Definition,
+    Walked,
+    definition_faults,
+    not_allowed,
+    walked_definitions,
+)
 from app.services.models.judge_models import JudgeModels
 
 CHECK_LIMIT_S: Final = 20.0
@@ -86,19 +86,19 @@ async def check_definitions(
     """Checks definitions with their paths, all within `CHECK_LIMIT_S`: a request may have an open
     transaction meanwhile, and a customer's name server may be slow for each of many names.
     """
-    walked = await asyncio.to_thread(_walked, definitions, elsewhere)
+    walked = await asyncio.to_thread(_walked, definitions, elsewhere, uncalled)
     unused = {path: _unused(definition) for path, definition in definitions}
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
             for path, field in walked:
                 if field.path[0] in uncalled or _is_unused(field, unused[path]):
                     continue
-                await _check_field(field, path, egress=egress, models=models)
+                await _look_up(field, path, egress=egress, models=models)
     except TimeoutError:
         raise InvalidRequest(
             f"The addresses could not be looked up within {CHECK_LIMIT_S:g} s.",
             param=definitions[0][0] or None,
-            code="endpoint_not_allowed",
+            code=NOT_ALLOWED,
         ) from None
     return tuple(key for path, field in walked for key in unread([field], path, elsewhere))
 
@@ -123,41 +123,32 @@ def _is_unused(field: WalkedField, unused: frozenset[Path]) -> bool:
 
 
 def _walked(
-    definitions: Sequence[tuple[str, BaseModel]], elsewhere: KeyHints
-) -> list[tuple[str, WalkedField]]:
+    definitions: Sequence[tuple[str, BaseModel]], elsewhere: KeyHints, uncalled: Collection[str]
+) -> Walked:
     """Returns all fields of the definitions. Raises `InvalidRequest` for faults that need no
     look-up.
     """
-    walked = [
-        (path, field)
-        for path, definition in definitions
-        for field in walk_fields(type(definition), definition)
-    ]
-    for fault in bound_faults(walked):
-        raise fault
-    for path, field in walked:
-        wrong = refused(field, path, elsewhere) or template_fault(field, path)
-        if wrong is not None:
-            raise wrong
-    for path, definition in definitions:
-        refuse_placeholders(definition, root=path)
-    for fault in source_faults(definitions):
+    models = [Definition.of(path, definition) for path, definition in definitions]
+    walked = walked_definitions(models)
+
+    def is_called(_: str, field: WalkedField) -> bool:
+        return field.path[0] not in uncalled
+
+    for fault in definition_faults(models, walked, elsewhere=elsewhere, called=is_called):
         raise fault
     return walked
 
 
-async def _check_field(
-    field: WalkedField, path: str, *, egress: Egress, models: JudgeModels
-) -> None:
+async def _look_up(field: WalkedField, path: str, *, egress: Egress, models: JudgeModels) -> None:
+    """Raises `InvalidRequest` for a fault that only this installation knows."""
     match field.mark:
         case AddressMark():
-            await _check_address(
-                field.mark.called(field.value),
-                headers_of(field),
-                egress=egress,
-                owner=parameter(path, field.path[:-1]),
-                field=str(field.path[-1]),
-            )
+            try:
+                await egress.check_url(field.mark.called(field.value))
+            except EndpointRefused as error:
+                raise not_allowed(
+                    str(field.path[-1]), parameter(path, field.path), error
+                ) from error
         case JudgeMark():
             if not await models.knows(field.value):
                 raise unknown_judge(field.value, parameter(path, field.path))
@@ -181,32 +172,3 @@ def unknown_judge(name: str, param: str) -> InvalidRequest:
 
 def no_embeddings(param: str) -> InvalidRequest:
     return InvalidRequest(f"{NOT_CONFIGURED}.", param=param, code="embeddings_not_configured")
-
-
-async def _check_address(
-    url: str, headers: dict[str, Any] | None, *, egress: Egress, owner: str, field: str
-) -> None:
-    """Raises `InvalidRequest` at `owner.field` or `owner.headers`: `endpoint_not_allowed`, or
-    `invalid_value` for too many credentials.
-    """
-    prefix = f"{owner}." if owner else ""
-    try:
-        await egress.check_url(url)
-    except EndpointRefused as error:
-        raise _not_allowed(field, f"{prefix}{field}", error) from error
-    try:
-        check_headers(headers or {})
-    except EndpointRefused as error:
-        raise _not_allowed("headers", f"{prefix}headers", error) from error
-    if len(credentials_of(headers or {}, url)) > MAX_CREDENTIALS:
-        raise refused_value(
-            f"{prefix}headers",
-            f"with the query of the address, they hold more than {MAX_CREDENTIALS} different "
-            "credentials; send fewer",
-        )
-
-
-def _not_allowed(field: str, param: str, error: EndpointRefused) -> InvalidRequest:
-    return InvalidRequest(
-        f"{field} is not allowed: {error}", param=param, code="endpoint_not_allowed"
-    )

@@ -15,9 +15,9 @@ from app.domain.errors import InvalidRequest
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.registry.registered_objects import Noun
 from app.domain.secrets.urls import shown_url
-from app.services.registry.contract_tests import CALL_TIMEOUT_S
+from app.services.registry.contracts.contract_tests import CALL_TIMEOUT_S
+from app.services.registry.contracts.environment_contract import EnvironmentTest
 from app.services.registry.definition_check import check_definition, read_definition
-from app.services.registry.environment_contract import EnvironmentTest
 from app.services.registry.registered_endpoints import RegisteredEndpointService
 from app.slots.project_slots import ProjectSlots
 

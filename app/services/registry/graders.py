@@ -9,7 +9,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.graders import GRADER_MODELS, AnyGrader, Grader
-from app.domain.registry.registered_objects import LabelChanges, Noun, Registered
+from app.domain.registry.registered_objects import LabelChanges, Noun, RegisteredVersion
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
@@ -33,7 +33,7 @@ class RegisteredGraderService(RegistryService):
 
     async def create(
         self, name: str, grader: GraderConfig, *, metadata: dict[str, str] | None
-    ) -> Registered:
+    ) -> RegisteredVersion:
         """Creates a grader. Raises `InvalidRequest` for a name that is taken or an address that is
         not allowed.
         """
@@ -44,7 +44,7 @@ class RegisteredGraderService(RegistryService):
         grader_id: str,
         grader: GraderConfig | None,
         labels: LabelChanges,
-    ) -> Registered:
+    ) -> RegisteredVersion:
         """Inserts a new version. `None` keeps the earlier configuration, which may be refused
         today.
         """

@@ -4,10 +4,10 @@ Owns the order: the server is listed first, and all of its tools are registered 
 know how a tool is called.
 """
 
-from app.domain.registry.registered_objects import Registered
+from app.domain.registry.registered_objects import RegisteredVersion
 from app.domain.tools.mcp_servers import McpServerSpec
-from app.domain.tools.served_tools import served
-from app.services.registry.mcp_contract import McpContractService
+from app.domain.tools.served_tools import served_tools
+from app.services.registry.contracts.mcp_contract import McpContractService
 from app.services.registry.tools import ToolService
 
 
@@ -18,9 +18,9 @@ class McpImportService:
 
     async def save(
         self, server: McpServerSpec, *, metadata: dict[str, str] | None
-    ) -> list[Registered]:
+    ) -> list[RegisteredVersion]:
         """Raises `InvalidRequest` for a server that cannot be listed, for tools that a job could
         not offer, and for a name that another tool has.
         """
         listing = await self._servers.listing(server)
-        return await self._tools.create_all(served(server, listing), metadata=metadata)
+        return await self._tools.create_all(served_tools(server, listing), metadata=metadata)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, Registered
+from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, RegisteredVersion
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.slots.project_slots import ProjectSlots
@@ -41,13 +41,13 @@ class RegisteredEndpointService(RegistryService):
         self._call_timeout_s = call_timeout_s
         self._slots = slots
 
-    async def create(self, values: dict[str, Any]) -> Registered:
+    async def create(self, values: dict[str, Any]) -> RegisteredVersion:
         """`values`: the object as sent, `metadata` included. Raises `InvalidRequest`."""
         definition = self._definition(values)
         self._check_name(definition["name"])
         return await self._insert(definition["name"], definition, metadata=values.get("metadata"))
 
-    async def update(self, object_id: str, changes: dict[str, Any]) -> Registered:
+    async def update(self, object_id: str, changes: dict[str, Any]) -> RegisteredVersion:
         """Inserts a new version: keys that are not sent stay, a null removes an optional one.
 
         With an address the redacted definition is the start: a secret moves to no other address.

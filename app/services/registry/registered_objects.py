@@ -20,10 +20,15 @@ from app.domain.documents.pointers import Path
 from app.domain.errors import InvalidRequest, SecretsLost, WrongState
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.ids import new_id
-from app.domain.registry.registered_objects import ID_PREFIXES, LabelChanges, Noun, Registered
+from app.domain.registry.registered_objects import (
+    ID_PREFIXES,
+    LabelChanges,
+    Noun,
+    RegisteredVersion,
+)
 from app.domain.secrets.owner_labels import by_pointer, owners_of_grader, owners_of_tool
 from app.domain.secrets.placeholders import with_earlier_values
-from app.domain.secrets.redaction import require_sealed, restored, split
+from app.domain.secrets.redaction import require_sealed, restore_secrets, split
 from app.gateways.egress.egress import Egress
 from app.gateways.secrets import SecretBox
 from app.store.database import Database
@@ -54,23 +59,23 @@ class RegistryService:
         self._ports = ports
         self._tenant = tenant
 
-    async def get(self, object_id: str, *, version: int | None = None) -> Registered:
+    async def get(self, object_id: str, *, version: int | None = None) -> RegisteredVersion:
         async with self._database.tenant(self._tenant) as unit:
             return await unit.registry.get(self.noun, object_id, version=version)
 
-    async def get_named(self, name: str, *, version: int | None = None) -> Registered:
+    async def get_named(self, name: str, *, version: int | None = None) -> RegisteredVersion:
         """Returns the object with this id or, if there is none, the one with this name."""
         async with self._database.tenant(self._tenant) as unit:
             object_id = await unit.registry.id_of(self.noun, name)
             return await unit.registry.get(self.noun, object_id or name, version=version)
 
-    async def page(self, *, after: str | None, limit: int) -> tuple[list[Registered], bool]:
+    async def page(self, *, after: str | None, limit: int) -> tuple[list[RegisteredVersion], bool]:
         async with self._database.tenant(self._tenant) as unit:
             return await unit.registry.page(self.noun, after=after, limit=limit)
 
     async def versions(
         self, object_id: str, *, before: int | None, limit: int
-    ) -> tuple[list[Registered], bool]:
+    ) -> tuple[list[RegisteredVersion], bool]:
         async with self._database.tenant(self._tenant) as unit:
             return await unit.registry.versions(self.noun, object_id, before=before, limit=limit)
 
@@ -78,7 +83,7 @@ class RegistryService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.registry.mark_deleted(self.noun, object_id)
 
-    async def reveal(self, registered: Registered) -> dict[str, Any]:
+    async def reveal(self, registered: RegisteredVersion) -> dict[str, Any]:
         """Returns the definition with its secrets unsealed; never show or store it.
 
         Raises `WrongState` when the sealed values can no longer be read.
@@ -94,7 +99,7 @@ class RegistryService:
                 param="id",
             ) from error
 
-    async def usable(self, registered: Registered) -> dict[str, Any]:
+    async def usable(self, registered: RegisteredVersion) -> dict[str, Any]:
         """Returns the same as `reveal`. Raises `WrongState` also for a definition that was
         registered under earlier rules and that this version refuses.
         """
@@ -113,7 +118,7 @@ class RegistryService:
     def _validate(self, definition: dict[str, Any]) -> None:
         """Raises `InvalidRequest` for an invalid definition. Makes no calls."""
 
-    async def _earlier(self, before: Registered) -> dict[str, Any]:
+    async def _earlier(self, before: RegisteredVersion) -> dict[str, Any]:
         """Returns the earlier values for placeholders; none if they are lost, so that an update
         with all values makes the object usable again.
         """
@@ -123,7 +128,7 @@ class RegistryService:
             self._log_lost(before, error)
             return {}
 
-    def _log_lost(self, registered: Registered, error: SecretsLost) -> None:
+    def _log_lost(self, registered: RegisteredVersion, error: SecretsLost) -> None:
         log.warning(
             "secrets lost",
             id=registered.id,
@@ -132,7 +137,7 @@ class RegistryService:
             error=str(error),
         )
 
-    def _revealed(self, registered: Registered) -> dict[str, Any]:
+    def _revealed(self, registered: RegisteredVersion) -> dict[str, Any]:
         """Unseals the values. Raises `SecretsLost`."""
         if not self.models:
             return deepcopy(registered.definition)
@@ -146,12 +151,12 @@ class RegistryService:
         definition = registered.definition
         sealed = by_pointer(opened, _owners(self.noun, definition))
         require_sealed(self.models, definition, sealed)
-        whole: dict[str, Any] = restored(definition, sealed)
+        whole: dict[str, Any] = restore_secrets(definition, sealed)
         return whole
 
     async def _insert(
         self, name: str, definition: dict[str, Any], *, metadata: dict[str, str] | None
-    ) -> Registered:
+    ) -> RegisteredVersion:
         """Inserts a first version. Raises `InvalidRequest` for a name that is taken or a bad
         address.
         """
@@ -160,9 +165,9 @@ class RegistryService:
 
     async def _new(
         self, name: str, definition: dict[str, Any], *, metadata: dict[str, str] | None
-    ) -> Registered:
+    ) -> RegisteredVersion:
         """Returns a first version, checked and sealed."""
-        new = Registered(
+        new = RegisteredVersion(
             id=new_id(ID_PREFIXES[self.noun]),
             noun=self.noun,
             version=1,
@@ -174,9 +179,9 @@ class RegistryService:
         )
         return await self._checked_and_sealed(new)
 
-    async def _insert_all(self, new: Sequence[Registered]) -> list[Registered]:
+    async def _insert_all(self, new: Sequence[RegisteredVersion]) -> list[RegisteredVersion]:
         """Inserts first versions in one transaction: all of them, or none."""
-        made = list[Registered]()
+        made = list[RegisteredVersion]()
         async with self._database.tenant(self._tenant) as unit:
             for one in new:
                 await unit.quotas.check_registered_object()
@@ -187,10 +192,10 @@ class RegistryService:
 
     async def _append(
         self,
-        before: Registered,
+        before: RegisteredVersion,
         definition: dict[str, Any],
         labels: LabelChanges,
-    ) -> Registered:
+    ) -> RegisteredVersion:
         """Adds the version after `before`; raises also `WrongState` if that is not the newest."""
         new = replace(
             before,
@@ -207,7 +212,7 @@ class RegistryService:
             made = await unit.registry.get(self.noun, new.id)
         return replace(made, unread=new.unread)
 
-    async def _checked_and_sealed(self, plain: Registered) -> Registered:
+    async def _checked_and_sealed(self, plain: RegisteredVersion) -> RegisteredVersion:
         if not self.models:
             return plain
         self._check_size(plain.definition)

@@ -9,17 +9,17 @@ from typing_extensions import override
 
 from app.domain.errors import InvalidRequest
 from app.domain.faults.unknown_keys import UnreadKey
-from app.domain.registry.registered_objects import Noun, Registered
+from app.domain.registry.registered_objects import Noun, RegisteredVersion
 from app.domain.secrets.urls import shown_url
 from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
 from app.domain.tools.rates import KEY, rate_fault, sent_rate
 from app.domain.tools.served_tools import label_fault, refuse_served
 from app.domain.tools.tools import LABEL, ToolSpec
-from app.services.registry.contract_tests import CALL_TIMEOUT_S
+from app.services.registry.contracts.contract_tests import CALL_TIMEOUT_S
+from app.services.registry.contracts.tool_checks import run_checks
+from app.services.registry.contracts.tool_contract import ContractTest
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_endpoints import RegisteredEndpointService
-from app.services.registry.tool_checks import run_checks
-from app.services.registry.tool_contract import ContractTest
 from app.slots.project_slots import ProjectSlots
 
 _ADAPTER: Final = TypeAdapter(ToolSpec)
@@ -41,7 +41,7 @@ class ToolService(RegisteredEndpointService):
 
     async def create_all(
         self, definitions: Iterable[dict[str, Any]], *, metadata: dict[str, str] | None
-    ) -> list[Registered]:
+    ) -> list[RegisteredVersion]:
         """Registers tools, all or none. Raises `InvalidRequest`, also for a name that is taken."""
         new = [await self._new(one["name"], one, metadata=metadata) for one in definitions]
         return await self._insert_all(new)

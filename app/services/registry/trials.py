@@ -18,7 +18,7 @@ from app.domain.faults.unknown_keys import refused_wholly
 from app.domain.graders.graders import AnyGrader
 from app.domain.ids import new_id
 from app.domain.registry.scenarios import ScenarioPlan, ScenarioSet
-from app.domain.secrets.redaction import redacted
+from app.domain.secrets.redaction import redacted_json
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.trials import ToolTrial, new_trace_id
 from app.gateways.egress.egress import Egress
@@ -34,9 +34,9 @@ from app.grading.computing import run_on_scoring_thread
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, Scorer, ScoreResult
 from app.services.models.judge_models import JudgeModels
+from app.services.registry.curricula.scenarios import PARAM as SCENARIO_PARAM
+from app.services.registry.curricula.scenarios import ScenarioWriter, check_tools
 from app.services.registry.definition_check import check_definition
-from app.services.registry.scenarios import PARAM as SCENARIO_PARAM
-from app.services.registry.scenarios import ScenarioWriter, check_tools
 from app.settings.egress import EgressSettings
 from app.settings.embeddings import EmbeddingSettings
 from app.settings.judges import JudgeSettings
@@ -100,7 +100,7 @@ class TrialService:
     async def validate_grader(self, grader: AnyGrader) -> dict[str, Any]:
         """Returns the grader as parsed, with redacted secrets. Raises `InvalidRequest`."""
         await self._check(grader, "grader")
-        return await asyncio.to_thread(redacted, grader)
+        return await asyncio.to_thread(redacted_json, grader)
 
     async def run_grader(
         self,

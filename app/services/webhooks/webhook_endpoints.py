@@ -15,7 +15,7 @@ from app.domain.events.webhooks import (
     WebhookEndpoint,
     WebhookEvent,
     new_secret,
-    rotated,
+    rotated_secrets,
     secret_hint,
 )
 from app.domain.ids import new_id
@@ -127,7 +127,7 @@ class WebhookEndpointService:
         async with self._database.tenant(self._tenant) as unit:
             _, sealed = await unit.webhook_endpoints.hold(endpoint_id)
             earlier = self._opened(endpoint_id, sealed)
-            signing = rotated(earlier.signing, secret, now=self._now(), keep_old=keep_old)
+            signing = rotated_secrets(earlier.signing, secret, now=self._now(), keep_old=keep_old)
             await unit.webhook_endpoints.change(
                 endpoint_id,
                 {
@@ -151,8 +151,8 @@ class WebhookEndpointService:
         url = credentials.whole_url(endpoint.url)
         if url is None:
             raise WrongState(
-                "A part of this endpoint's URL is not known any more: update the endpoint with its "
-                "whole 'url'.",
+                "A part of this endpoint's URL cannot be decrypted any more: update the endpoint "
+                "with its whole 'url'.",
                 param="url",
             )
         outcome = await send_event(self._egress, url, event, credentials.signing)

@@ -43,7 +43,7 @@ class SessionStore:
 
     async def insert(self, stored: StoredSession) -> None:
         """Stores a session or link. Ends the oldest of its kind and key beyond `MAX_SESSIONS`,
-        without an actor, so that the end of one is no logout.
+        without an actor, so that the end of one is not a logout.
         """
         await self._session.execute(_ONE_AT_A_TIME, {"name": f"sessions/{stored.key_id}"})
         await self._session.execute(

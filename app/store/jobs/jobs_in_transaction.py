@@ -1,4 +1,4 @@
-"""Verbs of a tenant's job row that need a transaction, beside those of `JobStore`.
+"""Verbs of a tenant's job row that need a transaction, in addition to those of `JobStore`.
 
 Promises: a tenant sees its own jobs only, because row-level security reads the setting of the unit.
 """

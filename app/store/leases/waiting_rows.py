@@ -42,6 +42,12 @@ class WaitingRows(LeasedRows):
             )
         return ids
 
+    async def waiting(self) -> int:
+        """Counts the rows that wait for a worker."""
+        table = self.table
+        count = select(func.count()).select_from(table).where(self._is_open(), is_unleased(table))
+        return await self._session.scalar(count) or 0
+
     async def exhausted(self, max_attempts: int) -> list[Lease]:
         """Returns leases of rows that have used up their attempts, and locks the rows."""
         table = self.table

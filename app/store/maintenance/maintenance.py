@@ -3,14 +3,14 @@
 from sqlalchemy.ext.asyncio import AsyncSession
 from typing_extensions import override
 
-from app.store.across_tenants import AcrossTenants
+from app.store.across_tenants import CrossTenantUnitOfWork
 from app.store.database import Database
 from app.store.maintenance.ended_jobs import EndedJobStore
 from app.store.maintenance.expiry import ExpiryStore
 from app.store.maintenance.retention import RetentionStore
 
 
-class MaintenanceUnitOfWork(AcrossTenants):
+class MaintenanceUnitOfWork(CrossTenantUnitOfWork):
     @override
     async def _open(self, session: AsyncSession) -> None:
         self.expiry = ExpiryStore(session)

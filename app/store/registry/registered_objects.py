@@ -7,7 +7,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import InvalidRequest, NotFound, WrongState
-from app.domain.registry.registered_objects import Noun, Registered
+from app.domain.registry.registered_objects import Noun, RegisteredVersion
 from app.store.paging import Keyset, cut
 from app.store.schema.registry import RegisteredObjectTable as Head
 from app.store.schema.registry import RegisteredVersionTable as Version
@@ -22,7 +22,7 @@ class RegistryStore:
         self._session = session
         self._project_id = project_id
 
-    async def insert(self, new: Registered) -> None:
+    async def insert(self, new: RegisteredVersion) -> None:
         """Inserts an object's first version. Raises `InvalidRequest` when the name is taken."""
         head = insert(Head).values(
             id=new.id,
@@ -37,7 +37,7 @@ class RegistryStore:
             raise _name_error(error, new) from error
         await self._insert_version(new)
 
-    async def append(self, new: Registered) -> None:
+    async def append(self, new: RegisteredVersion) -> None:
         """Inserts the version that follows the current one.
 
         Raises `WrongState` when another update came first, `NotFound` when the object was deleted.
@@ -65,7 +65,9 @@ class RegistryStore:
             )
         await self._insert_version(new)
 
-    async def get(self, noun: Noun, object_id: str, *, version: int | None = None) -> Registered:
+    async def get(
+        self, noun: Noun, object_id: str, *, version: int | None = None
+    ) -> RegisteredVersion:
         """Returns the current version, or the given one. Raises `NotFound`."""
         number = Head.version if version is None else version
         query = self._not_deleted(noun).where(Head.id == object_id, Version.version == number)
@@ -94,7 +96,7 @@ class RegistryStore:
 
     async def page(
         self, noun: Noun, *, after: str | None, limit: int
-    ) -> tuple[list[Registered], bool]:
+    ) -> tuple[list[RegisteredVersion], bool]:
         """Returns a page of current versions, newest object first."""
         query = self._not_deleted(noun).where(Version.version == Head.version)
         query = await _NEWEST_FIRST.start_after(
@@ -108,7 +110,7 @@ class RegistryStore:
 
     async def versions(
         self, noun: Noun, object_id: str, *, before: int | None, limit: int
-    ) -> tuple[list[Registered], bool]:
+    ) -> tuple[list[RegisteredVersion], bool]:
         """Returns a page of versions, newest first. Raises `NotFound`."""
         query = self._not_deleted(noun).where(Head.id == object_id)
         if before is not None:
@@ -131,7 +133,7 @@ class RegistryStore:
         )
         await self._session.execute(delete(Version).where(Version.object_id == object_id))
 
-    async def _insert_version(self, new: Registered) -> None:
+    async def _insert_version(self, new: RegisteredVersion) -> None:
         await self._session.execute(
             insert(Version).values(
                 project_id=self._project_id,
@@ -156,7 +158,7 @@ class RegistryStore:
         )
 
 
-def _name_error(error: IntegrityError, new: Registered) -> Exception:
+def _name_error(error: IntegrityError, new: RegisteredVersion) -> Exception:
     """Returns `InvalidRequest` for a name that is taken, and any other error unchanged."""
     if _NAME_INDEX not in str(error.orig):
         return error
@@ -167,8 +169,8 @@ def _name_error(error: IntegrityError, new: Registered) -> Exception:
     )
 
 
-def _to_registered(head: Head, version: Version) -> Registered:
-    return Registered(
+def _to_registered(head: Head, version: Version) -> RegisteredVersion:
+    return RegisteredVersion(
         id=head.id,
         noun=Noun(head.noun),
         version=version.version,

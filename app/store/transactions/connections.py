@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, Opera
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.accounts.actors import current_actor
+from app.current_actor import current_actor
 from app.domain.errors import Unavailable
 from app.store.transactions.statements import ACTOR
 

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import ColumnElement
 
-from app.domain.accounts.actors import current_actor
+from app.current_actor import current_actor
 
 Values = Mapping[str, Any]
 Callback = Callable[[], Awaitable[None]]

@@ -42,7 +42,7 @@ _CHOSEN = text("""
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class DeliveryLimits:
     """Limits on the number of deliveries that are sent at the same time."""
 
     total: int = 64
@@ -63,7 +63,7 @@ class LeasedDeliveries(LeasedRows):
         )
         return delivery_id is not None
 
-    async def claim_due(self, lease_s: float, bounds: Bounds) -> list[Lease]:
+    async def claim_due(self, lease_s: float, bounds: DeliveryLimits) -> list[Lease]:
         """Claims due deliveries within the bounds; alternating between projects and endpoints."""
         await self._session.execute(_ONE_CLAIM_AT_A_TIME)
         chosen = _CHOSEN.bindparams(

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 from typing_extensions import override
 
-from app.domain.events.webhooks import DeliveryError, DeliveryStatus, Outcome, WebhookEvent
+from app.domain.events.webhooks import AttemptOutcome, DeliveryError, DeliveryStatus, WebhookEvent
 from app.store.database import Database
 from app.store.leases.leases import Lease, is_held, lease_lost
 from app.store.schema.webhooks import WebhookDeliveryTable as Table
@@ -75,7 +75,7 @@ class LeasedDeliveryStore:
             attempts,
         )
 
-    async def mark_delivered(self, endpoint_id: str, outcome: Outcome) -> None:
+    async def mark_delivered(self, endpoint_id: str, outcome: AttemptOutcome) -> None:
         await self._session.execute(
             update(Endpoint)
             .where(Endpoint.id == endpoint_id, Endpoint.last_failed_at.is_not(None))
@@ -83,7 +83,7 @@ class LeasedDeliveryStore:
         )
         await self._end(DeliveryStatus.DELIVERED, outcome)
 
-    async def mark_for_retry(self, outcome: Outcome, *, delay_s: float) -> None:
+    async def mark_for_retry(self, outcome: AttemptOutcome, *, delay_s: float) -> None:
         """Writes a failed attempt and ends the lease; the next attempt is due after the delay."""
         await self._change(
             outcome,
@@ -91,12 +91,12 @@ class LeasedDeliveryStore:
             lease_until=None,
         )
 
-    async def mark_failed(self, endpoint_id: str, outcome: Outcome) -> None:
+    async def mark_failed(self, endpoint_id: str, outcome: AttemptOutcome) -> None:
         """Writes the last failed attempt, after which no other follows."""
         await self._mark_endpoint(endpoint_id, last_failed_at=func.now())
         await self._end(DeliveryStatus.FAILED, outcome)
 
-    async def disable_endpoint(self, endpoint_id: str, outcome: Outcome) -> None:
+    async def disable_endpoint(self, endpoint_id: str, outcome: AttemptOutcome) -> None:
         """Disables an endpoint that answered 410 Gone, and ends all its pending deliveries."""
         await self._mark_endpoint(endpoint_id, disabled_at=func.now(), last_failed_at=func.now())
         await self._end(DeliveryStatus.FAILED, outcome)
@@ -119,10 +119,10 @@ class LeasedDeliveryStore:
             update(Endpoint).where(Endpoint.id == endpoint_id).values(**values)
         )
 
-    async def _end(self, status: DeliveryStatus, outcome: Outcome) -> None:
+    async def _end(self, status: DeliveryStatus, outcome: AttemptOutcome) -> None:
         await self._change(outcome, status=status.value, finished_at=func.now(), lease_until=None)
 
-    async def _change(self, outcome: Outcome, **values: Any) -> None:
+    async def _change(self, outcome: AttemptOutcome, **values: Any) -> None:
         delivery_id = await self._session.scalar(
             update(Table)
             .where(self._is_held())

@@ -30,7 +30,7 @@ class WrongAction(Exception):
 
 
 @dataclass(frozen=True)
-class Observed:
+class ActionOutcome:
     """The outcome of an action."""
 
     text: str
@@ -43,7 +43,7 @@ class Session(Protocol):
         """Begins the episode; returns what the model is shown first."""
         ...
 
-    def step(self, action: Json) -> Observed:
+    def step(self, action: Json) -> ActionOutcome:
         """Acts. After a `WrongAction` the episode continues; any other error ends it."""
         ...
 
@@ -59,7 +59,7 @@ class _Episode:
 
 
 @dataclass(eq=False)
-class _Beginning:
+class _PendingReset:
     """A reset that runs."""
 
     rollout_id: str
@@ -73,7 +73,7 @@ class Bridge:
         self._new_session = new_session
         self._tool = tool
         self._episodes: dict[str, _Episode] = {}
-        self._beginning: list[_Beginning] = []
+        self._beginning: list[_PendingReset] = []
         self._answered: OrderedDict[str, Answer] = OrderedDict()
         self._calls: dict[str, Lock] = {}
         self._lock = Lock()
@@ -108,7 +108,7 @@ class Bridge:
                 return 400, {"error": "there is no such call"}
 
     def _reset(self, call: Json) -> Answer:
-        beginning = _Beginning(call["rollout_id"])
+        beginning = _PendingReset(call["rollout_id"])
         with self._lock:
             self._beginning.append(beginning)
         try:
@@ -117,7 +117,7 @@ class Bridge:
             with self._lock:
                 self._beginning.remove(beginning)
 
-    def _begin(self, call: Json, beginning: _Beginning) -> Answer:
+    def _begin(self, call: Json, beginning: _PendingReset) -> Answer:
         session = self._new_session()
         try:
             shown = session.reset(call["seed"], call["task"])
@@ -187,7 +187,7 @@ class Bridge:
 def _action(call: Json) -> Json:
     action = json.loads(call["function"]["arguments"])
     if not isinstance(action, dict):
-        raise WrongAction("the arguments are no JSON object")
+        raise WrongAction("the arguments are not a JSON object")
     return action
 
 

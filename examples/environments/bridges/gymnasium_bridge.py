@@ -17,7 +17,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from examples.environments.bridges.bridge import Bridge, Observed, WrongAction, tool
+from examples.environments.bridges.bridge import ActionOutcome, Bridge, WrongAction, tool
 from examples.environments.http.server import Json, serve
 
 ACTION = "action"
@@ -33,12 +33,12 @@ class GymnasiumSession:
         observation, _ = self._env.reset(seed=seed, options=task.get("reset_options"))
         return self._shown(observation)
 
-    def step(self, action: Json) -> Observed:
+    def step(self, action: Json) -> ActionOutcome:
         space, sent = self._env.action_space, action.get(ACTION)
         if isinstance(sent, bool) or not isinstance(sent, int | str) or not space.contains(sent):
             raise WrongAction(f"'{ACTION}' must be one of {space}, not {sent!r:.100}")
         observation, reward, terminated, truncated, _ = self._env.step(sent)
-        return Observed(self._shown(observation), float(reward), bool(terminated or truncated))
+        return ActionOutcome(self._shown(observation), float(reward), bool(terminated or truncated))
 
     def close(self) -> None:
         self._env.close()

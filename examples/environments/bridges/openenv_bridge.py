@@ -19,7 +19,7 @@ from typing import Any
 
 import aiohttp
 
-from examples.environments.bridges.bridge import Bridge, Observed, WrongAction, tool
+from examples.environments.bridges.bridge import ActionOutcome, Bridge, WrongAction, tool
 from examples.environments.http.server import Json, serve
 
 TIMEOUT_S = 300.0
@@ -85,7 +85,7 @@ class OpenEnvSession:
         data = {**(options if isinstance(options, dict) else {}), "seed": seed}
         return self._observed({"type": "reset", "data": data}).text
 
-    def step(self, action: Json) -> Observed:
+    def step(self, action: Json) -> ActionOutcome:
         return self._observed({"type": "step", "data": action})
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class OpenEnvSession:
         await socket.send_json({"type": "close"})
         await socket.close()
 
-    def _observed(self, message: Json) -> Observed:
+    def _observed(self, message: Json) -> ActionOutcome:
         answer = self._server.run(self._exchanged(message))
         data = answer["data"]
         if answer["type"] == "error":
@@ -106,7 +106,7 @@ class OpenEnvSession:
             raise RuntimeError(f"the server answered with {data.get('code')}")
         reward = data.get("reward")
         shown = {k: v for k, v in data["observation"].items() if k != "metadata"}
-        return Observed(
+        return ActionOutcome(
             json.dumps(shown, ensure_ascii=False),
             None if reward is None else float(reward),
             bool(data.get("done")),

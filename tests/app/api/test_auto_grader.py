@@ -110,7 +110,7 @@ async def test_rows_that_fit_nothing_make_no_job(api: Api, body: dict[str, Any])
          "a number in line 1 of the training file and a short text in line 10 of the validation"),
         ([{"answer": "Ulm"}] * 12, [{}] * 10, "(line 1 of the validation file lacks it)"),
         ([{"calls": []}] * 12, [{"calls": "search"}] * 10,
-         "line 1 of the validation file, 'calls': 'reference' is no JSON list of calls"),
+         "line 1 of the validation file, 'calls': 'reference' is not a JSON list of calls"),
     ],
 )  # fmt: skip
 async def test_held_out_rows_that_the_grader_could_not_judge_make_no_job(

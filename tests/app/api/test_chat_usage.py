@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts.actors import Actor, act_as, current_actor
+from app.current_actor import act_as, current_actor
+from app.domain.accounts.actors import Actor
 from app.domain.accounts.tenants import Tenant
 from app.domain.accounts.usage import UsageQuery
 from app.domain.errors import Unavailable
 from app.factory.accounts import build_key_service, provisioning_service
 from app.services.accounts.usage import UsageService
 from app.services.models.chat_usage import ChatUsage
-from app.services.models.metered_streams import asks_for_usage, metered, with_usage
+from app.services.models.metered_streams import asks_for_usage, metered_events, with_usage
 from app.settings.runs import PricingSettings, RetentionSettings
 from app.store.database import Database as Store
 from app.store.unit_of_work import UnitOfWork
@@ -39,13 +40,13 @@ class Losing:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.away = self.unheard = 0
+        self.unavailable = self.unheard = 0
 
     @asynccontextmanager
     async def tenant(self, tenant: Tenant) -> AsyncIterator[UnitOfWork]:
-        if self.away:
-            self.away -= 1
-            raise Unavailable("away")
+        if self.unavailable:
+            self.unavailable -= 1
+            raise Unavailable("unavailable")
         async with self.store.tenant(tenant) as unit:
             yield unit
         if self.unheard:
@@ -96,7 +97,7 @@ async def test_a_write_that_is_repeated_counts_once(
 ) -> None:
     losing = Losing(store)
     usage = usage_of(losing)
-    losing.away = 1
+    losing.unavailable = 1
     usage.add(tenant, "a", REPLY)
     await usage.flush()
     assert execute(database, SUMS) == []
@@ -214,7 +215,7 @@ async def test_the_last_chunk_is_shown_to_those_who_requested_it(shown: bool) ->
             yield event
 
     noted: list[dict[str, Any]] = []
-    sent = [event async for event in metered(events(), shown=shown, note=noted.append)]
+    sent = [event async for event in metered_events(events(), shown=shown, note=noted.append)]
     assert sent == [PIECE, PIECE, *([LAST] if shown else []), DONE]
     assert noted == [{"prompt_tokens": 3, "completion_tokens": 2}]
 
@@ -224,7 +225,7 @@ async def test_a_stream_that_comes_at_once_is_read_event_by_event() -> None:
         yield PIECE + LAST + DONE
 
     noted: list[dict[str, Any]] = []
-    sent = [event async for event in metered(events(), shown=False, note=noted.append)]
+    sent = [event async for event in metered_events(events(), shown=False, note=noted.append)]
     assert sent == [PIECE + DONE]
     assert noted == [{"prompt_tokens": 3, "completion_tokens": 2}]
 
@@ -237,7 +238,7 @@ async def test_a_stream_that_breaks_off_counts_what_it_sent() -> None:
 
     noted: list[dict[str, Any]] = []
     with pytest.raises(RuntimeError, match="broken"):
-        async for _ in metered(events(), shown=False, note=noted.append):
+        async for _ in metered_events(events(), shown=False, note=noted.append):
             pass
     assert noted == [{"completion_tokens": 2}]
 

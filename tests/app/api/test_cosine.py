@@ -36,7 +36,7 @@ async def test_a_trial_scores_the_cosine_and_counts_the_tokens(database: Databas
             assert (await trials.post(VALIDATE, {"grader": COSINE}))["grader"]["name"] == "near"
 
 
-async def test_an_endpoint_that_is_away_raises_a_flag(database: Database) -> None:
+async def test_an_endpoint_that_is_unavailable_raises_a_flag(database: Database) -> None:
     async with endpoint(lambda _: Reply(503)) as server:
         settings = EmbeddingSettings(model="embedder", base_url=server.url("/v1"))
         async with serving(database, embeddings=settings) as trials:

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from app.domain.errors import InvalidRequest
-from app.domain.jobs.curve_parts import check_parts
+from app.domain.jobs.curves.curve_parts import check_parts
 from app.domain.methods.stored import stored_method
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.stack import Database

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.api.middleware.body import json_problem
+from app.domain.texts.request_bodies import json_problem
 from app.main import create_app
 from tests.support.api.application import Api
 from tests.support.application import application
@@ -143,8 +143,8 @@ async def test_an_internal_fault_has_a_request_id_and_no_details(
 async def test_without_its_database_the_service_sends_retry_after(
     api: Api, database: Database
 ) -> None:
-    away = re.sub(r":\d+/", ":9/", database.app_url)
-    app = application(database.settings.model_copy(update={"database_url": away}))
+    unavailable = re.sub(r":\d+/", ":9/", database.app_url)
+    app = application(database.settings.model_copy(update={"database_url": unavailable}))
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     async with (
         app.router.lifespan_context(app),

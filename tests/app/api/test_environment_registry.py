@@ -8,7 +8,7 @@ import pytest
 from app.domain.documents.json_object import Json
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.environments import CANARY, REGISTRY, registered, report_of, statuses
-from tests.support.endpoints import Received, Reply
+from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.http_environments import GUESS, GuessingWorld
 from tests.support.stack import Database
 
@@ -114,7 +114,7 @@ async def test_a_test_plays_a_turn_of_what_the_environment_offers(database: Data
 async def test_a_test_calls_a_tool_of_the_task_where_the_episode_names_none(
     database: Database,
 ) -> None:
-    def without_tools(call: Json, _: Received) -> Reply | None:
+    def without_tools(call: Json, _: ReceivedRequest) -> Reply | None:
         world.episodes["e9"] = 1
         return Reply(json={"episode_id": "e9"}) if call["type"] == "reset" else None
 

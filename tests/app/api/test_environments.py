@@ -135,7 +135,13 @@ async def test_a_job_without_files_and_environment_is_refused(
 @pytest.mark.parametrize(
     ("environment", "path", "code", "part"),
     [
-        ({"type": "chess"}, "type", "invalid_value", "arithmetic, gsm8k"),
+        ({"type": "chess"}, "type", "invalid_value", "there are arithmetic, gsm8k"),
+        ({"type": "htpp"}, "type", "invalid_value", "did you mean 'http'? There are"),
+        ("aritmetic", "", "environment_not_found", "did you mean 'arithmetic'?"),
+        ("code-execution", "", "environment_not_found", "did you mean 'code_execution'?"),
+        ("http", "", "environment_not_found", "of type 'http' is an object with a 'url'."),
+        ({"type": "arithmetic", "validation_tasks": 0}, "validation_tasks", "invalid_value",
+         "is validated on held-out tasks and cannot go without: it must be at least 10."),
         ({}, "type", "missing_required_parameter", "type"),
         (["arithmetic"], "", "invalid_value", "an object or a name"),
         ({"type": "arithmetic", "operand": 3}, "operand", "unknown_parameter", "operand"),
@@ -154,13 +160,15 @@ async def test_a_job_without_files_and_environment_is_refused(
             "",
         ),
     ],
-)
+)  # fmt: skip
 async def test_a_wrong_environment_is_refused_with_its_path(
     api: Api, environment: Any, path: str, code: str, part: str
 ) -> None:
     param, found, message = await refused_job(api, call(environment))
     assert (param, found) == (f"{PARAM}.{path}" if path else PARAM, code)
     assert part in message
+    report = (await api.call("POST", f"{JOBS}/validate", json=call(environment))).json()
+    assert [fault["message"] for fault in report["errors"]] == [message]
     assert await file_count(api) == 0
 
 
@@ -215,9 +223,9 @@ def judged(*rubric: dict[str, Any]) -> dict[str, Any]:
         ({"type": "arithmetic", "operations": ["divide"]}, "operations[0]", "it must be 'add'"),
         ({"type": "arithmetic", "operations": []}, "operations", "at least 1 entry"),
         (judged({"name": "a", "description": "is {item.x} in it?"}), "rubric[0].description",
-         "'{item.x}' would stay as it stands"),
+         "'{item.x}' would not be filled in"),
         (judged({"name": "a {{ sample.output_text }}", **LONG}), "rubric[0].name",
-         "criteria are no templates"),
+         "criteria are not templates"),
         (judged({"name": "a", "description": " \n"}), "rubric[0].description", "it is blank"),
         (judged({"name": "a", **LONG}, {"name": "b", **LONG}, {"name": "A ", **LONG}),
          "rubric[2].name", "join the two, or name them apart"),

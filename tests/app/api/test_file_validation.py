@@ -100,7 +100,7 @@ async def test_held_out_rows_that_are_trained_on_are_warned_about(api: Api) -> N
     level, message = (await messages(api, job["id"]))[-1]
     assert level == "warn"
     assert message.startswith(
-        "10 rows of the validation file stand in the training file too (line 1 is line 1, line 2 "
+        "10 rows of the validation file are in the training file too (line 1 is line 1, line 2 "
         "is line 2, line 3 is line 3, line 6 is line 4, line 7 is line 5, … of the training file)"
     )
 

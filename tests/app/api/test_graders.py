@@ -4,7 +4,7 @@ import psycopg
 import pytest
 
 from tests.support.api.application import ENDPOINT, Api, running
-from tests.support.endpoints import Received, Reply, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.stack import Database
 
 GRADERS = "/v1/graders"
@@ -136,7 +136,7 @@ async def test_a_test_scores_as_graders_run_does(api: Api) -> None:
 
 
 async def test_a_test_sends_the_real_headers_of_a_child(database: Database) -> None:
-    def grade(received: Received) -> Reply:
+    def grade(received: ReceivedRequest) -> Reply:
         return Reply(json={"score": 1.0 if received.headers.get("x-key") == CANARY else 0.25})
 
     async with endpoint(grade) as server, running(database, server.host_port) as api:
@@ -168,7 +168,7 @@ async def test_a_secret_follows_no_other_key_of_the_client_to_another_address(
 
 
 async def test_graders_behind_one_address_keep_their_own_headers(database: Database) -> None:
-    def script(received: Received) -> Reply:
+    def script(received: ReceivedRequest) -> Reply:
         return Reply(json={"score": float(received.headers["x-key"])})
 
     async with endpoint(script) as server, running(database, server.host_port) as api:

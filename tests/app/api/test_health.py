@@ -86,9 +86,9 @@ async def test_below_the_minimum_nothing_is_stored_and_the_part_is_named(full: D
         assert (part.status_code, part.json()["error"]["code"]) == (503, "insufficient_storage")
 
 
-async def test_a_database_that_is_away_is_named(database: Database) -> None:
-    away = database.app_url.replace("127.0.0.1:", "127.0.0.1:1")
-    app = application(database.settings.model_copy(update={"database_url": away}))
+async def test_a_database_that_is_unavailable_is_named(database: Database) -> None:
+    unavailable = database.app_url.replace("127.0.0.1:", "127.0.0.1:1")
+    app = application(database.settings.model_copy(update={"database_url": unavailable}))
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://test") as http,

@@ -21,7 +21,7 @@ from tests.support.api.environments import (
 )
 from tests.support.api.job_calls import JOBS
 from tests.support.api.refused_jobs import refused_job
-from tests.support.endpoints import Received, Reply, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.http_environments import GuessingWorld
 from tests.support.stack import Database
 
@@ -83,7 +83,7 @@ async def test_a_check_of_the_call_finds_a_wrong_path(
     world = GuessingWorld()
     posts = {"/wrld": 404, "/page": 405, "/tools": 422}
 
-    def serve(received: Received) -> Reply:
+    def serve(received: ReceivedRequest) -> Reply:
         if not received.body:
             return Reply(head)
         status = posts.get(received.path)
@@ -164,6 +164,8 @@ READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
          "env_none"),
         ({"environment": {"id": 5}}, "environment.id", "invalid_value", "id"),
         ({"environment": "nowhere"}, "environment", "environment_not_found", "nowhere"),
+        ({"environment": "aritmetic"}, "environment", "environment_not_found",
+         "No such environment: aritmetic; did you mean 'arithmetic'?"),
         ({"environment": 5}, "environment", "invalid_value", "a name"),
         ({"environment": None, "grader": {"type": "environment"}}, "grader.type", "invalid_value",
          "HTTP environment"),
@@ -245,6 +247,8 @@ async def test_a_registered_environment_is_used_by_its_id(api: Api, body: Json) 
         )
         called = [each["name"] for each in checked.json()["endpoints"]]
         assert called == [made["name"]], "its address is tried as that of a definition"
+    near = await refused_job(api, with_method(body, environment=f"{made['name']}s"))
+    assert (near[0], f"did you mean '{made['name']}'?" in near[2]) == (PARAM, True), near
     deleted = await api.call("DELETE", f"{REGISTRY}/{made['id']}")
     assert deleted.json() == {"id": made["id"], "object": "environment", "deleted": True}
     gone = await refused_job(api, with_method(body, environment=made["name"]))
@@ -276,7 +280,7 @@ async def test_the_calls_of_the_page_and_the_example_are_accepted(documented: Ap
 async def test_the_answers_of_the_page_are_good_ones(database: Database) -> None:
     answers = {"reset": blocks("reset")[1], "step": blocks("step")[1], "close": {}}
 
-    def as_documented(received: Received) -> Reply:
+    def as_documented(received: ReceivedRequest) -> Reply:
         call = received.json
         answer = json.loads(json.dumps(answers[call["type"]]))
         sent = blocks(call["type"])[0] if call["type"] != "close" else None

@@ -30,7 +30,7 @@ async def test_a_base_model_as_judge(database: Database) -> None:
     assert engine.bodies[0]["messages"][1]["content"] == "Is it 42? 42"
 
 
-async def test_a_judge_of_the_operators_that_is_away(database: Database) -> None:
+async def test_a_judge_of_the_operators_that_is_unavailable(database: Database) -> None:
     async with endpoint(lambda _: Reply(503)) as server:
         settings = JudgeSettings(models=("judge-1",), base_url=server.url("/v1"))
         async with serving(database, judges=(settings,)) as trials:

@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.support.api.application import ENDPOINT, Api, running
@@ -149,6 +150,61 @@ async def test_servers_of_one_label_are_refused_where_the_call_names_them(
         assert report["errors"][0]["message"] == refused["message"]
         assert not [fault for fault in report["errors"] if AT in (fault["param"] or "")]
         assert CANARY not in json.dumps(report)
+
+
+async def test_faults_of_a_registered_tools_server_are_those_of_its_reference(
+    api: Api, body: dict[str, Any], server: McpServerUnderTest, database: Database
+) -> None:
+    lookup, count = await imported(api, server, "lookup", "count")
+    own = {"name": "own", "server_url": ENDPOINT}
+    sent = changed(body, ("tools",), [own, {"id": lookup["id"]}, {"id": count["id"]}])
+    server.gone = {"count"}
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    (fault,) = [each for each in report["errors"] if each["code"] == "unknown_tool"]
+    assert fault["param"] == "method.reinforcement.tools[2]"
+    assert fault["message"].startswith("The MCP server 'records' has no tool 'count'.")
+    (check,) = [each for each in report["endpoints"] if each["name"] == "records"]
+    assert check["param"] == "method.reinforcement.tools[1]"
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute(
+            "UPDATE registered_versions SET definition = definition || "
+            """'{"server_url": "http://10.0.0.1/mcp"}'"""
+        )
+    refused = (await api.call("POST", JOBS, json=sent)).json()["error"]
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert (refused["code"], refused["param"]) == (
+        "endpoint_not_allowed",
+        "method.reinforcement.tools[1]",
+    )
+    assert refused["message"].startswith("server_url is not allowed: 10.0.0.1:80 is a private")
+    about = "It is about the MCP server 'records' of the registered tool 'lookup'."
+    assert refused["message"].endswith(about)
+    assert report["errors"][0]["message"] == refused["message"]
+    assert not [fault for fault in report["errors"] if AT in fault["param"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "part", "code", "words"),
+    [
+        ({"headers": {"Host": "a"}}, ".headers", "endpoint_not_allowed", "the header 'host' is"),
+        ({"headers": {"Mcp-Method": "a"}}, ".headers", "invalid_value",
+         "Invalid value for 'method.reinforcement.tools[1].headers': the header 'mcp-method'"),
+        ({"server_url": "http://10.0.0.1/mcp"}, ".server_url", "endpoint_not_allowed", "private"),
+    ],
+)  # fmt: skip
+async def test_faults_of_a_sent_tools_server_are_those_of_the_tool(
+    api: Api, body: dict[str, Any], *, change: dict[str, Any], part: str, code: str, words: str
+) -> None:
+    own = {"name": "own", "server_url": ENDPOINT}
+    tool = {"name": "a", "server_url": ENDPOINT, "server_label": "records", **change}
+    sent = changed(body, ("tools",), [own, tool])
+    refused = (await api.call("POST", JOBS, json=sent)).json()["error"]
+    assert (refused["param"], refused["code"]) == (f"method.reinforcement.tools[1]{part}", code)
+    assert words in refused["message"]
+    assert refused["message"].endswith("It is about the MCP server 'records' of the tool 'a'.")
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert report["errors"][0]["message"] == refused["message"]
+    assert not [fault for fault in report["errors"] if AT in fault["param"]]
 
 
 @pytest.mark.parametrize("rates", [("x", 1), (1, [2]), (True, "2")])

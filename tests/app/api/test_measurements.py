@@ -15,6 +15,7 @@ from app.store.database import Database as Store
 from tests.support.api.application import Api, running
 from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute
+from tests.support.endpoints import Reply, endpoint
 from tests.support.stack import Database
 
 KEY = "prometheus-reads-with-this"
@@ -109,6 +110,37 @@ async def test_the_jobs_of_all_tenants_are_counted_by_status(
     assert 3600 <= found["agent_rft_oldest_waiting_job_seconds", ()] < 7200
     assert found["agent_rft_part_up", ("database",)] == 1
     assert found["agent_rft_part_up", ("worker",)] == 0
+
+
+async def test_calls_to_customers_endpoints_are_counted_by_kind_and_outcome(
+    database: Database,
+) -> None:
+    grade = "/v1/fine_tuning/alpha/graders/run"
+    replies = iter([Reply(json={"score": 1.0}), Reply(503), Reply(json={"score": 0.5})])
+    async with endpoint(lambda _: next(replies)) as server:
+        settings = database.settings.model_copy(update={"monitoring_key": SecretStr(KEY)})
+        measured = Database(database.name, settings, database.superuser_url)
+        grader = {"type": "endpoint", "name": "my-grader", "url": server.url("/grade")}
+        body = {"grader": grader, "model_sample": "a", "item": {}}
+        async with running(measured, server.host_port) as api:
+            before = await _samples(api)
+            for _ in range(2):
+                reply = await api.call("POST", grade, json=body)
+                assert reply.status_code == 200, reply.text
+            after = await _samples(api)
+            text = (await api.call("GET", "/metrics", key=KEY)).text
+    added = {
+        (name, labels): after[name, labels] - before.get((name, labels), 0)
+        for name, labels in after
+        if name.startswith("agent_rft_endpoint_") and name.endswith(("_total", "_count"))
+    }
+    assert {series: count for series, count in added.items() if count} == {
+        ("agent_rft_endpoint_calls_total", ("grader", "answered")): 2,
+        ("agent_rft_endpoint_retries_total", ("grader",)): 1,
+        ("agent_rft_endpoint_call_duration_seconds_count", ("grader",)): 2,
+    }
+    assert "my-grader" not in text
+    assert server.host_port not in text
 
 
 @pytest.mark.parametrize("key", ["", "prometheus-reads-with-thi", None])

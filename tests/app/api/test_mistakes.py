@@ -1,118 +1,34 @@
-"""Mistakes in a create call: each is refused, or accepted and named, in the same words by `create`
-and `validate`.
+"""Mistakes in a create call: each is refused, or accepted and named, in the same words by `create`,
+`validate` and `agent-rft validate`.
 """
 
 import json
-from copy import deepcopy
 from typing import Any
 
 import pytest
 
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
-
-ROOT = "method.reinforcement"
-HYPER = f"{ROOT}.hyperparameters"
-CHECK = {
-    "type": "string_check",
-    "input": "{{sample.output_text}}",
-    "reference": "x",
-    "operation": "eq",
-}
-CALLS = {"type": "tool_call", "reference": '{"name": "search", "arguments": {}}'}
-SIMILAR = {"type": "text_similarity", "input": "{{sample.output_text}}",
-           "reference": "{{item.answer}}", "evaluation_metric": "fuzzy_match"}  # fmt: skip
-RULER = {"type": "ai_judge", "model": "tiny-agent"}
-LENGTH = {"type": "length_bounds", "input": "a", "max": 5}
-SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
-WRAPPED = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
-
-
-def altered(body: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """The call with each value at its dotted path."""
-    copied = deepcopy(body)
-    for path, value in changes.items():
-        *holders, last = path.split(".")
-        inner = copied
-        for name in holders:
-            inner = inner.setdefault(name, {})
-        inner[last] = value
-    return copied
+from tests.support.api.mistakes import (
+    CALLS,
+    CHECK,
+    HYPER,
+    LENGTH,
+    LOOKED_UP,
+    REFUSED,
+    ROOT,
+    RULER,
+    SIMILAR,
+    WRAPPED,
+    altered,
+    grading,
+)
+from tests.support.api.offline import is_unchecked, offline
 
 
 async def events(api: Api, job_id: str) -> list[tuple[str, str]]:
     page = (await api.call("GET", f"{JOBS}/{job_id}/events")).json()["data"]
     return [(event["level"], event["message"]) for event in page]
-
-
-def grading(**changes: Any) -> dict[str, Any]:
-    return {f"{ROOT}.grader": {**CHECK, **changes}}
-
-
-REFUSED: list[tuple[dict[str, Any], str, str]] = [
-    ({f"{HYPER}.epochs": 3}, f"{HYPER}.epochs", "Did you mean 'n_epochs'"),
-    ({f"{HYPER}.n_epoch": 1}, f"{HYPER}.n_epoch", "Did you mean 'n_epochs'"),
-    ({f"{HYPER}.learning_rate": 1e-5}, f"{HYPER}.learning_rate",
-     "Did you mean 'learning_rate_multiplier'"),
-    ({f"{HYPER}.temperature": 0.7}, f"{HYPER}.temperature", "Unknown parameter"),
-    ({f"{HYPER}.n_epochs": "3"}, f"{HYPER}.n_epochs", "it is a number"),
-    ({f"{ROOT}.max_episode_steps": "10"}, f"{ROOT}.max_episode_steps", "it is a number"),
-    ({f"{ROOT}.max_episode_steps": True}, f"{ROOT}.max_episode_steps", "it is a number"),
-    ({f"{ROOT}.tool": []}, f"{ROOT}.tool", "Did you mean 'tools'"),
-    ({"method.supervised": {}}, "method.supervised",
-     "is not read, because 'method.type' is 'reinforcement'"),
-    ({"method.type": "supervised"}, ROOT, "send the type 'reinforcement'"),
-    ({"rubrics": "be kind"}, "rubrics", "a rubric is part of an 'ai_judge' or 'llm_judge' grader"),
-    ({f"{ROOT}.grader": {"type": "llm_judge", "model": "tiny-agent", "rubrics": [{"name": "a"}]}},
-     f"{ROOT}.grader.rubrics", "Did you mean 'rubric'"),
-    ({"metadatas": {"a": "b"}}, "metadatas", "Did you mean 'metadata'"),
-    (grading(input="{sample.output_text}"), f"{ROOT}.grader.input",
-     "has single braces and is plain text: write '{{sample.output_text}}'"),
-    (grading(input="{{smple.output_text}}"), f"{ROOT}.grader.input",
-     "a path starts with 'item' or 'sample'"),
-    (grading(input="{{sample.output_txt}}"), f"{ROOT}.grader.input",
-     "did you mean 'sample.output_text'"),
-    (grading(input="{{sample.output_text.x}}"), f"{ROOT}.grader.input", "is a text"),
-    (grading(input="{{sample.output_tools.name}}"), f"{ROOT}.grader.input",
-     "write 'sample.output_tools[0]'"),
-    (grading(input="{{sample.output_tools[0].name}}"), f"{ROOT}.grader.input",
-     "write 'function.name' in place of 'name'"),
-    (grading(input="{{sample.output_tools[0].functoin.name}}"), f"{ROOT}.grader.input",
-     "did you mean 'function'?"),
-    (grading(input="{{sample.output_tools[0].function.argument}}"), f"{ROOT}.grader.input",
-     "did you mean 'function.arguments'?"),
-    (grading(input="{{sample.output_json.x}}"), f"{ROOT}.grader.input",
-     "is there only with 'response_format'"),
-    (grading(input="{{sample.tool_calls.name}}"), f"{ROOT}.grader.input",
-     "write 'sample.tool_calls[0]'"),
-    (grading(input="{{sample.tool_calls[0].outputs}}"), f"{ROOT}.grader.input",
-     "names no part of an entry of 'sample.tool_calls': did you mean 'output'?"),
-    (grading(input="{{sample.turns[1].text}}"), f"{ROOT}.grader.input",
-     "it has content, finish_reason, parse_error, tool_calls, completion_tokens"),
-    (grading(input="{{sample.stop_reason.x}}"), f"{ROOT}.grader.input", "is a text"),
-    ({f"{ROOT}.grader": {"type": "multi", "graders": [CHECK], "calculate_output": "a"}},
-     f"{ROOT}.grader.graders", "a map of name to grader"),
-    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a",
-                         "graders": {"a": {**CHECK, "reference": "{item.a}"}}}},
-     f"{ROOT}.grader.graders.a.reference", "write '{{item.a}}'"),
-    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "agreement", "graders": {
-        "a": RULER, "b": RULER, "agreement": CHECK}}}, f"{ROOT}.grader.graders",
-     "is the part that several 'ai_judge' graders add"),
-    ({f"{ROOT}.grader": {**SIMILAR, "reference": "x" * 92_682}}, f"{ROOT}.grader.reference",
-     "a text is longer than 92681 characters"),
-    ({f"{ROOT}.grader": {"type": "exact_matches"}}, f"{ROOT}.grader.type", "ai_judge, endpoint"),
-    ({f"{ROOT}.grader": {"type": "exact_matches"}}, f"{ROOT}.grader.type", "multi, auto."),
-    ({"curriculum": 5, "training_file": None, "validation_file": None}, "curriculum",
-     "it must be a text or an object"),
-    ({f"{ROOT}.response_format": SCHEMA}, f"{ROOT}.response_format", "a bare JSON schema"),
-    ({f"{ROOT}.response_format": {"type": "json_schema", "name": "n", "schema": SCHEMA}},
-     f"{ROOT}.response_format", "the form of the Responses API"),
-    ({f"{ROOT}.response_format": {"a": 1}}, f"{ROOT}.response_format.type",
-     "one of text, json_object, json_schema"),
-    ({f"{ROOT}.response_format": {**WRAPPED, "json_schema": {"name": "n", "schema": {
-        "type": "objekt"}}}}, f"{ROOT}.response_format.json_schema.schema.type",
-     "it is no JSON schema"),
-]  # fmt: skip
 
 
 @pytest.mark.parametrize(("changes", "param", "sentence"), REFUSED)
@@ -125,9 +41,25 @@ async def test_a_mistake_is_refused_with_its_cure(
     error = reply.json()["error"]
     assert (error["param"], sentence in error["message"]) == (param, True), error
     report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
-    reported = [fault["message"] for fault in report["errors"] if fault["param"] == param]
-    assert [sentence in message for message in reported] == [True], report["errors"]
+    for found in (report, offline(json.dumps(sent).encode())):
+        alike = [fault for fault in found["errors"] if fault["param"] == param]
+        assert [(fault["code"], sentence in fault["message"]) for fault in alike] == [
+            (error["code"], True)
+        ], found["errors"]
     assert (await api.call("GET", JOBS)).json()["data"] == []
+
+
+@pytest.mark.parametrize(("changes", "param"), LOOKED_UP)
+async def test_what_only_a_service_can_check_is_named_without_one(
+    api: Api, body: dict[str, Any], *, changes: dict[str, Any], param: str
+) -> None:
+    sent = altered(body, changes)
+    reply = await api.call("POST", JOBS, json=sent)
+    assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text
+    report = offline(json.dumps(sent).encode())
+    assert (report["errors"], is_unchecked(report, param)) == ([], True)
+    online = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert "not_checked" not in [fault["code"] for fault in online["warnings"]]
 
 
 NAMED: list[tuple[dict[str, Any], str, str, str]] = [
@@ -148,8 +80,11 @@ NAMED: list[tuple[dict[str, Any], str, str, str]] = [
      f"{ROOT}.grader.input", "no_tools", "runs no call: that takes 'tools', 'mcp_servers' or"),
     ({f"{ROOT}.tools": [], f"{ROOT}.grader": {**CALLS, "source": "rollout"}},
      f"{ROOT}.grader.source", "no_tools", "runs no call: that takes 'tools', 'mcp_servers' or"),
-    ({"integrations": [{"type": "wandb", "wandb": {"project": "p"}}]}, "integrations",
-     "integration_not_sent", "nothing is sent to Weights & Biases"),
+    ({"integrations": [{"type": "mlflow", "mlflow": {"uri": "https://m.example"}}]},
+     "integrations[0].mlflow.uri", "unknown_parameter", "(did you mean 'tracking_uri'?)"),
+    ({"integrations": [{"type": "tensorboard", "tensorboard": {"traces": 3}}]},
+     "integrations[0].tensorboard.traces", "unknown_parameter",
+     "(did you mean 'traces_per_step'?)"),
     ({"integrations": [{"type": "wandb", "wandb": {"project": "p", "tag": "a"}}]},
      "integrations[0].wandb.tag", "unknown_parameter", "(did you mean 'tags'?)"),
     ({f"{ROOT}.tools": [], f"{ROOT}.max_episode_steps": 4}, f"{ROOT}.max_episode_steps", "no_tools",
@@ -247,7 +182,8 @@ ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a", "graders": {
         "a": {**CALLS, "reference": "{{item.calls}}"}}}},
      [{**QUESTION, "calls": []}] * 9 + [{**QUESTION, "calls": "search"}], "errors",
-     f"{ROOT}.grader.graders.a.reference", "can be used (lines 10): 'reference' is no JSON list"),
+     f"{ROOT}.grader.graders.a.reference",
+     "can be used (lines 10): 'reference' is not a JSON list"),
     ({f"{ROOT}.grader": SIMILAR}, [{**QUESTION, "answer": "x" * 92_682}] + [
         {**QUESTION, "answer": "x"}] * 9, "errors", f"{ROOT}.grader.reference",
      "(lines 1): a text is longer than 92681 characters"),
@@ -258,7 +194,7 @@ ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
      "errors", f"{ROOT}.grader.reference", "1 of 10 rows of the training file lack it (lines 10)"),
     ({f"{HYPER}.batch_size": 64}, [QUESTION] * 10, "warnings", f"{HYPER}.batch_size",
      "batch_size 64 is over the 10 rows of the training file: each step takes all 10 of them"),
-    ({}, [QUESTION] * 10, "warnings", "validation_file", "stand in the training file too"),
+    ({}, [QUESTION] * 10, "warnings", "validation_file", "are in the training file too"),
     (grading(input="{{sample.output_tools[0].function.name}}"), [QUESTION] * 10, "warnings",
      f"{ROOT}.grader.input", "neither the job nor a row offers a tool, so it is always empty"),
     ({f"{ROOT}.grader": {**CALLS, "source": "last_turn"}}, [QUESTION] * 10, "warnings",

@@ -229,6 +229,8 @@ async def test_an_inline_curriculum_becomes_files(api: Api, body: dict[str, Any]
     [
         ({"training": []}, "curriculum.training"),
         ({"validation": ROWS}, "curriculum.training"),
+        ({"training": ROWS}, "curriculum.validation"),
+        ({"training": ROWS, "validation": []}, "curriculum.validation"),
         ({"training": [1]}, "curriculum.training[0]"),
         ({"training": ROWS, "validation": "x"}, "curriculum.validation"),
         ({"training": ROWS, "rows": ROWS}, "curriculum.rows"),
@@ -243,8 +245,24 @@ async def test_a_wrong_curriculum_names_its_part(
     api: Api, body: dict[str, Any], curriculum: Any, param: str
 ) -> None:
     data = {k: v for k, v in body.items() if not k.endswith("_file")}
-    reply = await api.call("POST", JOBS, json={**data, "curriculum": curriculum})
+    sent = {**data, "curriculum": curriculum}
+    reply = await api.call("POST", JOBS, json=sent)
     assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert report["errors"][0]["param"] == param
+
+
+async def test_a_registered_curriculum_without_held_out_rows_is_the_fault_of_the_curriculum(
+    api: Api, body: dict[str, Any]
+) -> None:
+    curriculum = await made(api, "curricula", {"name": "c", "training": ROWS})
+    data = {k: v for k, v in body.items() if not k.endswith("_file")}
+    sent = {**data, "curriculum": curriculum["id"]}
+    error = (await api.call("POST", JOBS, json=sent)).json()["error"]
+    assert (error["param"], error["code"]) == ("curriculum", "missing_required_parameter")
+    assert "has no validation rows" in error["message"]
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert report["errors"][0]["message"] == error["message"]
 
 
 async def test_files_of_a_call_that_fails_are_not_left_behind(

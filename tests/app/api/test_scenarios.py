@@ -12,7 +12,7 @@ from rapidfuzz import fuzz
 from app.domain.data import chat_rows
 from tests.support.api.application import Api, running
 from tests.support.api.job_calls import JOBS
-from tests.support.endpoints import Received, Reply, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.stack import Database
 
 PATH = "/v1/fine_tuning/alpha/scenarios/generate"
@@ -25,7 +25,7 @@ LOOKUP: dict[str, Any] = {
         "parameters": {"type": "object", "properties": {"name": {"type": "string"}}},
     },
 }
-Script = Callable[[Received], Reply | Awaitable[Reply]]
+Script = Callable[[ReceivedRequest], Reply | Awaitable[Reply]]
 
 
 def completion(content: str) -> Reply:
@@ -46,7 +46,7 @@ def task(number: int) -> dict[str, Any]:
 
 async def generated(
     database: Database, script: Script, **changes: Any
-) -> tuple[int, Any, list[Received]]:
+) -> tuple[int, Any, list[ReceivedRequest]]:
     async with endpoint(script) as server, running(database, server.host_port) as api:
         generator = {
             "model": "writer",
@@ -62,7 +62,7 @@ async def generated(
 async def test_a_model_writes_the_rows_of_a_curriculum(database: Database) -> None:
     asked: list[int] = []
 
-    def write(_: Received) -> Reply:
+    def write(_: ReceivedRequest) -> Reply:
         asked.append(len(asked))
         first = 12 * (len(asked) - 1)
         doubled = {"task": "  " + task(first)["task"].upper() + "!", "difficulty": 5}
@@ -95,7 +95,7 @@ async def test_a_model_writes_the_rows_of_a_curriculum(database: Database) -> No
 
 
 async def test_the_rows_are_the_curriculum_of_a_job(database: Database) -> None:
-    def write(received: Received) -> Reply:
+    def write(received: ReceivedRequest) -> Reply:
         if received.path.endswith("/chat/completions"):
             return scenarios(*map(task, range(20)))
         return Reply(json={"score": 1})
@@ -117,7 +117,7 @@ async def test_the_rows_are_the_curriculum_of_a_job(database: Database) -> None:
         assert job.status_code == 200, job.text
         training = {**written, "validation": []}
         refused = await api.call("POST", JOBS, json={**call, "curriculum": training})
-        assert refused.json()["error"]["param"] == "validation_file", refused.text
+        assert refused.json()["error"]["param"] == "curriculum.validation", refused.text
         content = await api.call("GET", f"/v1/files/{job.json()['training_file']}/content")
     assert [json.loads(line) for line in content.text.splitlines()] == written["training"]
 
@@ -141,8 +141,8 @@ async def test_what_a_model_wrote_before_it_failed_is_returned_with_the_reason(
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        (lambda _: completion("Sure! Here are some tasks."), "the answer is no JSON, twice"),
-        (lambda _: completion('{"tasks": []}'), 'no JSON object with a list "scenarios"'),
+        (lambda _: completion("Sure! Here are some tasks."), "the answer is not JSON, twice"),
+        (lambda _: completion('{"tasks": []}'), 'not a JSON object with a list "scenarios"'),
         (lambda _: scenarios(), "wrote nothing new in 2 answers"),
         (lambda _: Reply(404, json={"error": {"message": "no such model"}}), "404"),
     ],
@@ -165,7 +165,7 @@ async def test_an_answer_that_cannot_be_read_is_requested_once_more(database: Da
     answers = [completion("no"), completion(f"```json\n{block}\n```")]
     status, reply, received = await generated(database, lambda _: answers.pop(0))
     assert (status, reply["questions"], reply["complete"]) == (200, 2, True)
-    assert "the answer is no JSON" in received[1].json["messages"][-1]["content"]
+    assert "the answer is not JSON" in received[1].json["messages"][-1]["content"]
 
 
 async def test_the_entries_of_an_answer_that_are_read_are_bounded(
@@ -211,7 +211,7 @@ async def test_rows_that_repeat_large_tools_are_refused_before_a_model_is_called
 async def test_the_calls_of_a_project_that_write_at_once_are_bounded(database: Database) -> None:
     asked, answer = asyncio.Semaphore(0), asyncio.Event()
 
-    async def write(_: Received) -> Reply:
+    async def write(_: ReceivedRequest) -> Reply:
         asked.release()
         await answer.wait()
         return scenarios(*map(task, range(20)))

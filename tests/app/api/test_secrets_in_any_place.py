@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.support.api.application import Api, running
 from tests.support.api.canary import CANARY, format_with, stored
 from tests.support.api.job_calls import JOBS, changed
-from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.stack import Database
 
 ALPHA: Final = "/v1/fine_tuning/alpha"
@@ -55,7 +55,7 @@ class _Script:
 
     status = 200
 
-    def __call__(self, request: Received) -> Reply:
+    def __call__(self, request: ReceivedRequest) -> Reply:
         judged = {"choices": [{"message": {"role": "assistant", "content": '{"result": 1}'}}]}
         if request.path.partition("?")[0].endswith("/chat/completions"):
             return Reply(self.status, json=judged)

@@ -9,7 +9,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from tests.support.api.application import Api, running
-from tests.support.endpoints import Received, Reply, Script, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.stack import Database
 
 PARAMETERS = {
@@ -23,7 +23,7 @@ CHECKS = [
 ]  # fmt: skip
 
 
-def answer(received: Received) -> dict[str, Any]:
+def answer(received: ReceivedRequest) -> dict[str, Any]:
     """A good tool: reports mistakes as text, echoes ids, answers a repeated call alike."""
     call = received.json
     output = f"found for {call['call_id']}"
@@ -37,13 +37,13 @@ def answer(received: Received) -> dict[str, Any]:
     return {"output": output, "call_id": call["call_id"], "id": call["id"]}
 
 
-def good(received: Received) -> Reply:
+def good(received: ReceivedRequest) -> Reply:
     return Reply(json=answer(received))
 
 
 async def report_of(
     database: Database, script: Script, *, tool: dict[str, Any] | None = None, **plan: Any
-) -> tuple[dict[str, Any], list[Received], Api]:
+) -> tuple[dict[str, Any], list[ReceivedRequest], Api]:
     """Returns the report of a test, and the requests that reached the endpoint."""
     async with endpoint(script) as server, running(database, server.host_port) as api:
         definition = {"name": "search", "server_url": server.url(), "parameters": PARAMETERS}
@@ -101,7 +101,7 @@ async def test_a_report_shows_no_credential_that_the_endpoint_repeats(database: 
     token = "canary-token-5d21"
     encoded = base64.b64encode(f"Bearer {token}".encode()).decode()
 
-    def leaking(received: Received) -> Reply:
+    def leaking(received: ReceivedRequest) -> Reply:
         said = f"{answer(received)['output']}: {encoded} or {token.upper()}"
         return Reply(json={**answer(received), "output": said})
 
@@ -129,7 +129,7 @@ async def test_calls_are_started_at_the_stated_rate_however_slow_the_tool(
     count = 0
     all_sent = asyncio.Event()
 
-    async def slow(received: Received) -> Reply:
+    async def slow(received: ReceivedRequest) -> Reply:
         """Answers the measured calls once all are sent, which never happens one after the other."""
         nonlocal count
         count += 1
@@ -168,7 +168,7 @@ async def test_a_5xx_fails_every_call_once_without_retries(database: Database, s
 
 
 async def test_a_crash_on_mistakes_only_is_found(database: Database) -> None:
-    def fragile(received: Received) -> Reply:
+    def fragile(received: ReceivedRequest) -> Reply:
         return Reply(500) if answer(received)["output"].startswith("Error") else good(received)
 
     report, _, _ = await report_of(database, fragile)
@@ -179,7 +179,7 @@ async def test_a_crash_on_mistakes_only_is_found(database: Database) -> None:
 async def test_mistakes_that_are_answered_with_4xx_are_shown_to_the_model(
     database: Database,
 ) -> None:
-    def strict(received: Received) -> Reply:
+    def strict(received: ReceivedRequest) -> Reply:
         output = answer(received)["output"]
         return Reply(422, {"detail": output}) if output.startswith("Error") else good(received)
 

@@ -6,7 +6,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from tests.support.api.trials import serving
-from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.stack import Database
 
 TOOL = "/v1/fine_tuning/alpha/tool/run"
@@ -29,7 +29,7 @@ def call(server: EndpointServer, **more: Any) -> dict[str, Any]:
 
 async def run_tool(
     database: Database, script: Script, **more: Any
-) -> tuple[dict[str, Any], list[Received], str]:
+) -> tuple[dict[str, Any], list[ReceivedRequest], str]:
     async with endpoint(script) as server, serving(database, server) as trials:
         reply = await trials._http.post(TOOL, json=call(server, **more))
         secret = await trials.secret()

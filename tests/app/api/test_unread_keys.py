@@ -56,7 +56,7 @@ def altered(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
         ({**EVAL, "testing_criteria": [{**CHECK, "pass_treshold": 1}]}, UNKNOWN,
          "testing_criteria[0].pass_treshold", "Did you mean 'pass_threshold'?"),
         ({**EVAL, "data_source_config": {**CONFIG, "item_schema": {"type": "objekt"}}}, INVALID,
-         "data_source_config.item_schema.type", "it is no JSON schema"),
+         "data_source_config.item_schema.type", "it is not a JSON schema"),
     ],
 )  # fmt: skip
 async def test_a_mistake_in_an_eval(

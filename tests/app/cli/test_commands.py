@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from app.domain.models.models import BaseModelSpec
-from app.embedded.leftovers import command_line
+from app.embedded.children.leftovers import command_line
 from app.embedded.ports import free_port
 from app.embedded.state import DataDir, ownership
 from app.settings.models import shipped_model_dir

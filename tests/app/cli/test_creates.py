@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import patience, service_client
 from app.cli.evals.evals import run_eval
 from app.cli.jobs.creation import create
-from app.cli.output import Output
-from app.cli.profiles.profiles import Named
-from app.cli.remote import Remote
-from app.cli.service_errors import CreationUnknown, ServiceError
+from app.cli.profiles.profiles import AddressSources
+from app.cli.service import client as service_client
+from app.cli.service import patience
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Output
+from app.cli.terminal.service_errors import CreationUnknown, ServiceError
 from tests.support.scripted_service import ScriptedService, cut, reply, scripted_service
 
 JOB = json.dumps({"id": "ftjob-1", "status": "queued", "model": "m", "created_at": 1})
@@ -34,7 +35,7 @@ def call(tmp_path: Path) -> Path:
 
 
 def remote_of(found: ScriptedService, command: str = "jobs create") -> Remote:
-    return Remote(Named(found.base_url, "k", None), Output(command, as_json=False))
+    return Remote(AddressSources(found.base_url, "k", None), Output(command, as_json=False))
 
 
 def keys(found: ScriptedService) -> list[str]:
@@ -87,5 +88,5 @@ def test_an_eval_run_is_followed_over_faults(
     with scripted_service(replies) as found:
         remote = remote_of(found, "evals run")
         assert run_eval(remote, "eval_1", call, model=None, detach=False) == 20
-    assert capsys.readouterr().err.count("the service is away (") == 2
+    assert capsys.readouterr().err.count("the service is unavailable (") == 2
     assert [one.split()[0] for one in found.requests] == ["POST", "POST", "GET", "GET", "GET"]

@@ -11,15 +11,15 @@ import pytest
 
 from app.cli.profiles import editing, profiles
 from app.cli.profiles.profiles import (
-    Address,
-    Named,
+    AddressSources,
     Profile,
+    ServiceAddress,
     address_of,
     read_profiles,
     variables_of,
     write_profiles,
 )
-from app.cli.service_errors import ServiceError
+from app.cli.terminal.service_errors import ServiceError
 from tests.support.command_line import agent_rft
 from tests.support.scripted_service import reply, scripted_service
 
@@ -42,9 +42,9 @@ def named(
     api_key: str | None = None,
     profile: str | None = None,
     **environment: str,
-) -> Named:
+) -> AddressSources:
     variables = variables_of(environment, key_is_typed=api_key is not None)
-    return Named(base_url, api_key, profile, variables)
+    return AddressSources(base_url, api_key, profile, variables)
 
 
 OURS = {"AGENT_RFT_BASE_URL": "http://v/v1", "AGENT_RFT_API_KEY": "variable"}
@@ -186,26 +186,28 @@ def test_a_profiles_key_goes_to_its_own_address_only() -> None:
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        (named(**OURS, **THEIRS), Address("http://v/v1", "variable")),
-        (named(**THEIRS), Address("http://openai/v1", "sk-theirs")),
+        (named(**OURS, **THEIRS), ServiceAddress("http://v/v1", "variable")),
+        (named(**THEIRS), ServiceAddress("http://openai/v1", "sk-theirs")),
         (
             named(AGENT_RFT_BASE_URL="http://v/v1", OPENAI_API_KEY="sk-theirs"),
-            Address("http://v/v1", None),
+            ServiceAddress("http://v/v1", None),
         ),
         (
             named(OPENAI_BASE_URL="http://openai/v1", AGENT_RFT_API_KEY="variable"),
-            Address(None, "variable"),
+            ServiceAddress(None, "variable"),
         ),
-        (named(OPENAI_API_KEY="sk-theirs"), Address(None, None)),
-        (named("http://o/v1", OPENAI_API_KEY="sk-theirs"), Address("http://o/v1", None)),
-        (named(None, "typed", **THEIRS), Address(None, "typed")),
-        (named(None, "typed", **OURS), Address("http://v/v1", "typed")),
-        (named("http://o/v1", "typed", **OURS), Address("http://o/v1", "typed")),
-        (named("http://v/v1/", **OURS), Address("http://v/v1/", "variable")),
-        (named("http://o/v1", AGENT_RFT_API_KEY="k"), Address("http://o/v1", "k")),
+        (named(OPENAI_API_KEY="sk-theirs"), ServiceAddress(None, None)),
+        (named("http://o/v1", OPENAI_API_KEY="sk-theirs"), ServiceAddress("http://o/v1", None)),
+        (named(None, "typed", **THEIRS), ServiceAddress(None, "typed")),
+        (named(None, "typed", **OURS), ServiceAddress("http://v/v1", "typed")),
+        (named("http://o/v1", "typed", **OURS), ServiceAddress("http://o/v1", "typed")),
+        (named("http://v/v1/", **OURS), ServiceAddress("http://v/v1/", "variable")),
+        (named("http://o/v1", AGENT_RFT_API_KEY="k"), ServiceAddress("http://o/v1", "k")),
     ],
 )
-def test_a_key_goes_with_the_address_of_its_own_family(given: Named, found: Address) -> None:
+def test_a_key_goes_with_the_address_of_its_own_family(
+    given: AddressSources, found: ServiceAddress
+) -> None:
     assert address_of(given) == found
 
 
@@ -222,9 +224,9 @@ def test_a_key_without_an_address_is_not_ignored_beside_a_default_profile() -> N
     write_profiles({"default": Profile(base_url=URL, api_key=KEY)})
     with pytest.raises(ServiceError, match="AGENT_RFT_API_KEY is set without AGENT_RFT_BASE_URL"):
         address_of(named(AGENT_RFT_API_KEY="variable"))
-    assert address_of(named(None, "typed")) == Address(URL, "typed")
-    assert address_of(named(OPENAI_API_KEY="sk-theirs")) == Address(URL, KEY)
-    assert address_of(named(profile="default", AGENT_RFT_API_KEY="k")) == Address(URL, KEY)
+    assert address_of(named(None, "typed")) == ServiceAddress(URL, "typed")
+    assert address_of(named(OPENAI_API_KEY="sk-theirs")) == ServiceAddress(URL, KEY)
+    assert address_of(named(profile="default", AGENT_RFT_API_KEY="k")) == ServiceAddress(URL, KEY)
 
 
 def test_a_key_of_another_family_is_never_sent() -> None:
@@ -247,7 +249,7 @@ def test_a_file_that_others_may_read_is_refused(home: str) -> None:
         address_of(named(profile="p"))
     file_of(home).chmod(0o600)
     file_of(home).write_text('{"p": {"base_url": 1}}')
-    with pytest.raises(ServiceError, match="is no file of profiles") as refused:
+    with pytest.raises(ServiceError, match="is not a file of profiles") as refused:
         address_of(named(profile="p"))
     assert refused.value.exit_code == 2
 

@@ -11,9 +11,9 @@ import pytest
 from app.cli import main as command_line
 from app.cli.files.uploading import upload
 from app.cli.profiles.profiles import Profile, profiles_file, write_profiles
-from app.cli.service_client import service
-from app.cli.service_errors import ServiceError
-from app.cli.standard_streams import read_stdin
+from app.cli.service.client import service
+from app.cli.terminal.service_errors import ServiceError
+from app.cli.terminal.standard_streams import read_stdin
 from tests.support.command_line import agent_rft, running_agent_rft
 from tests.support.patience import PATIENCE_S
 from tests.support.scripted_service import reply, scripted_service
@@ -119,7 +119,7 @@ def test_a_pipe_is_no_file_to_upload(tmp_path: Path) -> None:
     with (
         scripted_service([reply("{}")]) as found,
         service(found.base_url, "k") as running,
-        pytest.raises(ServiceError, match="is no regular file") as refused,
+        pytest.raises(ServiceError, match="is not a regular file") as refused,
     ):
         upload(running, path, purpose="fine-tune")
     assert (refused.value.exit_code, found.requests) == (2, [])

@@ -48,7 +48,7 @@ async def test_the_report_compares_in_all_and_row_by_row(visit: Visit, job: str)
 async def test_the_report_states_that_its_rows_were_trained_on(
     visit: Visit, job: str, database: Database
 ) -> None:
-    said = "2 of the rows of the validation file stand in the training file too"
+    said = "2 of the rows of the validation file are in the training file too"
     assert said not in (await visit.get(f"/jobs/{job}/report")).text
     execute(database, """UPDATE reports SET report = report || '{"rows_in_training": 2}'::jsonb""")
     assert said in (await visit.get(f"/jobs/{job}/report")).text

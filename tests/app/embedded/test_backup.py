@@ -15,29 +15,34 @@ from app.embedded.backup import take as take_module
 from app.embedded.backup.manifest import Manifest, signature
 from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.restore import restore
-from app.embedded.backup.server import started
+from app.embedded.backup.server import running_server
 from app.embedded.backup.snapshot import NamedObjects
 from app.embedded.backup.staging import stage
-from app.embedded.base_model.chosen import ChosenModel, forget, read_chosen, write_chosen
+from app.embedded.base_model.chosen import (
+    ChosenModel,
+    forget_chosen_model,
+    read_chosen,
+    write_chosen,
+)
 from app.embedded.errors import DataDirUnusable
 from app.embedded.migrate import revisions
 from app.embedded.provision import provision
 from app.embedded.state import DataDir, load_state, ownership
 from app.settings.host import HostSettings
 from app.settings.objects import ObjectsSettings
-from tests.support.backups import HOST, Installed
+from tests.support.backups import HOST, BackupInstallation
 
 OLDER = "0021"
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackupInstallation]:
     data_dir = DataDir.at(tmp_path_factory.mktemp("installed"))
     data_dir.objects.mkdir()
     state = load_state(data_dir)
-    with ownership(data_dir), started(data_dir, state, HOST) as server:
+    with ownership(data_dir), running_server(data_dir, state, HOST) as server:
         provision(server, state)
-        made = Installed(data_dir)
+        made = BackupInstallation(data_dir)
         made.migrate(OLDER)
         made.execute("INSERT INTO organizations (id, slug, title) VALUES ('o', 'o', 'o')")
         made.execute("INSERT INTO projects (id, organization_id, name) VALUES ('p', 'o', 'p')")
@@ -46,7 +51,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
 
 
 @pytest.fixture(scope="module")
-def older(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def older(installed: BackupInstallation, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backup of the schema before the newest."""
     return installed.back_up(tmp_path_factory.mktemp("older"))
 
@@ -56,8 +61,8 @@ def _restored(source: Path, target: Path, host: HostSettings = HOST) -> list[tup
     restore(source, target, host)
     data_dir = DataDir.existing(target)
     query = "SELECT version_num, (SELECT string_agg(id, ' ' ORDER BY id) FROM files)"
-    with ownership(data_dir), started(data_dir, load_state(data_dir), HOST):
-        return Installed(data_dir).execute(f"{query} FROM alembic_version")
+    with ownership(data_dir), running_server(data_dir, load_state(data_dir), HOST):
+        return BackupInstallation(data_dir).execute(f"{query} FROM alembic_version")
 
 
 def test_an_older_backup_is_restored_and_migrated(older: Path, tmp_path: Path) -> None:
@@ -72,7 +77,7 @@ def test_an_older_backup_is_restored_and_migrated(older: Path, tmp_path: Path) -
 
 
 def test_rows_and_objects_are_of_one_moment(
-    installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installed: BackupInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The service deletes a file between the snapshot and its objects, and stores another one."""
     installed.add_file("file-gone")
@@ -96,7 +101,7 @@ def test_rows_and_objects_are_of_one_moment(
 
 
 def test_lost_objects_are_named_and_a_bucket_is_left_alone(
-    installed: Installed, tmp_path: Path
+    installed: BackupInstallation, tmp_path: Path
 ) -> None:
     installed.add_file("file-lost")
     (installed.data_dir.objects / "projects/p/files/file-lost").unlink()
@@ -111,7 +116,7 @@ def test_lost_objects_are_named_and_a_bucket_is_left_alone(
 
 
 def test_the_secret_key_is_a_choice_and_must_be_the_same(
-    installed: Installed, tmp_path: Path
+    installed: BackupInstallation, tmp_path: Path
 ) -> None:
     backup, target = installed.back_up(tmp_path / "b", with_secret_key=False), tmp_path / "new"
     key = load_state(installed.data_dir).secret_key
@@ -135,7 +140,7 @@ def test_the_secret_key_is_a_choice_and_must_be_the_same(
         ("dump", "database.dump differs from its checksum"),
         ("fewer", "objects/projects/p/files/file-1 is missing"),
         ("more", "odd is not in its manifest"),
-        ("unfinished", "it is no backup, or one that was interrupted"),
+        ("unfinished", "it is not a backup, or one that was interrupted"),
         ("schema", "of a newer version"),
         ("postgres", "of Postgres 99, and version"),
     ],
@@ -236,26 +241,28 @@ def test_a_restore_that_fails_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_base_model_of_the_last_start_is_restored(installed: Installed, tmp_path: Path) -> None:
+def test_the_base_model_of_the_last_start_is_restored(
+    installed: BackupInstallation, tmp_path: Path
+) -> None:
     spec = BaseModelSpec(name="m", path="/models/m", context_length=64)
     chosen = ChosenModel(spec=spec, engine="cpu", hub_id="Somebody/M", commit="c" * 40)
     write_chosen(installed.data_dir, chosen)
     try:
         backup = installed.back_up(tmp_path / "backup")
     finally:
-        forget(installed.data_dir)
+        forget_chosen_model(installed.data_dir)
     target = tmp_path / "new"
     restore(backup, target, HOST)
     restored = DataDir.existing(target)
     assert read_chosen(restored) == chosen
     assert restored.base_model_file.stat().st_mode & 0o777 == 0o600
-    again = Installed(restored).back_up(tmp_path / "again")
+    again = BackupInstallation(restored).back_up(tmp_path / "again")
     assert (again / "base_model.json").read_bytes() == (backup / "base_model.json").read_bytes()
 
 
 def test_a_backup_is_taken_of_a_stopped_installation(older: Path, tmp_path: Path) -> None:
     restore(older, tmp_path / "new", HOST)
-    stopped = Installed(DataDir.existing(tmp_path / "new"))
+    stopped = BackupInstallation(DataDir.existing(tmp_path / "new"))
     again = stopped.back_up(tmp_path / "again")
     manifest = json.loads((again / "manifest.json").read_text())
     assert (manifest["schema"], manifest["missing"]) == (max(revisions()), [])

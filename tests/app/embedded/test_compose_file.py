@@ -8,7 +8,7 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from app.embedded.postgres import LOST_PEERS
+from app.embedded.servers.postgres import LOST_PEERS
 from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 from app.settings.host import HostSettings
 from app.settings.settings import Settings
@@ -74,13 +74,47 @@ def test_the_roles_script_gets_the_names_of_the_settings(compose: dict[str, Any]
         assert f"-v {variable}={role} " in script
 
 
-def test_only_the_api_is_published_and_on_loopback(compose: dict[str, Any]) -> None:
+def test_only_the_api_and_grafana_are_published_and_on_loopback(compose: dict[str, Any]) -> None:
     published = {
         name: service["ports"]
         for name, service in compose["services"].items()
         if "ports" in service
     }
-    assert published == {"api": ["127.0.0.1:8000:8000"]}
+    assert published == {
+        "api": ["127.0.0.1:8000:8000"],
+        "grafana": ["127.0.0.1:3000:3000"],
+    }
+
+
+def test_prometheus_reads_each_process_on_the_port_that_it_has(compose: dict[str, Any]) -> None:
+    scraped = yaml.safe_load(compose["configs"]["prometheus"]["content"])["scrape_configs"]
+    targets = {
+        name: found["port"]
+        for job in scraped
+        for found in job["dns_sd_configs"]
+        for name in found["names"]
+    }
+    services = compose["services"]
+    workers = {name for name in targets if name not in {"api", "engine"}}
+    assert workers == {"runs", "runs-gpu", "control"}
+    for worker in workers:
+        environment = services[worker]["environment"]
+        assert int(environment["AGENT_RFT_TELEMETRY__METRICS_PORT"]) == targets[worker]
+        assert environment["AGENT_RFT_MONITORING_KEY"] == "${MONITORING_KEY:-}"
+    assert targets["api"] == 8000
+    assert f"--port {targets['engine']}" in services["engine"]["command"]
+    assert {job["authorization"]["credentials"] for job in scraped} == {
+        services["api"]["environment"]["AGENT_RFT_MONITORING_KEY"],
+        services["engine"]["environment"]["AGENT_RFT_ENGINE_API_KEY"],
+    }
+
+
+def test_grafana_gets_the_dashboard_of_this_repository(compose: dict[str, Any]) -> None:
+    (volume,) = [each for each in compose["services"]["grafana"]["volumes"] if "/docs/" in each]
+    source, target, _ = volume.split(":")
+    provider = yaml.safe_load(compose["configs"]["grafana_dashboards"]["content"])["providers"][0]
+    assert provider["options"]["path"] == target
+    assert (_ROOT / source / "agent-rft.json").is_file()
 
 
 def test_the_database_notices_lost_clients_as_the_embedded_one_does(

@@ -7,8 +7,8 @@ import pytest
 from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import EngineKind
 from app.embedded.base_model.chosen import ChosenModel
+from app.embedded.children.processes import ChildSpec
 from app.embedded.engines import engine_child
-from app.embedded.processes import ChildSpec
 from app.embedded.state import DataDir
 from app.settings.settings import Settings
 from workers.engines.vllm import _arguments

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.embedded.log_files import KEPT, bound
-from app.embedded.probes import LogLine
-from app.embedded.processes import Child, ChildSpec
-from app.embedded.readiness import stop_in_order
+from app.embedded.children.log_files import KEPT, rotate_full_log
+from app.embedded.children.probes import LogLine
+from app.embedded.children.processes import Child, ChildSpec
+from app.embedded.children.readiness import stop_in_order
 from app.embedded.reserve import Reserve
 from app.settings.environment import inherited_environment
 
@@ -55,8 +55,8 @@ def test_a_log_keeps_a_limited_number_of_older_parts(tmp_path: Path) -> None:
     with log.open("ab", buffering=0) as child:  # as a child has it
         for number in range(KEPT + 3):
             child.write(f"{number} {'x' * 98}\n".encode())
-            bound(log, limit_bytes=100)
-            bound(log, limit_bytes=100)  # below the limit now
+            rotate_full_log(log, limit_bytes=100)
+            rotate_full_log(log, limit_bytes=100)  # below the limit now
         child.write(b"the end\n")
     parts = {path.name: path.read_text()[:1] for path in tmp_path.iterdir()}
     assert parts == {"api.log": "t", "api.log.1": "5", "api.log.2": "4", "api.log.3": "3"}
@@ -69,7 +69,7 @@ def test_a_log_is_cut_even_where_it_cannot_be_copied(
     log = tmp_path / "api.log"
     log.write_text("x" * 200)
     monkeypatch.setattr("shutil.copyfile", no_space)
-    bound(log, limit_bytes=100)
+    rotate_full_log(log, limit_bytes=100)
     assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == {"api.log": 0}
 
 

@@ -10,7 +10,7 @@ from app.domain.models.models import BaseModelSpec
 from app.embedded.base_model.chosen import ChosenModel
 from app.embedded.layout import UpOptions, api_child, build_settings
 from app.embedded.ports import free_port
-from app.embedded.state import DataDir, State
+from app.embedded.state import DataDir, InstallationState
 from app.settings.host import HostSettings
 from app.settings.runs import ConfiguredRuns
 
@@ -27,7 +27,7 @@ def test_the_planned_micro_batch_gives_way_to_the_operators(
     settings = build_settings(
         UpOptions(8310),
         host=HostSettings(),
-        state=State(1, 2, 3),
+        state=InstallationState(1, 2, 3),
         data_dir=DataDir(tmp_path),
         chosen=chosen,
     )
@@ -37,7 +37,11 @@ def test_the_planned_micro_batch_gives_way_to_the_operators(
 def test_an_api_that_does_not_answer_is_noticed(tmp_path: Path) -> None:
     data_dir = DataDir(tmp_path)
     settings = build_settings(
-        UpOptions(8310), host=HostSettings(), state=State(1, 2, 3), data_dir=data_dir, chosen=None
+        UpOptions(8310),
+        host=HostSettings(),
+        state=InstallationState(1, 2, 3),
+        data_dir=data_dir,
+        chosen=None,
     )
     port = free_port()
     child = api_child(settings, data_dir, port)
@@ -63,7 +67,11 @@ def test_the_api_believes_only_proxies_that_the_operator_names(
         monkeypatch.setenv("FORWARDED_ALLOW_IPS", named)
     data_dir = DataDir(tmp_path)
     settings = build_settings(
-        UpOptions(8310), host=HostSettings(), state=State(1, 2, 3), data_dir=data_dir, chosen=None
+        UpOptions(8310),
+        host=HostSettings(),
+        state=InstallationState(1, 2, 3),
+        data_dir=data_dir,
+        chosen=None,
     )
     child = api_child(settings, data_dir, 8310)
     options = child.command[child.command.index("uvicorn") + 1 :]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from app.embedded.children.leftovers import fingerprint, record, stop_recorded, wait_gone
 from app.embedded.errors import DataDirBusy, DataDirUnusable
-from app.embedded.leftovers import fingerprint, record, stop_recorded, wait_gone
 from app.embedded.ports import free_port, is_free
 from app.embedded.shutdown import shut_down
 from app.embedded.state import DataDir, load_state, owner_pid, ownership, save_state
@@ -63,7 +63,7 @@ def test_a_broken_state_is_not_replaced(data_dir: DataDir) -> None:
 @pytest.mark.parametrize("content", ["{}", "[]", "null", '{"postgres_port": "x"}'])
 def test_a_file_that_is_no_state_gives_one_line(data_dir: DataDir, content: str) -> None:
     data_dir.state_file.write_text(content)
-    with pytest.raises(DataDirUnusable, match="is not a state: restore it"):
+    with pytest.raises(DataDirUnusable, match="is not a state file: restore it"):
         load_state(data_dir)
     assert data_dir.state_file.read_text() == content
 

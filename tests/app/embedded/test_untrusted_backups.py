@@ -50,7 +50,10 @@ def with_values(backup: Path, **values: Any) -> None:
         ({"files": {"database.dump": "0" * 63 + "G"}}, "String should match pattern"),
         ({"files": {"database.dump": "0" * 64}}, "objects/projects/p/files/file-1 is not in its"),
         *(
-            ({"files": {"database.dump": "0" * 64, name: "0" * 64}}, "which is no path of a backup")
+            (
+                {"files": {"database.dump": "0" * 64, name: "0" * 64}},
+                "which is not a path of a backup",
+            )
             for name in (
                 *("../outside", "objects/../../outside", "/etc/passwd", "objects//a", "objects/"),
                 *("objects", "objects/./a", "", ".", "state.json", "objects/a\0b", "objects/a/.."),
@@ -188,4 +191,4 @@ def test_a_target_within_the_backup_or_in_use_is_refused(
     assert "is not empty" in refused("--data-dir", str(tmp_path / "link"), status=7)
     shutil.rmtree(backup)
     backup.mkdir()
-    assert "it is no backup, or one that was interrupted" in refused()
+    assert "it is not a backup, or one that was interrupted" in refused()

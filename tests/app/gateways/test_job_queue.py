@@ -58,7 +58,7 @@ async def test_each_kind_goes_where_its_worker_listens(
     assert broker.llen("runs") == 0
 
 
-async def test_a_broker_that_is_away_is_no_fault_of_the_call() -> None:
+async def test_a_broker_that_is_unavailable_is_no_fault_of_the_call() -> None:
     queue = CeleryJobQueue("redis://127.0.0.1:9/0")
     with capture_logs() as logs:
         await queue.enqueue_run("ftjob-1")

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from app.domain.graders.auto import AUTO, AutoGrader
-from app.domain.graders.choice import choose_by_item
+from app.domain.graders.choice.choice import choose_by_item
 from app.domain.graders.graders import GRADER_MODELS
 from app.gateways.inference.embeddings import InMemoryEmbeddings
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply

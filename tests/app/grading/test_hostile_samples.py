@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.marks import MAX_MARKS, has_long_run_of_marks
-from app.domain.graders.templates import MAX_RENDERED
+from app.domain.graders.templates.templates import MAX_RENDERED
+from app.domain.graders.texts.marks import MAX_MARKS, has_long_run_of_marks
 from tests.support.grading import scored
 
 LOCAL: list[dict[str, Any]] = [

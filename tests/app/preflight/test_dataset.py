@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
+from app.domain.jobs.creation.preflight import DatasetQuestion, DatasetReport
 from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec
 from app.preflight.dataset import inspect
@@ -123,7 +123,7 @@ def test_repeats_and_overlap_name_their_lines(tmp_path: Path) -> None:
     assert report.training.duplicate_lines == ((3, 11), (3, 12))
     assert report.overlap is not None
     assert report.overlap.rows == 2
-    assert "2 rows of the validation file stand in the training file too (line 11 is line 10, " in (
+    assert "2 rows of the validation file are in the training file too (line 11 is line 10, " in (
         report.issues[1].message
     )
     assert report.overlap.lines == ((10, 11), (1, 12))

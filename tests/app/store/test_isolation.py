@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
-from app.domain.accounts.actors import Actor, act_as
+from app.current_actor import act_as
+from app.domain.accounts.actors import Actor
 from app.domain.accounts.dashboard_sessions import SessionKind, StoredSession
 from app.domain.accounts.keys import ApiKeyRow, ServiceAccount, ServiceAccountRole
 from app.domain.accounts.tenants import KeyKind, Tenant
@@ -14,7 +15,7 @@ from app.domain.data.uploads import UploadPartRow, UploadRow
 from app.domain.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
 from app.domain.http.idempotency import HttpResponse
 from app.domain.jobs.jobs import Job
-from app.domain.registry.registered_objects import Noun, Registered
+from app.domain.registry.registered_objects import Noun, RegisteredVersion
 from app.store.database import Database, UnboundRoleError
 from app.store.jobs.claims import job_claims
 from app.store.jobs.rows import job_row
@@ -23,7 +24,7 @@ from app.store.schema.jobs import FineTuningJobTable
 from tests.support import stack
 from tests.support.patience import PATIENCE_S
 from tests.support.store import evals, webhook_events
-from tests.support.store.claims import claim_row, held, run_unit
+from tests.support.store.claims import claim_row, claimed_rows, run_unit
 from tests.support.store.exports import an_export
 from tests.support.store.fenced_writes import WRITES
 from tests.support.store.new_jobs import CREATED, insert_job_in
@@ -54,8 +55,8 @@ def an_account(tenant: Tenant) -> ServiceAccount:
     )
 
 
-def a_tool() -> Registered:
-    return Registered(
+def a_tool() -> RegisteredVersion:
+    return RegisteredVersion(
         id="tool_1",
         noun=Noun.TOOL,
         version=1,
@@ -127,7 +128,7 @@ async def _fill_every_table(rows: Rows) -> Job:
         await unit.uploads.insert_part(UploadPartRow("part_1", "upload_1", 1, 0))
         await unit.exports.insert(an_export())
         await unit.usage.insert([a_usage()], **owner_of(tenant))
-    async with run_unit(rows, await held(rows, job)) as run:
+    async with run_unit(rows, await claimed_rows(rows, job)) as run:
         for verb in WRITES:
             if not verb.startswith(("jobs.", "journal.forget")):
                 await WRITES[verb](run, job.id)
@@ -223,7 +224,7 @@ async def test_a_job_belongs_to_the_organization_of_its_project(rows: Rows) -> N
 
 async def test_a_run_cannot_write_for_a_job_of_another_project(rows: Rows) -> None:
     mine, theirs = await rows.job(rows.first), await rows.job(rows.second)
-    claimed = await held(rows, mine)
+    claimed = await claimed_rows(rows, mine)
     with pytest.raises(IntegrityError, match="fk_job_events_project_id_job_id"):
         async with run_unit(rows, claimed) as run:
             await run.events.append(theirs.id, level="info", type="message", message="m")

@@ -3,7 +3,8 @@
 import pytest
 from sqlalchemy.exc import ProgrammingError
 
-from app.domain.accounts.actors import Actor, act_as
+from app.current_actor import act_as
+from app.domain.accounts.actors import Actor
 from app.domain.accounts.audit_logs import NO_FILTER
 from app.domain.accounts.tenants import Tenant
 from app.domain.accounts.usage import UsageQuery, buckets_of

@@ -11,7 +11,7 @@ from app.domain.rollouts.rollouts import RolloutFilter
 from app.store.jobs.claims import job_claims
 from app.store.leases.leases import Lease
 from app.store.storable import storable
-from tests.support.store.claims import held, run_unit
+from tests.support.store.claims import claimed_rows, run_unit
 from tests.support.store.new_jobs import CREATED, insert_job_in
 from tests.support.store.rows import Rows, a_job, a_rollout
 
@@ -21,12 +21,12 @@ ALL, FIRST_STEP = RolloutFilter(), RolloutFilter(split="train", step=1)
 async def held_again(rows: Rows, job: Job) -> Lease:
     async with job_claims(rows.worker) as unit:
         await unit.leases.release(Lease(job.id, job.project_id, 1), orderly=False, back_off=True)
-    return await held(rows, job)
+    return await claimed_rows(rows, job)
 
 
 async def test_the_ledger_refuses_a_sample_that_is_there(rows: Rows) -> None:
     job = await rows.job()
-    claimed = await held(rows, job)
+    claimed = await claimed_rows(rows, job)
     async with run_unit(rows, claimed) as run:
         await run.rollouts.insert_many(job.id, [a_rollout(job.id, 0), a_rollout(job.id, 1)])
     with pytest.raises(IntegrityError, match="uq_rollouts_sample"):
@@ -39,7 +39,7 @@ async def test_the_ledger_refuses_a_sample_that_is_there(rows: Rows) -> None:
 
 async def test_rollouts_page_in_order(rows: Rows) -> None:
     job = await rows.job()
-    async with run_unit(rows, await held(rows, job)) as run:
+    async with run_unit(rows, await claimed_rows(rows, job)) as run:
         await run.rollouts.insert_many(job.id, [a_rollout(job.id, n) for n in (3, 0, 4, 1, 2)])
     async with rows.app.tenant(rows.first) as unit:
         first, more = await unit.rollouts.page(job.id, FIRST_STEP, after=None, limit=3)
@@ -50,7 +50,7 @@ async def test_rollouts_page_in_order(rows: Rows) -> None:
 
 async def test_text_that_postgres_cannot_hold_is_replaced(rows: Rows) -> None:
     job = await rows.job()
-    async with run_unit(rows, await held(rows, job)) as run:
+    async with run_unit(rows, await claimed_rows(rows, job)) as run:
         await run.rollouts.insert_many(job.id, [a_rollout(job.id, 0, "a\x00b\ud800c")])
         await run.events.append(
             job.id, level="info", type="message", message="\x00", data={"r": math.inf}
@@ -75,7 +75,7 @@ async def test_the_journal_gives_back_exactly_what_was_put(rows: Rows) -> None:
         "token_ids": [0, 2**53 + 1],
         "order": {"z": 1, "a": None},
     }
-    async with run_unit(rows, await held(rows, job)) as run:
+    async with run_unit(rows, await claimed_rows(rows, job)) as run:
         await run.journal.put_many(job.id, 1, [("k", "s", payload)])
     async with run_unit(rows, await held_again(rows, job)) as run:
         found = await run.journal.get_many(job.id, 1)
@@ -85,7 +85,7 @@ async def test_the_journal_gives_back_exactly_what_was_put(rows: Rows) -> None:
 
 async def test_of_two_equal_keys_in_one_call_the_last_stays(rows: Rows) -> None:
     job = await rows.job()
-    async with run_unit(rows, await held(rows, job)) as run:
+    async with run_unit(rows, await claimed_rows(rows, job)) as run:
         await run.journal.put_many(job.id, 1, [])
         await run.journal.put_many(job.id, 1, [("k", "s", {"v": 1}), ("k", "s", {"v": 2})])
         await run.metrics.upsert(
@@ -98,7 +98,7 @@ async def test_of_two_equal_keys_in_one_call_the_last_stays(rows: Rows) -> None:
 
 async def test_a_checkpoint_is_written_once_per_step(rows: Rows) -> None:
     job = await rows.job()
-    async with run_unit(rows, await held(rows, job)) as run:
+    async with run_unit(rows, await claimed_rows(rows, job)) as run:
         for number, step in enumerate((1, 2, 2, 3)):
             row = Checkpoint(f"ftckpt_{number}", job.id, step, 0, f"ft:x:{number}", {"r": 0.5})
             await run.checkpoints.insert(row, object_key=f"k{number}")
@@ -117,7 +117,7 @@ async def test_a_checkpoint_that_is_not_kept_is_gone_with_its_model_and_nothing_
     rows: Rows,
 ) -> None:
     job = await rows.job()
-    async with run_unit(rows, await held(rows, job)) as run:
+    async with run_unit(rows, await claimed_rows(rows, job)) as run:
         for step in (1, 2, 3, 4):
             name = f"ft:t:o::a:ckpt-step-{step}"
             row = Checkpoint(f"ftckpt_{step}", job.id, step, 0, name, {"r": 0.5})
@@ -162,7 +162,7 @@ async def test_events_page_newest_first_while_more_arrive(rows: Rows) -> None:
 
 async def test_a_replayed_step_overwrites_its_points(rows: Rows) -> None:
     job = await rows.job()
-    claimed = await held(rows, job)
+    claimed = await claimed_rows(rows, job)
     for value in (0.1, 0.2):
         async with run_unit(rows, claimed) as run:
             await run.metrics.upsert(
@@ -179,7 +179,7 @@ async def test_a_replayed_step_overwrites_its_points(rows: Rows) -> None:
 
 async def test_the_journal_forgets_committed_steps(rows: Rows) -> None:
     job = await rows.job()
-    async with run_unit(rows, await held(rows, job)) as run:
+    async with run_unit(rows, await claimed_rows(rows, job)) as run:
         await run.journal.put_many(job.id, 1, [("a", "1", {"v": 1}), ("b", "2", {})])
         await run.journal.put_many(job.id, 2, [("c", "3", {"v": 3})])
         await run.journal.put_many(job.id, 1, [("a", "9", {"v": 9})])
@@ -223,7 +223,7 @@ async def test_a_failing_callback_undoes_nothing_and_stops_no_other(rows: Rows) 
     seen: list[str] = []
 
     async def fail() -> None:
-        raise RuntimeError("queue away")
+        raise RuntimeError("queue unavailable")
 
     async def note() -> None:
         seen.append("sent")

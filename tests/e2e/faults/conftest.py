@@ -1,4 +1,4 @@
-"""The quiet run of the job that the tests disturb."""
+"""The uninterrupted run of the job that the tests disturb."""
 
 import pytest
 

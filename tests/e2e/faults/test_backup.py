@@ -1,5 +1,5 @@
 """A backup that is taken while a job trains: restored into an empty directory, the job continues
-and ends with the adapter of the quiet run.
+and ends with the adapter of the uninterrupted run.
 """
 
 import json

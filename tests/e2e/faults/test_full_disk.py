@@ -1,5 +1,5 @@
 """A disk that is full in the middle of a job: nothing ends for good, and the job continues by
-itself once there is space, to the adapter of a quiet run.
+itself once there is space, to the adapter of an uninterrupted run.
 
 The installation lies on a small file system of its own, which needs the right to mount one.
 """

@@ -7,7 +7,7 @@ import httpx
 from openai import BadRequestError, OpenAI
 
 from tests.support.e2e.main_job import Endpoints
-from tests.support.endpoints import Received, Reply, endpoint_in_thread
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint_in_thread
 from tests.support.installation import Installation
 from tests.support.jobs import create_job, records_method, upload_dataset
 from tests.support.patience import PATIENCE_S, wait_for
@@ -47,7 +47,7 @@ def test_a_hanging_tenant_delays_another_ones_first_job_by_one_step(
             _cancel(second, [created.id])
 
 
-async def _never(_: Received) -> Reply:
+async def _never(_: ReceivedRequest) -> Reply:
     return Reply(200, delay_s=3600)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.embedded.log_files import LOG_BYTES
+from app.embedded.children.log_files import LOG_BYTES
 from app.embedded.ports import free_port
 from app.settings.models import DEFAULT_MODEL
 from tests.support.installation import Installation, cli

@@ -1,7 +1,8 @@
-"""Compares the refusal of a create call with the report on the same call.
+"""Compares the refusal of a create call with the reports on the same call, with a service and
+without one.
 
-Fixtures call it for every refused create call of their tests, so that both say the same
-about each body of the suite.
+Fixtures call it for every refused create call of their tests, so that all three say the same about
+each body of the suite.
 """
 
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import httpx
 
 from tests.support.api.job_calls import JOBS
+from tests.support.api.offline import is_unchecked, offline
 
 _OWN_ORDER = frozenset({"training_file", "validation_file"})
 """Files are looked up by the insert, behind all else; the report may know more of their rows."""
@@ -34,6 +36,7 @@ def check_agreement(refusal: httpx.Response, report: httpx.Response) -> None:
     error = refusal.json()["error"]
     if "Idempotency-Key" in error["message"]:  # not the body's fault
         return
+    _check_offline(error, offline(refusal.request.content))
     if report.status_code == httpx.codes.BAD_REQUEST:  # no JSON object at all
         assert report.json()["error"] == error
         return
@@ -46,3 +49,18 @@ def check_agreement(refusal: httpx.Response, report: httpx.Response) -> None:
         assert expected[:2] in [(each["code"], each["param"]) for each in found["errors"]], found
         return
     assert (first["code"], first["param"], first["message"]) == expected
+
+
+def _check_offline(error: dict[str, Any], report: dict[str, Any]) -> None:
+    """Asserts that the report without a service has the refusal among its errors, or says that its
+    parameter is not checked there.
+    """
+    if not report["valid"] and not report["errors"]:
+        return  # no call at all
+    found = {(each["code"], each["param"]) for each in report["errors"]}
+    # A service may have other base models than this machine.
+    other_model = error["param"] == "model" and "model" in {param for _, param in found}
+    named = (error["code"], error["param"]) in found or other_model
+    assert named or is_unchecked(report, error["param"]), (
+        f"create refuses what agent-rft validate does not name: {error}, {report}"
+    )

@@ -6,7 +6,7 @@ from standardwebhooks import Webhook
 
 from app.domain.documents.json_object import Json
 from tests.support.api.application import ENDPOINT, Api, running
-from tests.support.endpoints import Received, Script, endpoint
+from tests.support.endpoints import ReceivedRequest, Script, endpoint
 from tests.support.stack import Database
 
 REGISTRY = "/v1/environments"
@@ -22,7 +22,9 @@ async def registered(api: Api, **changes: Any) -> Json:
     return made
 
 
-async def report_of(database: Database, script: Script, **plan: Any) -> tuple[Json, list[Received]]:
+async def report_of(
+    database: Database, script: Script, **plan: Any
+) -> tuple[Json, list[ReceivedRequest]]:
     async with endpoint(script) as server, running(database, server.host_port) as api:
         made = await registered(api, url=server.url("/world"))
         reply = await api.call("POST", f"{REGISTRY}/{made['id']}/test", json=plan)

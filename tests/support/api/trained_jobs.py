@@ -12,7 +12,7 @@ from app.domain.errors import RunFailed
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint
 from app.domain.jobs.usage import Usage
-from app.domain.methods.stored import StoredReinforcement
+from app.domain.methods.stored import StoredReinforcementMethod
 from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import MetricPoint
 from app.gateways.inference.adapters import AdapterCache
@@ -28,7 +28,7 @@ from tests.support.stack import Database
 from tests.support.store.claims import claim_row
 from tests.support.store.rows import a_rollout
 from workers.maintenance.expiry import expire
-from workers.runs.ending import RunEnding
+from workers.runs.endings.ending import RunEnding
 
 STEPS = (1, 2, 3)
 PUBLISHED = 2
@@ -111,7 +111,7 @@ class TrainedJobs:
 
     async def _train(self, job: TrainedJob, fence: int, *, trained_tokens: int) -> None:
         async with self.worker.run(job.project_id, job.id, fence) as unit:
-            await unit.jobs.mark_validated(3, StoredReinforcement(self.body["method"]))
+            await unit.jobs.mark_validated(3, StoredReinforcementMethod(self.body["method"]))
             await unit.jobs.mark_running()
             rows = [a_rollout(job.id, sample) for sample in range(ROLLOUTS)]
             await unit.rollouts.insert_many(job.id, rows)
@@ -163,6 +163,7 @@ class TrainedJobs:
             self.inference,
             retention=retention,
             adapters=self.cache,
+            trackers_dir=self.settings.trackers_dir,
         )
 
     def rows(self, job: TrainedJob) -> dict[str, int]:
@@ -180,6 +181,12 @@ class TrainedJobs:
         return sorted(
             str(path.relative_to(root).parent) for path in root.rglob("*") if path.is_file()
         )
+
+    def tracked(self, job: TrainedJob) -> Path:
+        """Returns the event files of a job, which it does not have otherwise."""
+        path = self.settings.trackers_dir / f"tensorboard/{job.project_id}/{job.id}/train"
+        path.mkdir(parents=True, exist_ok=True)
+        return path
 
     def result_bytes(self, job: TrainedJob) -> Path:
         return self.settings.objects_dir / f"projects/{job.project_id}/files/{job.result_file}"

@@ -76,7 +76,7 @@ def name() -> str:
     return f"made {next(_NUMBERS)}"
 
 
-class MadeOrganization:
+class OrganizationBuilder:
     """Makes projects and keys for the calls; each call changes or deletes its own."""
 
     def __init__(self, client: OpenAI) -> None:
@@ -108,22 +108,22 @@ def renamed(made: Args) -> Args:
     return Args(made.positional, made.named | {"name": name()})
 
 
-CALLS: dict[str, Callable[[MadeOrganization], Args]] = {
+CALLS: dict[str, Callable[[OrganizationBuilder], Args]] = {
     "projects.create": lambda _: args(name=name()),
     "projects.retrieve": lambda scene: args(scene.project()),
     "projects.update": lambda scene: args(scene.project(), name=name()),
     "projects.list": lambda scene: (scene.project(), args(limit=2))[1],
     "projects.archive": lambda scene: args(scene.project()),
     "projects.service_accounts.create": lambda scene: args(scene.project(), name=name()),
-    "projects.service_accounts.retrieve": MadeOrganization.account,
+    "projects.service_accounts.retrieve": OrganizationBuilder.account,
     "projects.service_accounts.update": lambda scene: renamed(scene.account()),
     "projects.service_accounts.list": lambda scene: args(scene.account().named["project_id"]),
-    "projects.service_accounts.delete": MadeOrganization.account,
-    "projects.api_keys.retrieve": MadeOrganization.key,
+    "projects.service_accounts.delete": OrganizationBuilder.account,
+    "projects.api_keys.retrieve": OrganizationBuilder.key,
     "projects.service_accounts.api_keys.create": lambda scene: renamed(scene.account()),
     "projects.api_keys.update": lambda scene: ending(scene.key()),
     "projects.api_keys.list": lambda scene: args(scene.key().named["project_id"]),
-    "projects.api_keys.delete": MadeOrganization.key,
+    "projects.api_keys.delete": OrganizationBuilder.key,
     "admin_api_keys.create": lambda _: args(name=name()),
     "admin_api_keys.retrieve": lambda scene: args(scene.admin_key()),
     "admin_api_keys.list": lambda _: args(limit=2),

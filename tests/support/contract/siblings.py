@@ -13,7 +13,7 @@ from app.store.database import Database as Store
 
 
 @dataclass(frozen=True, slots=True)
-class Sibling:
+class SiblingProject:
     """Another project of the first organization, and the organization's admin key."""
 
     project_id: str
@@ -21,12 +21,12 @@ class Sibling:
     admin_key: str
 
 
-def add_sibling(settings: Settings) -> Sibling:
+def add_sibling(settings: Settings) -> SiblingProject:
     """Adds the project and its key."""
     return asyncio.run(_insert(settings))
 
 
-async def _insert(settings: Settings) -> Sibling:
+async def _insert(settings: Settings) -> SiblingProject:
     store = Store(settings.database_url, pool_size=1)
     try:
         provisioning = provisioning_service(settings, store)
@@ -44,4 +44,4 @@ async def _insert(settings: Settings) -> Sibling:
             await unit.keys.insert(minted.row)
     finally:
         await store.dispose()
-    return Sibling(project_id, minted.value, first.admin_key)
+    return SiblingProject(project_id, minted.value, first.admin_key)

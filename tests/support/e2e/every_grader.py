@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from app.domain.graders.single import SINGLE_MODELS
-from tests.support.endpoints import Received, Reply
+from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.judge_server import KEY, judges, score_of
 
 FORMULA = "0.5 * records + 0.25 * exact + 0.25 * near + 0.1 * vowels"
@@ -88,7 +88,7 @@ def every_grader(endpoint: str, judge: str) -> dict[str, Any]:
     return {"type": "multi", "graders": parts, "calculate_output": formula}
 
 
-def answer(received: Received) -> Reply:
+def answer(received: ReceivedRequest) -> Reply:
     """Answers as the judge of every part: by the letters of the answer that it is asked about."""
     asked = received.json["messages"][-1]["content"]
     verb, _, text = asked.partition(": ")

@@ -13,9 +13,9 @@ from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion
 from tests.support.engine_server import running_engine
 from tests.support.vllm_server import running_vllm
-from workers.engines.cpu.scheduler import Limits
-from workers.learning.lora_trainer import LoraTrainer
+from workers.engines.cpu.batching.scheduler import Limits
 from workers.learning.trainer_options import TrainerOptions
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 
 KEY = "sk-engine"
@@ -38,7 +38,7 @@ def running(kind: str, spec: BaseModelSpec, directory: Path) -> AbstractContextM
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
+class TunedAdapter:
     """An adapter, and the trainer that an engine must agree with under it."""
 
     trainer: LoraTrainer
@@ -86,14 +86,14 @@ class World:
             options=TrainerOptions(device="cpu"),
         )
 
-    def tuned(self, directory: Path, *, seed: int, temperature: float = 1.0) -> Tuned:
+    def tuned(self, directory: Path, *, seed: int, temperature: float = 1.0) -> TunedAdapter:
         """Trains a few steps away from the base, and saves as a job saves it."""
         trainer = self.trainer(seed=seed, temperature=temperature)
         rng = random.Random(seed)
         for _ in range(4):
             trainer.update([self._sample(rng) for _ in range(4)])
         trainer.save_adapter(directory)
-        return Tuned(trainer, directory)
+        return TunedAdapter(trainer, directory)
 
     def _sample(self, rng: random.Random) -> TrainingSample:
         length = 24

@@ -5,15 +5,15 @@ import random
 import torch
 
 from tests.support.tiny_model import VOCAB_SIZE
-from workers.engines.cpu.base_model import BaseModel
-from workers.engines.cpu.kv_pool import KV_POOL_BYTES, KvPool
-from workers.engines.cpu.prefixes import PrefixStore
-from workers.engines.cpu.sequence import Sampling, Sequence, Update
-from workers.engines.cpu.version_batch import (
+from workers.engines.cpu.batching.prefixes import PrefixStore
+from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
+from workers.engines.cpu.batching.version_batch import (
     BatchShape,
     VersionBatch,
 )
-from workers.engines.cpu.versions import Version
+from workers.engines.cpu.models.base_model import BaseModel
+from workers.engines.cpu.models.kv_pool import KV_POOL_BYTES, KvPool
+from workers.engines.cpu.models.versions import Version
 
 
 class World:
@@ -36,7 +36,7 @@ class World:
         self.batch.add(sequence)
         return sequence
 
-    def advance(self, times: int = 1) -> list[Update]:
+    def advance(self, times: int = 1) -> list[SequenceUpdate]:
         with torch.inference_mode():
             return [
                 u for _ in range(times) for u in self.batch.advance(self.batch.version.base.weights)

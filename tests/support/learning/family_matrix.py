@@ -17,11 +17,11 @@ from tests.support.family_templates import FAMILIES, NO_TOOLS, save_family
 from tests.support.learning.architectures import ARCHITECTURES, build_architecture
 from tests.support.tiny_model import DROPS_THINKING
 from workers.engines.base_model_check import check_base_model
+from workers.engines.cpu.batching.scheduler import Limits
+from workers.engines.cpu.batching.sequence import Sampling
 from workers.engines.cpu.engine import Engine
-from workers.engines.cpu.scheduler import Limits
-from workers.engines.cpu.sequence import Sampling
-from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer_options import TrainerOptions
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 
 TEMPLATES: Final = {

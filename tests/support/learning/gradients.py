@@ -7,7 +7,7 @@ from torch import Tensor
 
 from app.domain.rollouts import metrics as names
 from tests.support.learning.samples import MakeTrainer
-from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 
 

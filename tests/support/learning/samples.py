@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import torch
 
-from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 
 VOCAB = 128

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.samples import MakeTrainer, random_samples
-from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 
 TEMPERATURE = 0.8
@@ -40,7 +40,7 @@ Value = Callable[[Sequence[WrittenRow]], Tensor]
 """The loss of a step before it is divided."""
 
 
-def made(make_trainer: MakeTrainer, loss: str, **options: Any) -> LoraTrainer:
+def made_trainer(make_trainer: MakeTrainer, loss: str, **options: Any) -> LoraTrainer:
     return warmed(
         make_trainer,
         temperature=TEMPERATURE,

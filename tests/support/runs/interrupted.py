@@ -7,21 +7,21 @@ from typing import Any
 from typing_extensions import override
 
 from app.domain.data.prompts import Overlap
-from app.domain.jobs.detectors import Watched
+from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
 from app.domain.jobs.usage import Usage
 from app.domain.methods.stop import StopOptions
 from app.domain.methods.stored import StoredMethod
 from workers.methods import build_method
-from workers.runs.announcer import StepReport
 from workers.runs.context import RunContext
+from workers.runs.endings.training_result import TrainingResult
 from workers.runs.job import JobRun
 from workers.runs.method import CheckStop, Method, PreparedRun
-from workers.runs.reporter import Reporter
-from workers.runs.step_outcome import StepOutcome
-from workers.runs.training_result import TrainingResult
+from workers.runs.steps.announcer import StepReport
+from workers.runs.steps.reporter import Reporter
+from workers.runs.steps.step_outcome import StepOutcome
 
 
-class Killed(BaseException):
+class RunKilled(BaseException):
     """Ends a run as a kill does: no handler of the run may catch it."""
 
 
@@ -32,7 +32,7 @@ def interrupted_run(
     at_commit: bool = False,
     after_step: int | None = None,
 ) -> JobRun:
-    """Builds the run of a claimed job that raises `Killed`.
+    """Builds the run of a claimed job that raises `RunKilled`.
 
     `before_step` is asked before each step and kills the run when it returns true; with
     `at_commit`, the run crashes in the transaction that commits its first step; with `after_step`,
@@ -40,12 +40,12 @@ def interrupted_run(
     """
     method = build_method(context)
     return JobRun(
-        context, _Interrupted(method, before_step, at_commit=at_commit, after_step=after_step)
+        context, _InterruptedMethod(method, before_step, at_commit=at_commit, after_step=after_step)
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Interrupted:
+class _InterruptedMethod:
     """Implements `workers.runs.method.Method`."""
 
     method: Method
@@ -59,14 +59,14 @@ class _Interrupted:
     def report(self) -> StepReport:
         if self.at_commit:
             return _KilledAtCommit(self.method.report, self.reported)
-        return _Recorded(self.method.report, self.reported)
+        return _RecordedReport(self.method.report, self.reported)
 
     @property
     def stop_options(self) -> StopOptions:
         return self.method.stop_options
 
     @property
-    def watched(self) -> Watched:
+    def watched(self) -> ObjectiveCurves:
         return self.method.watched
 
     @property
@@ -107,15 +107,15 @@ class _InterruptedRun:
     async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
         def check() -> None:
             if self.before_step(reporter):
-                raise Killed
+                raise RunKilled
             check_stop()
 
         return await self.run.train(reporter, check_stop=check)
 
 
 @dataclass(frozen=True, slots=True)
-class _Recorded:
-    """Implements `workers.runs.announcer.StepReport`."""
+class _RecordedReport:
+    """Implements `workers.runs.steps.announcer.StepReport`."""
 
     report: StepReport
     reported: list[int]
@@ -145,9 +145,9 @@ class _Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class _KilledAtCommit(_Recorded):
+class _KilledAtCommit(_RecordedReport):
     """Crashes where a step's transaction is written."""
 
     @override
     def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:
-        raise Killed
+        raise RunKilled

@@ -51,7 +51,7 @@ async def claim(rows: Rows, job: Job, *, lease_s: float = LEASE_S) -> Lease | No
     return await claim_row(job_claims(rows.worker), job.id, lease_s=lease_s, max_attempts=3)
 
 
-async def held(rows: Rows, job: Job, *, lease_s: float = LEASE_S) -> Lease:
+async def claimed_rows(rows: Rows, job: Job, *, lease_s: float = LEASE_S) -> Lease:
     claimed = await claim(rows, job, lease_s=lease_s)
     assert claimed is not None
     return claimed

@@ -6,7 +6,7 @@ from typing import Any
 from app.domain.data.files import FileRow
 from app.domain.jobs.jobs import Checkpoint, JobError
 from app.domain.jobs.usage import Usage
-from app.domain.methods.stored import StoredSupervised
+from app.domain.methods.stored import StoredSupervisedMethod
 from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import MetricPoint
 from app.store.unit_of_work import RunUnitOfWork
@@ -30,7 +30,7 @@ def a_file(job_id: str) -> FileRow:
 
 WRITES: dict[str, Verb] = {
     "jobs.mark_validated": lambda unit, _: unit.jobs.mark_validated(
-        9, StoredSupervised({"type": "supervised"})
+        9, StoredSupervisedMethod({"type": "supervised"})
     ),
     "jobs.record_listings": lambda unit, _: unit.jobs.record_listings({}),
     "jobs.mark_retained": lambda unit, _: unit.jobs.mark_retained([1]),
@@ -49,6 +49,9 @@ WRITES: dict[str, Verb] = {
     "jobs.add_usage": lambda unit, _: unit.jobs.add_usage(Usage(rollouts=1)),
     "events.append": lambda unit, job: unit.events.append(
         job, level="info", type="message", message="m"
+    ),
+    "events.append_once": lambda unit, job: unit.events.append_once(
+        job, level="warn", message="m", about="a"
     ),
     "metrics.upsert": lambda unit, job: unit.metrics.upsert(
         job, [MetricPoint("a", "train", 1, 1.0)]

@@ -16,7 +16,7 @@ from sqlalchemy.schema import CreateTable
 from typing_extensions import override
 
 from app.domain.ids import new_id
-from app.store.across_tenants import AcrossTenants, ClaimUnitOfWork
+from app.store.across_tenants import ClaimUnitOfWork, CrossTenantUnitOfWork
 from app.store.database import Database
 from app.store.evals.claims import ClaimableEvalRuns, eval_claims
 from app.store.jobs.claims import ClaimableJobs, job_claims
@@ -59,17 +59,17 @@ def export_claims(database: Database) -> ClaimUnitOfWork[ClaimableTestExports]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class LeasedKind:
     table: str
     rows: type[QueuedRows]
     claims: Callable[[Database], ClaimUnitOfWork[QueuedRows]]
     insert: Callable[[Rows, stack.Database], Awaitable[str]]
 
 
-class HeldRow(AcrossTenants):
+class HeldRow(CrossTenantUnitOfWork):
     """A transaction that holds a row of a kind at the fence of a lease."""
 
-    def __init__(self, database: Database, kind: Kind, lease: Lease) -> None:
+    def __init__(self, database: Database, kind: LeasedKind, lease: Lease) -> None:
         super().__init__(database)
         self._kind = kind
         self._lease = lease
@@ -137,13 +137,15 @@ def connect(database: stack.Database) -> psycopg.Connection:
 
 
 KINDS = {
-    "jobs": Kind("fine_tuning_jobs", ClaimableJobs, job_claims, _insert_job),
-    "eval runs": Kind("eval_runs", ClaimableEvalRuns, eval_claims, _insert_run),
-    "exports of models": Kind(
+    "jobs": LeasedKind("fine_tuning_jobs", ClaimableJobs, job_claims, _insert_job),
+    "eval runs": LeasedKind("eval_runs", ClaimableEvalRuns, eval_claims, _insert_run),
+    "exports of models": LeasedKind(
         "model_exports",
         export_leases.ClaimableExports,
         export_leases.export_claims,
         _insert_model_export,
     ),
-    "a table with the mixin": Kind("exports", ClaimableTestExports, export_claims, _insert_export),
+    "a table with the mixin": LeasedKind(
+        "exports", ClaimableTestExports, export_claims, _insert_export
+    ),
 }

@@ -19,13 +19,13 @@ from app.domain.models.models import BaseModelSpec
 from app.gateways.egress.egress import InMemoryEgress
 from app.gateways.inference.http import HttpInference
 from tests.support.patience import PATIENCE_S
-from tests.support.runs.interrupted import Killed, interrupted_run
+from tests.support.runs.interrupted import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
 from workers.methods import job_run
 from workers.runs.context import RunContext
-from workers.runs.opening import open_run
+from workers.runs.opening.opening import open_run
 
 CITIES = ("Rome", "Oslo", "Lima", "Cairo", "Quito")
 
@@ -134,7 +134,7 @@ class SupervisedRuns:
     async def killed_at(self, job: Job, step: int) -> None:
         """Runs a claim that crashes once `step` is committed, before the next one."""
         async with self.context(job) as context:
-            with pytest.raises(Killed):
+            with pytest.raises(RunKilled):
                 await interrupted_run(context, after_step=step).run()
 
     async def published(self, job: Job) -> Path:

@@ -10,7 +10,7 @@ from app.domain.errors import InvalidRequest
 from app.gateways.inference.inference import (
     AdapterMissing,
     Completion,
-    EngineAway,
+    EngineUnavailable,
     InMemoryInference,
 )
 from tests.support.patience import PATIENCE_S
@@ -34,7 +34,7 @@ def engine() -> InMemoryInference:
 
 @pytest.fixture
 def policy(engine: InMemoryInference) -> EnginePolicy:
-    return EnginePolicy(engine, base_model="base", away_deadline_s=PATIENCE_S)
+    return EnginePolicy(engine, base_model="base", patience_s=PATIENCE_S)
 
 
 async def test_version_zero_is_the_base_model(policy: EnginePolicy) -> None:
@@ -133,25 +133,27 @@ async def test_an_adapter_the_engine_forgot_is_loaded_again_once(
     assert engine.adapters == {"job-v1": ADAPTER}
 
 
-async def test_an_engine_that_is_away_is_waited_for(
+async def test_an_engine_that_is_unavailable_is_waited_for(
     policy: EnginePolicy, engine: InMemoryInference
 ) -> None:
     await policy.publish(1, ADAPTER, "job-v1")
-    engine.away = True
+    engine.unavailable = True
     waiting = asyncio.create_task(policy.sample([1], PARAMS))
     await asyncio.sleep(0.3)
     assert not waiting.done()
-    engine.away = False
+    engine.unavailable = False
     engine.adapters.clear()
     assert (await waiting).policy_version == 1
 
 
-async def test_past_the_deadline_the_engine_is_away_for_good(engine: InMemoryInference) -> None:
-    impatient = EnginePolicy(engine, base_model="base", away_deadline_s=0.2)
-    engine.away = True
-    with pytest.raises(EngineAway):
+async def test_past_the_deadline_the_engine_is_unavailable_for_good(
+    engine: InMemoryInference,
+) -> None:
+    impatient = EnginePolicy(engine, base_model="base", patience_s=0.2)
+    engine.unavailable = True
+    with pytest.raises(EngineUnavailable):
         await impatient.sample([1], PARAMS)
-    with pytest.raises(EngineAway):
+    with pytest.raises(EngineUnavailable):
         await impatient.publish(1, ADAPTER, "job-v1")
     assert impatient.version == 0
 
@@ -192,10 +194,10 @@ async def test_time_spent_on_a_long_answer_is_not_the_engines_absence(
             self.calls += 1
             if self.calls == 1:
                 now = 100.0
-                raise EngineAway("The engine fell.")
+                raise EngineUnavailable("The engine fell.")
             return await super().complete(*args, **kwargs)
 
-    policy = EnginePolicy(FallsAfterALongWhile(_script), base_model="base", away_deadline_s=0.5)
+    policy = EnginePolicy(FallsAfterALongWhile(_script), base_model="base", patience_s=0.5)
     assert (await policy.sample([1], PARAMS)).token_ids == (4, 5, 2)
 
 
@@ -206,9 +208,9 @@ async def test_a_healthy_engine_that_keeps_failing_is_retried_ever_more_rarely()
         @override
         async def complete(self, *args: Any, **kwargs: Any) -> Completion:
             self.calls += 1
-            raise EngineAway("The engine answered 500.")
+            raise EngineUnavailable("The engine answered 500.")
 
     engine = AlwaysFails(_script)
-    with pytest.raises(EngineAway):
-        await EnginePolicy(engine, base_model="base", away_deadline_s=1.5).sample([1], PARAMS)
+    with pytest.raises(EngineUnavailable):
+        await EnginePolicy(engine, base_model="base", patience_s=1.5).sample([1], PARAMS)
     assert engine.calls <= 8

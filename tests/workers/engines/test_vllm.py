@@ -98,7 +98,8 @@ def _launch(tmp_path: Path, *options: str) -> "subprocess.CompletedProcess[str]"
     show = tmp_path / "python"
     show.write_text(
         f"#!{sys.executable}\nimport json, os, sys\n"
-        "print(json.dumps({'argv': sys.argv[1:], 'environment': dict(os.environ)}))\n"
+        "print(json.dumps({'argv': sys.argv[1:], 'environment': dict(os.environ),"
+        " 'path': sys.path[0]}))\n"
     )
     show.chmod(0o755)
     models = tmp_path / "models.json"
@@ -125,6 +126,7 @@ def test_the_launcher_becomes_vllm(tmp_path: Path) -> None:
     assert environment["VLLM_API_KEY"] == "sk-engine"
     assert "AGENT_RFT_ENGINE_API_KEY" not in environment
     assert (Path(environment["PYTHONPATH"]) / "agent_rft_access.py").is_file()
+    assert shown["path"] == environment["PYTHONPATH"]  # and no folder of a user before it
 
 
 @pytest.mark.parametrize("options", [(), ("--model", "nobody")])

@@ -12,7 +12,7 @@ from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.retry_after import retry_after
 from app.gateways.endpoints.signing import signing_secret
 from app.rendering.formats.tool_format import ParsedToolCall
-from tests.support.endpoints import Received, Reply, Script, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, call_once, caller, egress_to, pool, schema
 from workers.journal.journal import InMemoryJournal
 from workers.rollout.tools import CallPosition, ToolFailure
@@ -25,7 +25,7 @@ MIB = 1_048_576
 
 async def run(
     script: Script, call: ParsedToolCall = CALL, *, timeout_s: float = 5.0, **extra: Any
-) -> tuple[ToolOutcome | ToolFailure, list[Received]]:
+) -> tuple[ToolOutcome | ToolFailure, list[ReceivedRequest]]:
     async with endpoint(script) as server:
         egress = egress_to(server)
         tools = caller(pool(egress, timeout_s=timeout_s), {"search": server.url()}, **extra)

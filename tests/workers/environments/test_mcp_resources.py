@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from app.domain.rollouts.trajectory import FailureClass
-from app.domain.tools.mcp_resources import MAX_RESOURCES
+from app.domain.tools.mcp_resources import MAX_RESOURCES, listed_resource
+from app.domain.tools.mcp_servers import McpResource
 from app.domain.tools.outcome import ToolOutcome
 from app.rendering.formats.tool_format import ParsedToolCall
 from tests.support.journals import as_stored
@@ -79,6 +80,64 @@ async def test_what_was_not_listed_is_the_models_mistake_and_not_requested() -> 
         "Resources: notes://a/prices, notes://a/map."
     )
     assert not server.read()
+
+
+TEMPLATE = "notes://b/{name}/price"
+
+
+@pytest.mark.parametrize("handshake_only", [False, True])
+async def test_an_address_that_fits_a_template_is_read(handshake_only: bool) -> None:
+    with mcp_server(
+        templates={TEMPLATE: {"gold": "gold costs 7"}}, handshake_only=handshake_only
+    ) as server:
+        async with egress_to(server) as egress:
+            tools = await tools_of(egress, spec(server.url, resources=True))
+            (entry,) = tools.servers
+            assert entry.listing is not None
+            function = entry.listing.tools[-1].function["function"]
+            text = await read(tools, "notes://b/gold/price")
+            unknown = await read(tools, "notes://b/lead/price")
+            asked = len(server.read())
+            other = await read(tools, "notes://c/gold/price")
+    (listed,) = entry.listing.resources
+    assert (listed.uri, listed.template) == (TEMPLATE, True)
+    line = f"- {TEMPLATE}: by name (text/plain), About {TEMPLATE}"
+    assert line in function["description"].splitlines()
+    assert "enum" not in function["parameters"]["properties"]["uri"]
+    assert (text.output, text.error) == ("gold costs 7", None)
+    assert (unknown.output, unknown.error) == (
+        "Error: there is no record of lead",
+        "invalid_params",
+    )
+    assert (other.error, len(server.read())) == ("bad_arguments", asked), "it is not sent"
+    assert other.output.endswith(f"Resources: {TEMPLATE}.")
+
+
+@pytest.mark.parametrize(
+    ("template", "uri", "fits"),
+    [
+        ("a://{x}", "a://b", True),
+        ("a://{x}", "a://", False),
+        ("a://{x}/z", "a://b/z", True),
+        ("a://{x}/z", "a://b/y", False),
+        ("a://{x}/{y}.txt", "a://b/c.txt", True),
+        ("a://{x}/{y}.txt", "a://b.txt", False),
+        ("a://{x}/{y}.txt", "a:///c.txt", False),
+        ("a://{+path}", "a://b/c/d", True),
+        ("a://b{?q,r}", "a://b", True),
+        ("a://b{?q,r}", "a://b?q=1", True),
+        ("a://b{?q,r}", "a://c", False),
+        ("{x}", "etc", True),
+        ("a://{x}{y}", "a://b", False),
+        ("a://{x", "a://b", False),
+        ("a://b", "a://b", True),
+        ("a://{x}", "b" * 3_000, False),
+        ("a://{x}", "a://" + "b" * 3_000, False),
+    ],
+)
+def test_an_address_fits_a_template_by_its_fixed_parts(template: str, uri: str, fits: bool) -> None:
+    listed = [McpResource(uri=template, name="t", template=True)]
+    assert (listed_resource(uri, listed) is not None) is fits
 
 
 async def test_a_resource_over_the_limit_is_a_413_text() -> None:

@@ -9,7 +9,7 @@ from app.domain.errors import LeaseLost
 from app.gateways.job_queue import InMemoryJobQueue
 from app.settings.environment import to_environment
 from tests.support.child_processes import CONTROL_FORKS, ended
-from tests.support.endpoints import Received, Reply
+from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import World, exact, rows, sampled
 from workers.evals.child import work
@@ -25,7 +25,7 @@ async def test_a_killed_workers_run_is_taken_over_and_no_item_is_graded_twice(
     asked: list[int] = []
     held = asyncio.Event()
 
-    async def slow(request: Received) -> Reply:
+    async def slow(request: ReceivedRequest) -> Reply:
         number = request.json["item"]["n"]
         asked.append(number)
         if number >= 5:

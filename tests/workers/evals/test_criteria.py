@@ -158,11 +158,11 @@ async def test_a_multi_joins_the_judge_of_the_group_with_scores_of_single_sample
     ]  # fmt: skip
 
 
-async def test_a_judge_that_is_away_makes_every_sample_of_the_item_an_error() -> None:
-    def away(_: JudgeQuestion) -> JudgeReply:
+async def test_a_judge_that_is_unavailable_makes_every_sample_of_the_item_an_error() -> None:
+    def unavailable(_: JudgeQuestion) -> JudgeReply:
         raise JudgeFault(FaultKind.UNREACHABLE, "no connection")
 
-    scorer, keys = scorer_of(InMemoryJudges(away), RULER, answers=["a", "b"])
+    scorer, keys = scorer_of(InMemoryJudges(unavailable), RULER, answers=["a", "b"])
     verdicts = await scored(scorer, keys)
     assert all(isinstance(verdict, Failure) for verdict in verdicts)
     codes = [[fault["code"] for fault in scorer.outcomes[key].faults] for key in keys]

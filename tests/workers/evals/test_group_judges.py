@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.domain.evals.data_sources import MAX_ITEMS, MAX_REPEATED_BYTES
-from tests.support.endpoints import Received, Reply
+from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import QUESTION, World, exact, rows, sampled
 from workers.evals.child import work
@@ -16,7 +16,7 @@ from workers.evals.child import work
 OTHER = "What is the weight of part P018?"
 
 
-def judge(received: Received) -> Reply:
+def judge(received: ReceivedRequest) -> Reply:
     """Scores each rollout by the share of its answer's letters among those of the longest."""
     asked = "\n".join(message["content"] for message in received.json["messages"])
     shown = re.findall(r'<rollout id="(\d+)">\n(.*?)\n</rollout>', asked, re.DOTALL)
@@ -69,7 +69,7 @@ async def test_the_samples_of_an_item_are_judged_together(world: World) -> None:
 
 
 async def test_each_call_of_a_judge_is_an_invocation(world: World) -> None:
-    def unusable_first(received: Received) -> Reply:
+    def unusable_first(received: ReceivedRequest) -> Reply:
         if len(world.grader.received) == 1:
             message = {"role": "assistant", "content": "no scores"}
             return Reply(json={"choices": [{"index": 0, "message": message}]})
@@ -85,7 +85,7 @@ async def test_each_call_of_a_judge_is_an_invocation(world: World) -> None:
 
 
 async def test_a_claim_continues_with_the_items_that_have_no_samples_yet(world: World) -> None:
-    async def held(request: Received) -> Reply:
+    async def held(request: ReceivedRequest) -> Reply:
         if request.json["item"] == WRONG:
             await asyncio.Event().wait()
         return Reply(json={"score": 1})
@@ -162,5 +162,5 @@ async def test_a_file_whose_samples_repeat_too_many_bytes_fails_before_any_call(
     path = await world.make(exact(), source=source)
     run = await world.finish(path)
     assert (run["status"], run["error"]["code"]) == ("failed", "invalid_file")
-    assert "Line 3: up to here" in run["error"]["message"]
+    assert "Line 3: the rows up to this one" in run["error"]["message"]
     assert f"more than {MAX_REPEATED_BYTES} bytes" in run["error"]["message"]

@@ -14,7 +14,7 @@ from app.domain.errors import LeaseLost
 from app.domain.evals.data_sources import MAX_ITEMS
 from app.gateways.inference.inference import Completion, InMemoryInference
 from app.store.evals.claims import eval_claims
-from tests.support.endpoints import Received, Reply
+from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
 from tests.support.stack import Database
@@ -111,7 +111,7 @@ async def test_a_file_of_too_many_items_fails_the_run(world: World) -> None:
 
 
 async def test_an_unreachable_grader_makes_errors_not_failures(world: World) -> None:
-    def flaky(request: Received) -> Reply:
+    def flaky(request: ReceivedRequest) -> Reply:
         return Reply(status=500) if request.json["item"]["n"] == 1 else Reply(json={"score": 0.5})
 
     world.grader.script = flaky
@@ -130,7 +130,7 @@ async def test_an_unreachable_grader_makes_errors_not_failures(world: World) -> 
 async def test_a_canceled_run_writes_nothing_more(world: World) -> None:
     canceled = asyncio.Event()
 
-    async def slow(request: Received) -> Reply:
+    async def slow(request: ReceivedRequest) -> Reply:
         if request.json["item"]["n"] > 0:
             await canceled.wait()
         return Reply(json={"score": 1})

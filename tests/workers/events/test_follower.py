@@ -22,7 +22,7 @@ from workers.events.consumers import ExternalConsumer, RowConsumer
 from workers.events.follower import Follower
 from workers.methods import build_method
 from workers.runs.method import build_reporter
-from workers.runs.step_outcome import PublishedAdapter, StepOutcome, TrainedStep
+from workers.runs.steps.step_outcome import PublishedAdapter, StepOutcome, TrainedStep
 
 LEASE_S = 1.0
 ROOT = Path(__file__).parents[3]

@@ -11,7 +11,7 @@ from app.gateways.endpoints.signing import CallSigner, signing_secret
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
 from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts
-from tests.support.endpoints import Received, Reply, Script, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from workers.grading.build import build_grader
 from workers.grading.failure import GraderFailure
@@ -40,7 +40,7 @@ def trajectory(content: str = "42", *, finish: str = "stop", **message: Any) -> 
 
 async def run(
     script: Script, played: Trajectory | None = None, **spec: Any
-) -> tuple[Grade | GraderFailure, list[Received]]:
+) -> tuple[Grade | GraderFailure, list[ReceivedRequest]]:
     async with endpoint(script) as server:
         egress = egress_to(server)
         grader = build_grader(

@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.rollouts.trajectory import ENVIRONMENT_FAILURES, FailureClass
-from app.grading.environment import EnvironmentScorer
+from app.grading.kinds.environment import EnvironmentScorer
 from app.grading.scorer import GradeRequest, ScoreFault
 from workers.grading.job_grader import to_failure
 

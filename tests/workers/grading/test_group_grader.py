@@ -98,10 +98,10 @@ async def test_a_group_without_survivors_calls_no_judge() -> None:
 
 
 async def test_a_fault_costs_the_group_and_is_judged_again_after_a_resume() -> None:
-    def away(_request: GroupGradeRequest) -> Sequence[ScoreResult]:
+    def unavailable(_request: GroupGradeRequest) -> Sequence[ScoreResult]:
         raise ScoreFault("timeout", "no reply in 5 s", source="ranks", errors=GraderErrors())
 
-    judge, journal = ScriptedJudge(away), InMemoryJournal()
+    judge, journal = ScriptedJudge(unavailable), InMemoryJournal()
     grader = GroupGrader("ranks", judge)
     lost: list[GradeOrFailure] = [
         Failure(FailureClass.GRADER_TIMEOUT, "no reply in 5 s", "ranks")

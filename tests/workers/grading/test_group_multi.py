@@ -26,9 +26,9 @@ from app.gateways.inference.http import HttpInference
 from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
 from app.gateways.objects import LocalObjects
 from app.gateways.sandbox.sandbox import InMemorySandbox
-from app.grading.agreement import kendall
 from app.grading.build import GradingPorts
-from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
+from app.grading.calibration.agreement import kendall
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollouts import SECRET_KEY, egress_to, pool, row
 from workers.grading.build import build_group_scorer
 from workers.grading.group_scorer import GroupScorer
@@ -54,7 +54,7 @@ def played(qualities: list[int]) -> list[Trajectory]:
     ]
 
 
-def shown(received: Received) -> list[tuple[str, int]]:
+def shown(received: ReceivedRequest) -> list[tuple[str, int]]:
     text = received.json["messages"][1]["content"]
     found = re.findall(r'<rollout id="(\d+)">.*?quality=(\d+)', text, re.DOTALL)
     return [(name, int(quality)) for name, quality in found]
@@ -66,12 +66,12 @@ def reply(scores: dict[str, float]) -> Reply:
     return Reply(json={"choices": [{"message": message}], "usage": USAGE})
 
 
-def service(received: Received) -> Reply:
+def service(received: ReceivedRequest) -> Reply:
     """Judges by quality (`contrary`: against it), and grades single rollouts at `/grade`."""
     if received.path == "/grade":
         quality = int(received.json["sample"]["output_text"].removeprefix("quality="))
         return Reply(503) if quality == 13 else Reply(json={"score": quality % 2})
-    if received.json["model"] == "away":
+    if received.json["model"] == "unavailable":
         return Reply(503)
     sign = -1 if received.json["model"] == "contrary" else 1
     return reply({name: 0.5 + sign * (quality - 50) / 100 for name, quality in shown(received)})
@@ -160,7 +160,7 @@ async def test_planted_groups_keep_their_order_whatever_the_order_of_rollouts(
 ) -> None:
     random, taus = Random(7), []
 
-    def noisy(received: Received) -> Reply:
+    def noisy(received: ReceivedRequest) -> Reply:
         return reply(
             {name: quality / 100 + random.gauss(0, 0.02) for name, quality in shown(received)}
         )
@@ -205,20 +205,24 @@ async def test_a_child_that_fails_costs_its_own_rollout(tmp_path: Path) -> None:
     assert sum(used) == 100, "the share of the lost rollout was used as well"
 
 
-async def test_a_judge_that_is_away_costs_the_group_and_counts_what_the_other_used(
+async def test_a_judge_that_is_unavailable_costs_the_group_and_counts_what_the_other_used(
     tmp_path: Path,
 ) -> None:
-    graders = {"one": judge(), "two": judge("away")}
+    graders = {"one": judge(), "two": judge("unavailable")}
     async with scoring(tmp_path, graders, "one + two") as (scorer, server):
         found = await verdicts(scorer, [20, 80])
-        assert {received.json["model"] for received in server.received} == {"fair", "away"}
+        assert {received.json["model"] for received in server.received} == {"fair", "unavailable"}
     failures = [verdict for verdict in found if isinstance(verdict, Failure)]
     assert [failure.child for failure in failures] == ["two", "two"]
     assert [failure.measures["one"]["prompt_tokens"] for failure in failures] == [50.0, 50.0]
 
 
 async def test_a_judge_that_the_formula_does_not_name_is_not_called(tmp_path: Path) -> None:
-    graders = {"away": judge("away"), "odd": {"type": "endpoint", "url": "-"}, "ranks": judge()}
+    graders = {
+        "unavailable": judge("unavailable"),
+        "odd": {"type": "endpoint", "url": "-"},
+        "ranks": judge(),
+    }
     async with scoring(tmp_path, graders, "ranks") as (scorer, server):
         found = grades(await verdicts(scorer, [20, 81]))
     assert [grade.components for grade in found] == [{"ranks": 0.2}, {"ranks": 0.81}]

@@ -7,14 +7,14 @@ from pydantic import TypeAdapter
 
 from app.domain.graders.graders import Grader as GraderUnion
 from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
-from app.domain.sandbox.programs import Ending
+from app.domain.sandbox.programs import ProgramOutcome
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.gateways.sandbox.sandbox import InMemorySandbox, Sandbox
 from app.grading.build import GradingPorts
 from app.grading.scorer import GradeRequest, ScoreResult
-from tests.support.endpoints import Received, Reply, Script, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from tests.support.scored import scored
 from workers.grading.build import build_grader
@@ -55,7 +55,7 @@ async def run(
     journal: InMemoryJournal | None = None,
     content: str = "42",
     sandbox: Sandbox | None = None,
-) -> tuple[Grade | GraderFailure, list[Received]]:
+) -> tuple[Grade | GraderFailure, list[ReceivedRequest]]:
     async with endpoint(script) as server:
         egress = egress_to(server)
         text = json.dumps(spec).replace("ENDPOINT", server.url())
@@ -218,7 +218,9 @@ async def test_a_judge_without_a_score_costs_the_rollout_with_its_flag(
 
 async def test_a_function_that_fails_costs_the_rollout_and_ends_a_job_with_its_code() -> None:
     spec = {"type": "python", "source": "def grade(sample, item):\n    return 'x'"}
-    sandbox = InMemorySandbox(lambda _: Ending("time_limit", "", "no result within 5 s", 5.0))
+    sandbox = InMemorySandbox(
+        lambda _: ProgramOutcome("time_limit", "", "no result within 5 s", 5.0)
+    )
     result, _ = await run(spec, sandbox=sandbox)
     assert isinstance(result, GraderFailure)
     assert result.failure.measures[""]["errors/python_grader_runtime_error"] == 1.0

@@ -62,13 +62,13 @@ async def test_an_exception_is_not_journalled() -> None:
 
 
 async def test_an_answer_is_durable_before_it_is_used() -> None:
-    class Away(InMemoryJournal):
+    class Unreachable(InMemoryJournal):
         @override
         async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
             raise ConnectionError
 
     with pytest.raises(ConnectionError):
-        await replay_or_ask(Away(), "key", b"request", Asked(Grade(0.5)), codec=GRADES)
+        await replay_or_ask(Unreachable(), "key", b"request", Asked(Grade(0.5)), codec=GRADES)
 
 
 async def test_a_payload_of_another_shape_is_an_error() -> None:

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import torch
 
+from app.disk.committed import ManifestMismatch
 from tests.support.learning.samples import random_samples
 from tests.support.process_trainer import ROOT, ProcessTrainer
-from workers.learning.committed import ManifestMismatch
-from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import Trainer
 from workers.learning.trainer_options import TrainerOptions
 from workers.learning.trainer_settings import StateMismatch, TrainerSettings, saved_settings
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 
 WEIGHTS = "adapter_model.safetensors"

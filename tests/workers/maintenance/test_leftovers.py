@@ -19,9 +19,9 @@ from tests.support.runs.world import World
 from tests.support.stack import Database
 from workers.maintenance.expiry import expire
 from workers.processes.sweeper import sweep
-from workers.runs.adapter_names import adapter_prefix
+from workers.runs.adapters.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
-from workers.runs.ending import RunEnding
+from workers.runs.endings.ending import RunEnding
 from workers.runs.leased_jobs import JOBS
 
 PARTS = ("adapter", "state")
@@ -198,10 +198,10 @@ async def test_adapters_of_a_claim_that_crashed_leave_the_engine_once_it_is_ther
         await world.inference.load_adapter(name, Path("x"))
     await ended_jobs.cancel(dead)
     ended_jobs.pass_time()
-    world.inference.away = True
+    world.inference.unavailable = True
     await ended_jobs.expire()
     assert ended_jobs.there(dead) == ["step-000001-f1/adapter", "step-000003-f1/adapter"]
     assert ended_jobs.journal() == [living.id], "what needs no engine does not wait for it"
-    world.inference.away = False
+    world.inference.unavailable = False
     await ended_jobs.expire()
     assert set(world.inference.adapters) == {names[living.id], "model-of-a-caller"}

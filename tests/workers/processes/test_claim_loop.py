@@ -1,7 +1,7 @@
 """The one loop in which rows of every kind are claimed and worked on."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -9,7 +9,8 @@ import structlog
 
 from app.domain.errors import Unavailable
 from app.store.leases.leases import Lease
-from workers.processes import claim_loop
+from tests.support.patience import PATIENCE_S
+from workers.processes import claim_loop, retry
 from workers.processes.claim_loop import ClaimLoop
 
 FIRST, SECOND = Lease("row_1", "proj", 1), Lease("row_2", "proj", 1)
@@ -47,11 +48,16 @@ class Rows:
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claim_loop, "POLL_S", 0.0)
+    monkeypatch.setattr(retry, "_FIRST_DELAY_S", 0.0)
+
+
+def _loop(rows: Rows) -> ClaimLoop:
+    return ClaimLoop(rows, patience_s=PATIENCE_S)
 
 
 async def test_each_claimed_row_is_worked_on_beside_the_others() -> None:
     rows = Rows([FIRST], [SECOND])
-    running = asyncio.create_task(ClaimLoop(rows).run(idle_s=0))
+    running = asyncio.create_task(_loop(rows).run(idle_s=0))
     await rows.both_started.wait()
     assert rows.ended == []
     rows.may_end.set()
@@ -59,35 +65,43 @@ async def test_each_claimed_row_is_worked_on_beside_the_others() -> None:
     assert (rows.started, sorted(rows.ended)) == (["row_1", "row_2"], ["row_1", "row_2"])
 
 
-async def test_a_database_that_is_away_ends_no_work_and_the_next_claim_is_made() -> None:
-    rows = Rows([FIRST], Unavailable("gone"), [SECOND])
+async def test_a_database_that_is_unavailable_ends_no_work_and_the_next_claim_is_made() -> None:
+    rows = Rows([FIRST], Unavailable("gone"), Unavailable("still gone"), [SECOND])
     with structlog.testing.capture_logs() as logs:
-        running = asyncio.create_task(ClaimLoop(rows).run(idle_s=0))
+        running = asyncio.create_task(_loop(rows).run(idle_s=0))
         await rows.both_started.wait()
         rows.may_end.set()
         await running
     assert [(line["event"], line["error"]) for line in logs] == [
-        ("nothing claimed, database away", "gone")
+        ("unavailable, waiting", "gone"),
+        ("unavailable, waiting", "still gone"),
     ]
     assert sorted(rows.ended) == ["row_1", "row_2"]
+
+
+async def test_a_loop_for_one_claim_waits_for_the_database_too_and_claims_once() -> None:
+    rows = Rows(Unavailable("gone"), [FIRST], [SECOND])
+    rows.may_end.set()
+    await _loop(rows).run_once()
+    assert (rows.started, rows.ended, rows.claims) == (["row_1"], ["row_1"], [[SECOND]])
 
 
 async def _run_for_long(loop: ClaimLoop) -> None:
     await loop.run(idle_s=60)
 
 
-async def test_work_that_still_runs_is_over_once_a_cancelled_loop_has_ended() -> None:
-    for ends in (_run_for_long, ClaimLoop.finish):
-        rows = Rows([FIRST])
-        loop = ClaimLoop(rows)
-        assert await loop.claim()
-        await asyncio.sleep(0)
-        running = asyncio.create_task(ends(loop))
-        await asyncio.sleep(0)
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        assert rows.ended == ["row_1"]
+@pytest.mark.parametrize("ends", [_run_for_long, ClaimLoop.run_once])
+async def test_work_that_still_runs_is_over_once_a_cancelled_loop_has_ended(
+    ends: Callable[[ClaimLoop], Coroutine[Any, Any, None]],
+) -> None:
+    rows = Rows([FIRST, SECOND])
+    running = asyncio.create_task(ends(_loop(rows)))
+    await rows.both_started.wait()
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert sorted(rows.ended) == ["row_1", "row_2"]
 
 
 async def test_an_error_of_one_row_ends_the_loop_and_the_work_on_the_others() -> None:
@@ -99,20 +113,21 @@ async def test_an_error_of_one_row_ends_the_loop_and_the_work_on_the_others() ->
 
     rows.start = lambda lease: fails() if lease is SECOND else work(lease)  # type: ignore[method-assign]  # a kind of its own
     with pytest.raises(LookupError):
-        await ClaimLoop(rows).run(idle_s=0)
+        await _loop(rows).run(idle_s=0)
     assert rows.ended == ["row_1"]
 
 
 async def test_a_row_of_a_child_process_is_claimed_once_and_nothing_is_left_to_wait_for() -> None:
     rows = Rows([FIRST], [SECOND], is_child=True)
-    loop = ClaimLoop(rows)
-    assert await loop.claim() is True
-    await loop.finish()
+    loop = _loop(rows)
+    await loop.run_once()
     assert rows.started == ["row_1"]
     assert await loop.claim() is True
     assert await loop.claim() is False
 
 
-async def test_one_claim_leaves_an_absent_database_to_its_caller() -> None:
+async def test_a_claim_without_patience_leaves_an_absent_database_to_its_caller() -> None:
+    rows = Rows(Unavailable("gone"), [FIRST])
     with pytest.raises(Unavailable, match="gone"):
-        await ClaimLoop(Rows(Unavailable("gone"))).claim()
+        await ClaimLoop(rows, patience_s=0).run_once()
+    assert (rows.started, rows.claims) == ([], [[FIRST]])

@@ -18,7 +18,7 @@ from tests.support.patience import PATIENCE_S, until, wait_for
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
 from workers.processes.claim_supervisor import ClaimSupervisor
-from workers.processes.forks import ForkServer, Starter
+from workers.processes.forking.forks import ForkServer, Starter
 from workers.processes.vitals import Patience
 from workers.runs.leased_jobs import JOBS
 

@@ -17,7 +17,7 @@ from tests.support.runs.world import World
 from tests.support.store.tenants import insert_project, insert_tenant
 from workers.processes.children import Children, TaskChild
 from workers.processes.dispatcher import child_to_end, dispatch, newest_of_several
-from workers.processes.forks import ChildProcess
+from workers.processes.forking.forks import ChildProcess
 from workers.runs.leased_jobs import JOBS
 
 WAITS = replace(JOBS, child=("-c", "import sys; sys.stdin.read()"))

@@ -29,12 +29,12 @@ from workers.processes.child import EXIT_ORPHANED
 from workers.processes.claim_supervisor import ClaimSupervisor
 from workers.processes.pulse import decode
 from workers.processes.vitals import Patience
-from workers.progress import Mark
+from workers.progress import ProgressMark
 from workers.runs.leased_jobs import JOBS
 
 CHILD = """
 import asyncio, pathlib, os, sys, time
-from workers.learning.compute_thread import run_on_compute_thread
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.processes.child import run_supervised
 from workers.progress import PROGRESS
 from workers.runs.leased_jobs import JOBS
@@ -188,9 +188,11 @@ async def test_the_pulse_continues_during_a_computation(world: World, tmp_path: 
             ("-c", code, lease.id, lease.project_id, str(lease.fence)), stdin=theirs.fileno()
         )
     async with asyncio.timeout(PATIENCE_S):
-        while decode(await pulse.readline()) != Mark(1, "start of the test"):
+        while decode(await pulse.readline()) != ProgressMark(1, "start of the test"):
             pass
-        assert {decode(await pulse.readline()) for _ in range(20)} == {Mark(1, "start of the test")}
+        assert {decode(await pulse.readline()) for _ in range(20)} == {
+            ProgressMark(1, "start of the test")
+        }
     line.close()
     assert await ended(process) == EXIT_ORPHANED
 

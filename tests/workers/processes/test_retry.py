@@ -22,14 +22,17 @@ class Flaky:
 @pytest.mark.parametrize("service", ["database", "object storage"])
 async def test_the_log_names_the_service_that_is_unavailable(service: str) -> None:
     with capture_logs() as logged:
-        assert await retry_while_unavailable(Flaky(f"The {service} is away.", failures=2)) == "done"
+        assert (
+            await retry_while_unavailable(Flaky(f"The {service} is unavailable.", failures=2))
+            == "done"
+        )
     assert [(entry["event"], entry["error"]) for entry in logged] == [
-        ("unavailable, waiting", f"The {service} is away.")
+        ("unavailable, waiting", f"The {service} is unavailable.")
     ] * 2
 
 
 async def test_the_last_failure_is_raised_once_the_patience_is_over() -> None:
-    flaky = Flaky("The database is away.", failures=9)
-    with pytest.raises(Unavailable, match="The database is away"):
+    flaky = Flaky("The database is unavailable.", failures=9)
+    with pytest.raises(Unavailable, match="The database is unavailable"):
         await retry_while_unavailable(flaky, patience_s=0)
     assert flaky.failures == 8

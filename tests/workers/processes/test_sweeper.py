@@ -35,14 +35,14 @@ async def test_a_job_that_used_up_its_attempts_fails_with_its_reason(world: Worl
     assert await world.messages(job) == ["The job's worker crashed 2 times without progress."]
 
 
-async def test_no_notification_is_sent_while_the_database_is_away(world: World) -> None:
+async def test_no_notification_is_sent_while_the_database_is_unavailable(world: World) -> None:
     url = world.settings.worker_database_url.replace("127.0.0.1:", "127.0.0.1:1")
-    away, queue = Database(url, pool_size=1), InMemoryJobQueue()
+    unavailable, queue = Database(url, pool_size=1), InMemoryJobQueue()
     await world.job()
     with pytest.raises(Unavailable):
-        await sweep(JOBS, away, queue, max_attempts=2)
+        await sweep(JOBS, unavailable, queue, max_attempts=2)
     assert queue.runs == []
-    await away.dispose()
+    await unavailable.dispose()
 
 
 async def test_many_waiting_jobs_leave_a_bounded_number_of_messages(
@@ -69,9 +69,9 @@ async def test_many_waiting_jobs_leave_a_bounded_number_of_messages(
     await queue.aclose()
 
 
-async def test_rows_stay_due_while_the_broker_is_away(world: World) -> None:
+async def test_rows_stay_due_while_the_broker_is_unavailable(world: World) -> None:
     job, queue = await world.job(), InMemoryJobQueue()
-    queue.away = True
+    queue.unavailable = True
     assert await sweep(JOBS, world.worker, queue, max_attempts=5) == []
-    queue.away = False
+    queue.unavailable = False
     assert await sweep(JOBS, world.worker, queue, max_attempts=5) == [job.id]

@@ -6,10 +6,10 @@ import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.jobs.usage import Caps
-from tests.support.runs.interrupted import Killed, interrupted_run
+from tests.support.runs.interrupted import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script
 from workers.methods import job_run
-from workers.runs.reporter import Reporter
+from workers.runs.steps.reporter import Reporter
 
 BASELINE, STEP = 10, 10
 """Rollouts of each; the next validation is after the last step."""
@@ -53,7 +53,7 @@ async def test_a_claim_that_is_to_pause_at_once_begins_nothing(runs: RealRuns) -
         return reporter.usage is not None and reporter.usage.rollouts > BASELINE
 
     async with runs.context(job, Script()) as context:
-        with pytest.raises(Killed):
+        with pytest.raises(RunKilled):
             await interrupted_run(context, before_step=has_committed_a_step).run()
     script = Script()
     paused = await _run(runs, job, script, BASELINE + STEP)

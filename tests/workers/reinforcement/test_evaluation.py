@@ -8,8 +8,8 @@ from tests.support.runs.world import World
 from tests.support.scored import scored, tool_call
 from workers.reinforcement.evaluation import NoReport, build_report
 from workers.runs.context import RunContext
-from workers.runs.trace import rollout_row
-from workers.runs.training_result import ChosenAdapter
+from workers.runs.endings.training_result import ChosenAdapter
+from workers.runs.steps.trace import rollout_row
 
 
 def published(step: int) -> ChosenAdapter:

@@ -6,8 +6,8 @@ import pytest
 
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout
 from tests.support.scored import scored
-from workers.reinforcement import metrics_event
-from workers.reinforcement.summary import summarise
+from workers.reinforcement.steps import metrics_event
+from workers.reinforcement.steps.summary import summarise
 
 MULTI: dict[str, Any] = {
     "type": "multi",

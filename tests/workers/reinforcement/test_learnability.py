@@ -12,9 +12,9 @@ from app.domain.methods.objective import ObjectiveOptions
 from app.domain.rollouts.trajectory import Grade, ScoredRollout, StopReason
 from tests.support.runs.world import plan
 from tests.support.scored import scored
-from workers.reinforcement.learnability import Diagnosis, Evidence
+from workers.reinforcement.learnability import Diagnosis, LearnabilityCounts
 from workers.reinforcement.plan import Plan
-from workers.runs.trace import rollout_row
+from workers.runs.steps.trace import rollout_row
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 CHECK = {"type": "string_check", "input": "a", "reference": "b", "operation": "eq"}
@@ -43,7 +43,7 @@ def _diagnosis(
     objective: dict[str, Any] | None = None,
     **options: Any,
 ) -> Diagnosis | None:
-    evidence = Evidence()
+    evidence = LearnabilityCounts()
     for rollout in rollouts:
         evidence.add(rollout_row(rollout, project_id="proj_a"))
     return evidence.diagnosis(

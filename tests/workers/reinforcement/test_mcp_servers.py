@@ -1,5 +1,6 @@
 """The first run of a job lists its MCP servers; every later one offers the same tools."""
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,12 +9,16 @@ from typing import Any
 import pytest
 
 from app.domain.errors import RunFailed
-from app.domain.jobs.jobs import Job
+from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.gateways.egress.client import EgressClient
 from tests.support.mcp_clients import egress_to
 from tests.support.mcp_server import McpServerUnderTest, mcp_server
+from tests.support.policies import call_text
+from tests.support.runs.real_run import RealRuns, Script, engine_of
+from tests.support.runs.spoken import SpokenInference, roomy_model
 from tests.support.runs.world import METHOD, World
+from workers.methods import job_run
 from workers.reinforcement.mcp_servers import new_listings, record_listings, with_listings
 from workers.reinforcement.rows import load_rows
 from workers.runs.context import RunContext
@@ -93,3 +98,59 @@ async def test_an_allowed_tool_that_is_not_listed_ends_the_job(
         await new_listings(context, method)
     assert ended.value.code == "unknown_tool"
     assert "has no tool 'cont'. Its tools: broken, count" in ended.value.message
+
+
+LISTED, TEMPLATE = "notes://a/lead", "notes://b/{name}"
+READ = {LISTED: "lead costs 2", "notes://b/gold": "gold costs 7"}
+
+
+def reading(prompt: str, seed: int) -> str:
+    """Two of three rollouts read a resource, and answer with what they read."""
+    known = [content for content in READ.values() if content in prompt]
+    uri = (*READ, None)[seed % 3]
+    if known:
+        return known[0]
+    asked = json.dumps({"uri": uri})
+    return "I cannot say" if uri is None else call_text("read_records", asked)
+
+
+async def test_a_job_trains_on_what_its_model_reads_of_the_resources(runs: RealRuns) -> None:
+    server_options: dict[str, Any] = {
+        "resources": {LISTED: READ[LISTED]},
+        "templates": {TEMPLATE: {"gold": READ["notes://b/gold"]}},
+    }
+    with mcp_server(**server_options) as server, engine_of(roomy_model()) as engine:
+        read = replace(runs, engine=engine)
+        entry = {
+            "server_label": "records",
+            "server_url": server.url,
+            "resources": True,
+            "allowed_tools": ["count"],
+        }
+        grader = {"type": "contains", "name": "g", "needles": ["costs"]}
+        job = await read.job(mcp_servers=[entry], grader=grader)
+        async with egress_to(server) as egress, read.context(job, Script()) as context:
+            reader = SpokenInference(engine.url, reading)
+            try:
+                await job_run(replace(context, egress=egress, inference=reader)).run()
+            finally:
+                await reader.aclose()
+        assert (await read.world.read(job)).status is JobStatus.SUCCEEDED
+        rollouts = [
+            row for split in ("train", "valid", "report") for row in await read.rollouts(job, split)
+        ]
+        outputs = {
+            row.id: [m["content"] for m in row.trace["messages"] if m["role"] == "tool"]
+            for row in rollouts
+        }
+        asked = [heard.message["params"]["uri"] for heard in server.read()]
+        keys = {heard.headers["idempotency-key"] for heard in server.read()}
+        called = await read.curve(job, "tool_calls/mean")
+    assert len(asked) == len(keys) == sum(map(len, outputs.values()))
+    assert {READ[uri] for uri in asked} == set(READ.values())
+    assert sorted(READ[uri] for uri in asked) == sorted(
+        output for read_outputs in outputs.values() for output in read_outputs
+    )
+    assert {row.reward for row in rollouts if outputs[row.id]} == {1.0}
+    assert {row.reward for row in rollouts if not outputs[row.id]} == {0.0}
+    assert all(0 < mean < 1 for mean in called.values()), called

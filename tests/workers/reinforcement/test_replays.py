@@ -9,7 +9,7 @@ from typing_extensions import override
 from app.domain.jobs.jobs import Job, JobStatus
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion
-from tests.support.runs.interrupted import Killed, interrupted_run
+from tests.support.runs.interrupted import RunKilled, interrupted_run
 from tests.support.runs.real_run import ROWS, RealRuns, Script
 from workers.methods import job_run
 
@@ -27,7 +27,7 @@ class Counting(HttpInference):
 
 async def _killed_after_validation(runs: RealRuns, job: Job) -> None:
     async with runs.context(job, Script()) as context:
-        with pytest.raises(Killed):
+        with pytest.raises(RunKilled):
             await interrupted_run(context, at_commit=True).run()
 
 

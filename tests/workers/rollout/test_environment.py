@@ -38,7 +38,7 @@ from workers.rollout.setup import RolloutSetup
 from workers.rollout.tools import InfrastructureFailure
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=2048, max_turn_tokens=200)
-AWAY = Failure(FailureClass.TOOL_UNREACHABLE, "connection refused", "game")
+UNREACHABLE = Failure(FailureClass.TOOL_UNREACHABLE, "connection refused", "game")
 
 
 def guess(n: int) -> str:
@@ -180,14 +180,14 @@ async def test_a_failure_of_the_game_costs_the_rollout_and_closes_it(
     writer: Writer, where: str
 ) -> None:
     async def fail() -> None:
-        raise InfrastructureFailure(AWAY)
+        raise InfrastructureFailure(UNREACHABLE)
 
     game = GuessingGame()
     setattr(game, where, fail)
     play = Play(writer, game)
     with pytest.raises(RolloutFailure) as caught:
         await play.run("50")
-    assert caught.value.failure == AWAY
+    assert caught.value.failure == UNREACHABLE
     trajectory = caught.value.trajectory
     assert (trajectory.stop_reason, len(trajectory.turns)) == (None, int(where == "on_step"))
     assert trajectory.finished_at >= trajectory.started_at > 1e9
@@ -235,11 +235,13 @@ async def test_an_environment_that_neither_replies_nor_ends_is_refused(writer: W
 
 
 async def test_each_rollout_of_a_group_has_a_game_of_its_own(writer: Writer) -> None:
-    """One game is away: its rollout leaves the group, the siblings are ranked, all are closed."""
+    """One game is unavailable: its rollout leaves the group, the siblings are ranked, all are
+    closed.
+    """
     games: list[GuessingGame] = []
 
     async def fail() -> None:
-        raise InfrastructureFailure(AWAY)
+        raise InfrastructureFailure(UNREACHABLE)
 
     def new_game() -> GuessingGame:
         games.append(GuessingGame(on_step=fail) if len(games) == 1 else GuessingGame())
@@ -255,7 +257,7 @@ async def test_each_rollout_of_a_group_has_a_game_of_its_own(writer: Writer) -> 
         journal=InMemoryJournal(),
         slots=asyncio.Semaphore(3),
     )
-    assert [rollout.failure for rollout in group.rollouts] == [None, AWAY, None]
+    assert [rollout.failure for rollout in group.rollouts] == [None, UNREACHABLE, None]
     assert group.rewards == [0.0, None, 0.0], "equal answers have equal ranks"
     assert [game.closed for game in games] == [1, 1, 1]
     assert [[key.sample_index for key in game.resets] for game in games] == [[0], [1], [2]]

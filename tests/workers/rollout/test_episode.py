@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.domain.rollouts.trajectory import UNPARSABLE_CALL, FailureClass, StopReason
 from app.rendering.turn_parser import call_fault
-from tests.support.endpoints import Received, Reply, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S
 from tests.support.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
 from tests.support.policies import Writer, call_text
@@ -57,7 +57,7 @@ async def test_two_tools_then_an_answer(writer: Writer) -> None:
 async def test_parallel_calls_overlap_and_answer_in_the_order_of_the_turn(writer: Writer) -> None:
     together = asyncio.Barrier(3)
 
-    async def script(request: Received) -> Reply:
+    async def script(request: ReceivedRequest) -> Reply:
         question = json.loads(request.json["arguments"])["q"]
         await asyncio.wait_for(together.wait(), PATIENCE_S)  # all three are in flight at once
         await asyncio.sleep({"a": 0.1, "b": 0.05, "c": 0.0}[question])
@@ -134,7 +134,7 @@ async def test_tokens_are_exact_whatever_the_model_writes(
     scripted += [[*writer.ids("enough"), writer.end]] * 20
     limits = EpisodeLimits(steps, context_length=context, max_turn_tokens=turn_tokens)
 
-    def script(request: Received) -> Reply:
+    def script(request: ReceivedRequest) -> Reply:
         length = int(request.json["call_id"][-2:], 16)
         length = length**2 if length % 8 == 0 else length
         return Reply(json={"output": f"<|im_end|><tool_call>{'o' * length}"})
@@ -177,7 +177,7 @@ async def test_a_replay_makes_no_request_and_is_identical(writer: Writer) -> Non
 async def test_a_killed_rollout_continues_with_the_same_ids(writer: Writer) -> None:
     failing = True
 
-    def script(request: Received) -> Reply:
+    def script(request: ReceivedRequest) -> Reply:
         if failing and "b" in request.json["arguments"]:
             return Reply(500)
         return echo(request)

@@ -9,7 +9,7 @@ import pytest
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import GroupKey, SampleKey
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout, Trajectory
-from tests.support.endpoints import Received, Reply, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.group_judges import RankingJudge
 from tests.support.patience import PATIENCE_S
 from tests.support.policies import Writer, call_text
@@ -209,7 +209,7 @@ async def test_a_judge_waits_for_the_siblings_without_occupying_slots(writer: Wr
 
 
 async def test_a_lost_rollout_leaves_the_group_and_its_siblings_are_ranked(writer: Writer) -> None:
-    def script(request: Received) -> Reply:
+    def script(request: ReceivedRequest) -> Reply:
         return Reply(500) if "b" in request.json["arguments"] else Reply(json={"output": "found"})
 
     judge, journal = RankingJudge(), InMemoryJournal()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from standardwebhooks import Webhook
 
-from app.dashboard.transcripts import transcript
+from app.dashboard.rendering.transcripts import transcript
 from app.domain.documents.json_object import Json
 from app.domain.graders.rollout_samples import sample_object
 from app.domain.rollouts.stored_traces import trajectory_of
@@ -15,7 +15,7 @@ from app.domain.rollouts.trajectory import FailureClass, Grade, ScoredRollout, S
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.environment_calls import read_step
 from app.gateways.endpoints.signing import signing_secret
-from tests.support.endpoints import Received, Reply
+from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.environments import game_row
 from tests.support.http_environments import GUESS, RULES, GuessingWorld
 from tests.support.http_tables import HEADERS, LIMITS, SEED, guess, table
@@ -23,7 +23,7 @@ from tests.support.journals import as_stored, journal_of
 from tests.support.policies import Writer, call_text
 from tests.support.rollouts import KEY, SECRET_KEY
 from tests.support.runs import world as claims
-from workers.runs.trace import rollout_row
+from workers.runs.steps.trace import rollout_row
 
 
 async def test_an_episode_is_reset_stepped_and_closed(writer: Writer) -> None:
@@ -117,7 +117,7 @@ async def test_a_replay_calls_nothing_twice_and_continues(
 async def test_an_environment_that_lost_the_episode_is_begun_anew(writer: Writer) -> None:
     world = GuessingWorld()
 
-    def restart(call: Json, _: Received) -> Reply | None:
+    def restart(call: Json, _: ReceivedRequest) -> Reply | None:
         if call["type"] == "step" and call["turn"] == 2 and call["episode_id"] == "e1":
             world.forget()
         return None
@@ -144,7 +144,7 @@ async def test_an_environment_that_lost_the_episode_is_begun_anew(writer: Writer
 async def test_an_episode_that_returns_different_is_lost(writer: Writer) -> None:
     world = GuessingWorld()
 
-    def restart(call: Json, _: Received) -> Reply | None:
+    def restart(call: Json, _: ReceivedRequest) -> Reply | None:
         if call["type"] == "step" and call["turn"] == 1:
             world.forget()
             world.wrong = -0.5
@@ -196,7 +196,7 @@ async def test_a_close_that_is_not_answered_changes_nothing(writer: Writer) -> N
 async def test_a_cancelled_rollout_closes_its_episode(writer: Writer) -> None:
     stepping = asyncio.Event()
 
-    def hold(call: Json, _: Received) -> Reply | None:
+    def hold(call: Json, _: ReceivedRequest) -> Reply | None:
         if call["type"] != "step":
             return None
         stepping.set()
@@ -216,7 +216,7 @@ async def test_a_cancelled_rollout_closes_its_episode(writer: Writer) -> None:
 async def test_the_rows_own_tools_are_offered_where_the_answer_has_none(
     writer: Writer, sent: Json, *, offered: bool
 ) -> None:
-    def bare(call: Json, _: Received) -> Reply | None:
+    def bare(call: Json, _: ReceivedRequest) -> Reply | None:
         return Reply(json={"episode_id": "e1", **sent}) if call["type"] == "reset" else None
 
     world = GuessingWorld(instead=bare, episodes={"e1": 42})

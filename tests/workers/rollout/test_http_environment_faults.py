@@ -1,4 +1,6 @@
-"""Faults of a customer's environment: each loses the rollout, with its class, and is no reward."""
+"""Faults of a customer's environment: each loses the rollout, with its class, and is not a
+reward.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -16,13 +18,13 @@ from app.domain.rollouts.trajectory import (
     ScoredRollout,
     Trajectory,
 )
-from tests.support.endpoints import Received, Reply
+from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.http_environments import GuessingWorld
 from tests.support.http_tables import LIMITS, SEED, guess, table
 from tests.support.policies import Writer
 from tests.support.rollouts import KEY, egress_to
 from workers.journal.journal import InMemoryJournal
-from workers.reinforcement.summary import summarise
+from workers.reinforcement.steps.summary import summarise
 
 
 def nested(levels: int) -> Any:
@@ -62,7 +64,7 @@ BAD: list[Bad] = [
     ("step", lambda _: Reply(json={"done": False, "message": "hm"}), "lacks 1"),
     ("step", lambda _: Reply(json={"done": True, "message": "hm"}), "not with a `message`"),
     ("step", lambda _: Reply(json={"done": False, "results": [
-        {"call_id": "call_other", "content": "x"}]}), "no call of the turn"),
+        {"call_id": "call_other", "content": "x"}]}), "not a call of the turn"),
     ("step", lambda call: Reply(json={"done": False, "results": [
         {"call_id": call["message"]["tool_calls"][0]["id"], "content": "x"}] * 2}), "two of"),
     ("step", lambda call: Reply(json={"done": False, "results": [
@@ -164,7 +166,7 @@ async def test_a_refused_reset_has_nothing_to_close(writer: Writer) -> None:
 async def test_an_unstorable_character_of_a_step_is_replaced(writer: Writer) -> None:
     """As in a tool's output: the rollout is not lost for what the model asked to see."""
 
-    def binary(call: Json, _: Received) -> Reply | None:
+    def binary(call: Json, _: ReceivedRequest) -> Reply | None:
         if call["type"] != "step" or not call["message"].get("tool_calls"):
             return None
         return Reply(json={"done": False, "results": results(call, "a\0b"), "\0": 1})
@@ -211,7 +213,7 @@ async def test_the_curves_of_a_step_are_those_of_the_environment(writer: Writer)
     world = GuessingWorld()
     attempts: list[int] = []
 
-    def once_down(call: Json, _: Received) -> Reply | None:
+    def once_down(call: Json, _: ReceivedRequest) -> Reply | None:
         if call["type"] != "step" or attempts:
             return None
         attempts.append(1)

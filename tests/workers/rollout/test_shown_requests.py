@@ -21,7 +21,7 @@ from tests.support import stack
 from tests.support.api.application import running
 from tests.support.api.job_calls import JOBS
 from tests.support.dashboard.visits import visiting
-from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollouts import SECRET_KEY, egress_to, pool, schema
 from tests.support.store.claims import claim_row
@@ -32,7 +32,7 @@ from workers.journal.journal import InMemoryJournal
 from workers.rollout.groups import ScoredGroup, run_group
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.setup import RolloutSetup
-from workers.runs.trace import rollout_row
+from workers.runs.steps.trace import rollout_row
 
 SECRET = "of the customer"
 ROWS = [
@@ -54,7 +54,7 @@ TURNS = (
 )
 
 
-def customer(request: Received) -> Reply:
+def customer(request: ReceivedRequest) -> Reply:
     sent = request.json
     if sent.get("type") == "function_call":
         output = {"type": "function_call_output", "id": sent["id"], "call_id": sent["call_id"]}

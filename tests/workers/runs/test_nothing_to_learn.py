@@ -217,8 +217,12 @@ async def test_rollouts_that_were_lost_are_named_before_the_cure(
     runs: RealRuns, options: dict[str, Any]
 ) -> None:
     """A fault of the customer's server, beside which the rows may be as good as any."""
-    job = await runs.job(stop=QUIET, nothing_to_learn=options)
+    stop = {**QUIET, "grader_errors": {"share": 0.5, "steps": 1}}
+    job = await runs.job(stop=stop, nothing_to_learn=options)
     ended = await runs.run(job, EveryOtherFails(valid=(0.0,), train=lambda _: 0.0))
+    (collapsed,) = [one for one in await runs.events(job) if (one.data or {}).get("stop_rule")]
+    assert (collapsed.level, collapsed.data and collapsed.data["step"]) == ("warn", 1)
+    assert "flagged an error in 50% of the rollouts" in collapsed.message
     lost = await runs.rollouts(job, "train", 1)
     assert {row.failure_class for row in lost} == {None, "grader_bad_reply"}
     assert ended.error is not None

@@ -12,7 +12,7 @@ from app.domain.jobs.jobs import Job, JobEvent, JobStatus
 from app.gateways.egress.egress import EgressReply, EgressRequest, InMemoryEgress
 from app.gateways.endpoints.pool import Endpoint, EndpointPool
 from tests.support.egress_clients import client_for
-from tests.support.endpoints import Received, Reply, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.real_run import ROWS, RealRuns, Script
 from tests.support.timed_egress import call, down
@@ -40,11 +40,11 @@ async def test_a_stopped_endpoint_is_named_once_and_so_is_its_return(runs: RealR
     script = Script(samples=SAMPLES)
     baseline = ROWS * SAMPLES
 
-    def answer(received: Received) -> Reply:
+    def answer(received: ReceivedRequest) -> Reply:
         request = EgressRequest(received.path, received.headers, received.body, 0.0)
         return Reply(json=json.loads(script(request).body))
 
-    async def answer_the_baseline(received: Received) -> Reply:
+    async def answer_the_baseline(received: ReceivedRequest) -> Reply:
         if len(server.received) > baseline:
             await asyncio.Event().wait()  # the server stops meanwhile
         return answer(received)

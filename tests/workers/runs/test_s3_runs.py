@@ -13,7 +13,7 @@ from app.domain.jobs.jobs import JobStatus
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import AdapterMissing
 from app.gateways.objects import Objects, build_objects
-from tests.support.runs.interrupted import Killed, interrupted_run
+from tests.support.runs.interrupted import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from tests.support.s3_server import S3Server
@@ -108,7 +108,7 @@ async def test_a_killed_claim_and_house_keeping_leave_no_objects_behind(
 ) -> None:
     job = await runs.job()
     async with runs.context(job, Script()) as context:
-        with pytest.raises(Killed):
+        with pytest.raises(RunKilled):
             await interrupted_run(context, after_step=1).run()
     assert (await world.read(job)).step == 1
     ended = await runs.run(job)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.domain.sandbox.programs import Ending, FunctionCall
+from app.domain.sandbox.programs import FunctionCall, ProgramOutcome
 from tests.support.patience import until
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 
@@ -22,7 +22,7 @@ def sandbox() -> Iterator[RunningSandbox]:
         yield running
 
 
-async def run(sandbox: RunningSandbox, body: str) -> Ending:
+async def run(sandbox: RunningSandbox, body: str) -> ProgramOutcome:
     source = "import os, sys, ctypes, signal, time\ndef f():\n" + body
     return await sandbox.client.run(FunctionCall(source, "f", ()))
 

@@ -14,7 +14,7 @@ from typing import get_args
 import pytest
 
 from app.domain.sandbox.layers import ALWAYS, LAYERS, Layer
-from app.domain.sandbox.programs import End, Ending, FunctionCall
+from app.domain.sandbox.programs import End, FunctionCall, ProgramOutcome
 from tests.support.patience import until
 from tests.support.sandbox.files import FILES
 from tests.support.sandbox.network import NETWORK
@@ -43,12 +43,12 @@ def whole() -> Iterator[RunningSandbox]:
         yield sandbox
 
 
-async def attack(sandbox: RunningSandbox, source: str, aims: Targets) -> Ending:
+async def attack(sandbox: RunningSandbox, source: str, aims: Targets) -> ProgramOutcome:
     pids = [os.getpid(), sandbox.process.pid, sandbox.fork_server()]
     return await sandbox.client.run(FunctionCall(source, "attack", (aims.facts(pids),)))
 
 
-async def check(sandbox: RunningSandbox, endings: dict[str, Ending]) -> None:
+async def check(sandbox: RunningSandbox, endings: dict[str, ProgramOutcome]) -> None:
     """Asserts that no secret was learnt, that nothing is left over, and that the next one runs."""
     reported = {
         name: [secret for secret in SECRETS if secret in ending.reply + ending.detail]

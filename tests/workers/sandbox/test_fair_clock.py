@@ -8,7 +8,7 @@ import pytest
 from typing_extensions import override
 
 from workers.sandbox.execution import ExecutionFailed, FairClock, _in_fair_time
-from workers.sandbox.forks import Forked
+from workers.sandbox.forks import IdleFork
 
 LIMIT_S = 10.0
 
@@ -37,7 +37,7 @@ def test_the_waits_of_a_process_that_is_gone_stay_known() -> None:
     assert clock.left_s(elapsed_s=21, waited_s=0) == 4
 
 
-class _Starved(Forked):
+class _Starved(IdleFork):
     """A process that has had no processor since it was started."""
 
     @override
@@ -45,7 +45,7 @@ class _Starved(Forked):
         return time.monotonic()
 
 
-class _Idle(Forked):
+class _Idle(IdleFork):
     """A process that waits for nothing but itself."""
 
     @override
@@ -55,7 +55,7 @@ class _Idle(Forked):
 
 @pytest.mark.parametrize("kind", [_Starved, _Idle])
 async def test_a_starved_program_ends_as_a_fault_of_the_machine_and_an_idle_one_by_its_limit(
-    kind: type[Forked],
+    kind: type[IdleFork],
 ) -> None:
     ends = [*socket.socketpair(), *socket.socketpair()]
     for end in ends:

@@ -11,9 +11,9 @@ import pytest
 
 from app.domain.sandbox.layers import ALWAYS
 from app.domain.sandbox.programs import FunctionCall
-from app.embedded.probes import sandbox_answers
+from app.embedded.children.probes import sandbox_answers
 from app.gateways.sandbox.client import UnixSandbox
-from app.gateways.sandbox.frames import SIGN_OF_LIFE, SIGN_S, read_object, to_frame
+from app.gateways.sandbox.frames import KEEP_ALIVE, KEEP_ALIVE_S, read_object, to_frame
 from app.gateways.sandbox.sandbox import SandboxUnavailable
 from app.settings.sandbox import SandboxSettings
 from tests.support.patience import until
@@ -32,7 +32,7 @@ async def test_a_frozen_runner_is_a_failure_of_the_sandbox_and_no_wait_for_ever(
     with running_sandbox(parallel=1) as sandbox:
         alive = sandbox_answers(sandbox.socket)
         await until(lambda: alive(0), what="a runner that answers")
-        once = UnixSandbox(sandbox.socket, patience_s=0, silence_s=2 * SIGN_S)
+        once = UnixSandbox(sandbox.socket, patience_s=0, silence_s=2 * KEEP_ALIVE_S)
         first = asyncio.create_task(once.run(ENDLESS))
         await until(
             lambda: len(sandbox.processes()) == 2 or first.done(), what="a program that runs"
@@ -42,7 +42,7 @@ async def test_a_frozen_runner_is_a_failure_of_the_sandbox_and_no_wait_for_ever(
             late = (once.run(program) for program in (ONE, LARGE))
             ended = await asyncio.gather(first, *late, once.level(), return_exceptions=True)
             assert [str(error) for error in ended] == [
-                "the sandbox has given no sign of life for 4 s"
+                "the sandbox has sent no keep-alive for 4 s"
             ] * 4
             assert {type(error) for error in ended} == {SandboxUnavailable}
             assert not alive(0)
@@ -57,7 +57,7 @@ async def test_a_runner_sends_signs_of_life_while_a_program_runs() -> None:
         writer.write(to_frame({"op": "run", "project": "p"}) + to_frame(ENDLESS.to_json()))
         signs = [await read_object(reader, limit=100) for _ in range(2)]
         writer.close()
-        assert signs == [SIGN_OF_LIFE] * 2
+        assert signs == [KEEP_ALIVE] * 2
         await until(lambda: sandbox.processes() == [], what="the end of a program without caller")
 
 

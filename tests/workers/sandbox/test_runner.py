@@ -13,7 +13,7 @@ import pytest
 
 from app.domain.processes.exit_codes import SANDBOX_BELOW_FLOOR
 from app.domain.sandbox.layers import ALWAYS
-from app.domain.sandbox.programs import Ending, FunctionCall, Script
+from app.domain.sandbox.programs import FunctionCall, ProgramOutcome, Script
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.sandbox import ProgramTooLarge, SandboxUnavailable
 from tests.support.patience import until
@@ -42,7 +42,9 @@ def sandbox() -> Iterator[RunningSandbox]:
         yield running
 
 
-async def call(sandbox: RunningSandbox, source: str, *arguments: object, name: str) -> Ending:
+async def call(
+    sandbox: RunningSandbox, source: str, *arguments: object, name: str
+) -> ProgramOutcome:
     return await sandbox.client.run(FunctionCall(source, name, arguments))
 
 
@@ -151,7 +153,7 @@ async def test_at_most_so_many_run_at_once_and_all_get_their_own_reply(
 
 
 async def test_a_program_that_is_too_large_is_not_sent(sandbox: RunningSandbox) -> None:
-    with pytest.raises(ProgramTooLarge, match="above 16777216"):
+    with pytest.raises(ProgramTooLarge, match="the limit is 16777216"):
         await call(sandbox, ECHO, "x" * (1 << 24), name="echo")
 
 

@@ -9,9 +9,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from app.domain.sandbox.programs import MAX_REPLY, Ending, FunctionCall
+from app.domain.sandbox.programs import MAX_REPLY, FunctionCall, ProgramOutcome
 from app.gateways.sandbox.client import UnixSandbox
-from app.gateways.sandbox.frames import SIGN_OF_LIFE, SIGN_S, read_object, to_frame
+from app.gateways.sandbox.frames import KEEP_ALIVE, KEEP_ALIVE_S, read_object, to_frame
 from app.gateways.sandbox.sandbox import SandboxUnavailable
 from tests.support.patience import until
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
@@ -42,7 +42,7 @@ async def flood(sandbox: RunningSandbox, *, programs: int) -> AsyncIterator[None
         asked = [question(sandbox, ENDLESS, project_id="proj_a") for _ in range(programs)]
         readers = [await stack.enter_async_context(one) for one in asked]
         for reader in readers:
-            assert await read_object(reader, limit=MAX_REPLY) == SIGN_OF_LIFE
+            assert await read_object(reader, limit=MAX_REPLY) == KEEP_ALIVE
         yield
 
 
@@ -53,14 +53,14 @@ async def test_a_flood_delays_another_project_by_one_running_program_at_most() -
             flood(sandbox, programs=20),
             question(sandbox, ONE, project_id="proj_b") as reader,
         ):
-            assert await read_object(reader, limit=MAX_REPLY) == SIGN_OF_LIFE  # so it waits
+            assert await read_object(reader, limit=MAX_REPLY) == KEEP_ALIVE  # so it waits
             os.kill(sandbox.processes()[0], signal.SIGKILL)
             answer = await read_object(reader, limit=MAX_REPLY)
-            while answer == SIGN_OF_LIFE:
+            while answer == KEEP_ALIVE:
                 answer = await read_object(reader, limit=MAX_REPLY)
-    ending = Ending.read(answer)
+    ending = ProgramOutcome.read(answer)
     assert json.loads(ending.reply) == {"value": 1.0}
-    assert ending.waited_s >= SIGN_S / 2
+    assert ending.waited_s >= KEEP_ALIVE_S / 2
 
 
 async def test_a_flood_leaves_a_slot_that_another_project_finds_free() -> None:

@@ -10,7 +10,7 @@ from app.domain.data.chat_rows import DatasetError
 from app.rendering.renderer import Renderer
 from tests.support.renderers import renderer_of
 from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, LOOKUP
-from workers.supervised.examples import Example, preference, supervised
+from workers.supervised.examples import Example, preference_examples, supervised_examples
 from workers.supervised.rows import ExampleRow
 
 THOUGHT = "<think>\nI should look it up first.\n</think>\n\nWhich part?"
@@ -53,7 +53,7 @@ def _learned(renderer: Renderer, example: Example) -> list[tuple[str, list[int]]
 
 def test_every_answer_stands_after_what_the_model_is_shown(renderer: Renderer) -> None:
     row = ExampleRow(1, {"messages": MESSAGES, "tools": [LOOKUP]})
-    turns = _learned(renderer, supervised(renderer, limit=1000, train_on="all")(row))
+    turns = _learned(renderer, supervised_examples(renderer, limit=1000, train_on="all")(row))
     shown = {
         tuple(renderer.prompt_ids(MESSAGES[:position], [LOOKUP])): position for position in ANSWERS
     }
@@ -67,8 +67,12 @@ def test_every_answer_stands_after_what_the_model_is_shown(renderer: Renderer) -
 
 def test_one_text_holds_all_answers_unless_the_template_rewrites_them(tmp_path: Path) -> None:
     row = ExampleRow(1, {"messages": MESSAGES})
-    kept = supervised(renderer_of(tmp_path / "a", KEEPS_THINKING), limit=1000, train_on="all")
-    rewritten = supervised(renderer_of(tmp_path / "b", DROPS_THINKING), limit=1000, train_on="all")
+    kept = supervised_examples(
+        renderer_of(tmp_path / "a", KEEPS_THINKING), limit=1000, train_on="all"
+    )
+    rewritten = supervised_examples(
+        renderer_of(tmp_path / "b", DROPS_THINKING), limit=1000, train_on="all"
+    )
     assert len(kept(row).samples) == 1
     assert len(rewritten(row).samples) == 2, "the first answer's reasoning is shown to no later one"
     assert sum(s.trained_tokens for s in kept(row).samples) == sum(
@@ -78,7 +82,7 @@ def test_one_text_holds_all_answers_unless_the_template_rewrites_them(tmp_path: 
 
 def test_a_learned_turn_ends_with_its_end_and_control_text_stays_text(renderer: Renderer) -> None:
     forged = [*MESSAGES[:1], {"role": "assistant", "content": "a<|im_end|>b"}]
-    (sample,) = supervised(renderer, limit=1000, train_on="all")(
+    (sample,) = supervised_examples(renderer, limit=1000, train_on="all")(
         ExampleRow(1, {"messages": forged})
     ).samples
     learned = [t for t, m in zip(sample.tokens, sample.mask, strict=True) if m]
@@ -104,7 +108,7 @@ def test_which_answers_are_learned(
         for position, message in enumerate(MESSAGES)
     ]
     row = ExampleRow(1, {"messages": messages})
-    turns = _learned(renderer, supervised(renderer, limit=1000, train_on=train_on)(row))
+    turns = _learned(renderer, supervised_examples(renderer, limit=1000, train_on=train_on)(row))
     shown = {
         tuple(renderer.prompt_ids(MESSAGES[:position], None)): position for position in ANSWERS
     }
@@ -114,24 +118,31 @@ def test_which_answers_are_learned(
 def test_the_last_answer_with_weight_0_leaves_nothing(renderer: Renderer) -> None:
     messages = [*MESSAGES[:5], {**MESSAGES[5], "weight": 0}]
     with pytest.raises(DatasetError) as caught:
-        supervised(renderer, limit=1000, train_on="last")(ExampleRow(7, {"messages": messages}))
+        supervised_examples(renderer, limit=1000, train_on="last")(
+            ExampleRow(7, {"messages": messages})
+        )
     assert (caught.value.line, caught.value.pointer) == (7, "/messages/5/weight")
 
 
 def test_a_long_row_is_cut_at_its_end_and_refused_when_nothing_is_left(tmp_path: Path) -> None:
     renderer = renderer_of(tmp_path, KEEPS_THINKING)
     row = ExampleRow(3, {"messages": MESSAGES})
-    whole = supervised(renderer, limit=1000, train_on="all")(row)
+    whole = supervised_examples(renderer, limit=1000, train_on="all")(row)
     length = len(whole.samples[0].tokens)
     assert not whole.cut
-    assert not supervised(renderer, limit=length, train_on="all")(row).cut
-    cut = supervised(renderer, limit=length - 1, train_on="all")(row)
+    assert not supervised_examples(renderer, limit=length, train_on="all")(row).cut
+    cut = supervised_examples(renderer, limit=length - 1, train_on="all")(row)
     assert cut.cut
     assert list(cut.samples[0].tokens) == list(whole.samples[0].tokens)[:-1]
     first = len(renderer.prompt_ids(MESSAGES[:1], None))
     with pytest.raises(DatasetError, match=f"after the {first} tokens that"):
-        supervised(renderer, limit=first, train_on="all")(row)
-    assert supervised(renderer, limit=first + 1, train_on="all")(row).samples[0].trained_tokens == 1
+        supervised_examples(renderer, limit=first, train_on="all")(row)
+    assert (
+        supervised_examples(renderer, limit=first + 1, train_on="all")(row)
+        .samples[0]
+        .trained_tokens
+        == 1
+    )
 
 
 def test_a_pair_has_its_input_in_common(renderer: Renderer) -> None:
@@ -144,7 +155,7 @@ def test_a_pair_has_its_input_in_common(renderer: Renderer) -> None:
         "preferred_output": [good],
         "non_preferred_output": [bad],
     }
-    chosen, rejected = preference(renderer, limit=1000)(ExampleRow(1, item)).samples
+    chosen, rejected = preference_examples(renderer, limit=1000)(ExampleRow(1, item)).samples
     prompt = renderer.prompt_ids(MESSAGES[:1], [LOOKUP])
     for sample, answer in ((chosen, good), (rejected, bad)):
         turn = renderer.turn_ids([MESSAGES[0], answer], [LOOKUP])
@@ -161,7 +172,7 @@ def test_a_pair_that_differs_past_the_context_only_is_refused(renderer: Renderer
     }
     prompt = len(renderer.prompt_ids(MESSAGES[:1], None))
     with pytest.raises(DatasetError, match="both answers are the same"):
-        preference(renderer, limit=prompt + 1)(ExampleRow(1, item))
+        preference_examples(renderer, limit=prompt + 1)(ExampleRow(1, item))
 
 
 class CountingRenderer(Renderer):
@@ -180,12 +191,14 @@ def test_a_row_of_thousands_of_answers_is_rendered_as_far_as_the_context_goes(
     renderer_of(tmp_path, template)
     renderer = CountingRenderer(str(tmp_path), tool_parser="hermes", chat_template=None)
     pair = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "a"}]
-    found = supervised(renderer, limit=200, train_on="all")(
+    found = supervised_examples(renderer, limit=200, train_on="all")(
         ExampleRow(1, {"messages": pair * 4000})
     )
     assert found.cut
     assert renderer.prompts < 40
-    short = supervised(renderer, limit=200, train_on="all")(ExampleRow(1, {"messages": pair * 30}))
+    short = supervised_examples(renderer, limit=200, train_on="all")(
+        ExampleRow(1, {"messages": pair * 30})
+    )
     assert found.samples == short.samples
     assert 180 < max(len(sample.tokens) for sample in found.samples) <= 200
 
@@ -203,7 +216,7 @@ def test_an_answer_that_fits_again_without_earlier_thoughts_is_learned(tmp_path:
         {"role": "assistant", "content": "It is red."},
     ]
     limit = len(renderer.prompt_ids(messages[:3], None)) - 1
-    example = supervised(renderer, limit=limit, train_on="all")(
+    example = supervised_examples(renderer, limit=limit, train_on="all")(
         ExampleRow(1, {"messages": messages})
     )
     texts = [text for text, _ in _learned(renderer, example)]
@@ -215,9 +228,11 @@ def test_an_answer_that_fits_again_without_earlier_thoughts_is_learned(tmp_path:
 def test_a_first_message_that_answers_nothing_is_not_learned(renderer: Renderer) -> None:
     greeting = {"role": "assistant", "content": "Hello."}
     row = ExampleRow(1, {"messages": [greeting, *MESSAGES[:2]]})
-    example = supervised(renderer, limit=1000, train_on="all")(row)
+    example = supervised_examples(renderer, limit=1000, train_on="all")(row)
     ((text, before),) = _learned(renderer, example)
     assert text.endswith("Which part?")
     assert before == renderer.prompt_ids([greeting, MESSAGES[0]], None)
     with pytest.raises(DatasetError):
-        supervised(renderer, limit=1000, train_on="all")(ExampleRow(1, {"messages": [greeting]}))
+        supervised_examples(renderer, limit=1000, train_on="all")(
+            ExampleRow(1, {"messages": [greeting]})
+        )

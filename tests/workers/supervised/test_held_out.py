@@ -4,30 +4,36 @@ from math import inf, isnan, nan
 
 import pytest
 
+from app.disk.committed import ManifestMismatch
 from tests.support.runs.world import World
-from workers.learning.committed import ManifestMismatch
-from workers.runs.training_result import ChosenAdapter
-from workers.supervised.held_out import RowValues, keep, kept, kept_base, means
+from workers.runs.endings.training_result import ChosenAdapter
+from workers.supervised.held_out import (
+    RowValues,
+    base_values,
+    committed_values,
+    store_values,
+    weighted_means,
+)
 from workers.supervised.report import build_report
 
 
 async def test_values_are_of_the_claim_that_committed_its_step(world: World) -> None:
     job = await world.job()
     died = await world.context(job)
-    await keep(died, 3, [RowValues(2.0, {"train/loss": 0.5})])
+    await store_values(died, 3, [RowValues(2.0, {"train/loss": 0.5})])
     lived = await world.context(job)
     assert lived.fence > died.fence
     measured = [RowValues(2.0, {"train/loss": 0.25})]
-    await keep(lived, 3, measured)
-    assert await kept(lived, 3) == measured
-    assert await kept(await world.context(job), 3) == measured, (
+    await store_values(lived, 3, measured)
+    assert await committed_values(lived, 3) == measured
+    assert await committed_values(await world.context(job), 3) == measured, (
         "a later claim measures nothing anew"
     )
 
 
 async def test_a_discarded_row_is_no_row(world: World) -> None:
     with pytest.raises(ManifestMismatch):
-        await kept(await world.context(await world.job()), 3)
+        await committed_values(await world.context(await world.job()), 3)
 
 
 def published(step: int) -> ChosenAdapter:
@@ -40,8 +46,8 @@ def _rows(*losses: float) -> list[RowValues]:
 
 async def test_the_report_compares_the_rows_that_are_finite_on_both_sides(world: World) -> None:
     context = await world.context(await world.job())
-    await keep(context, 0, _rows(1.0, nan, 1.0, 1.0, 1.0))
-    await keep(context, 3, _rows(0.5, 0.5, inf, 2.0, 1.0))
+    await store_values(context, 0, _rows(1.0, nan, 1.0, 1.0, 1.0))
+    await store_values(context, 3, _rows(0.5, 0.5, inf, 2.0, 1.0))
     found = await build_report(context, published(3), None)
     assert (found["rows"], found["rows_left_out"]) == (3, 2)
     assert (found["wins"], found["ties"], found["losses"]) == (1, 1, 1)
@@ -51,7 +57,7 @@ async def test_the_report_compares_the_rows_that_are_finite_on_both_sides(world:
     assert "full_valid_loss" not in found, "the curve has no point either"
     assert found["full_valid_mean_token_accuracy"] == {"base": 0.5, "start": 0.5, "tuned": 0.5}
     assert found["wins_by"] == "loss"
-    assert await kept_base(context) is None, "the base is what training started from"
+    assert await base_values(context) is None, "the base is what training started from"
 
 
 def _pair(chosen: float, rejected: float, *, reward: float = 0.0) -> RowValues:
@@ -80,8 +86,8 @@ async def test_a_pair_is_won_by_its_order_and_not_by_a_smaller_loss(world: World
         _pair(-7, -6, reward=0.0),  # the wrong one now
         _pair(-1, -6, reward=0.5),
     ]
-    await keep(context, 0, before)
-    await keep(context, 4, after)
+    await store_values(context, 0, before)
+    await store_values(context, 4, after)
     found = await build_report(context, published(4), None)
     assert (found["wins"], found["ties"], found["losses"]) == (1, 3, 1), "not 4 of 5 by the loss"
     assert found["wins_by"] == "logprob_order"
@@ -98,8 +104,8 @@ async def test_a_pair_is_won_by_its_order_and_not_by_a_smaller_loss(world: World
 
 async def test_a_report_without_a_finite_row_compares_nothing(world: World) -> None:
     context = await world.context(await world.job())
-    await keep(context, 0, _rows(nan, inf))
-    await keep(context, 3, _rows(1.0, 1.0))
+    await store_values(context, 0, _rows(nan, inf))
+    await store_values(context, 3, _rows(1.0, 1.0))
     found = await build_report(context, published(3), None)
     assert (found["rows"], found["rows_left_out"]) == (0, 2)
     assert (found["wins"], found["ties"], found["losses"]) == (0, 0, 0)
@@ -107,6 +113,6 @@ async def test_a_report_without_a_finite_row_compares_nothing(world: World) -> N
 
 
 def test_a_mean_over_values_that_are_not_finite_is_nan() -> None:
-    found = means(_rows(inf, -inf))
+    found = weighted_means(_rows(inf, -inf))
     assert isnan(found["train/loss"])
     assert found["train/token_accuracy"] == 0.5

@@ -9,8 +9,8 @@ from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.domain.jobs.usage import Caps
 from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
 from workers.methods import job_run
-from workers.runs.publisher import Publisher
-from workers.runs.step_outcome import PublishedAdapter, TrainedStep
+from workers.runs.adapters.publisher import Publisher
+from workers.runs.steps.step_outcome import PublishedAdapter, TrainedStep
 from workers.supervised.save_schedule import SaveSchedule
 
 CHATS = ([chat_row(n) for n in range(12)], [chat_row(n) for n in range(20, 30)])

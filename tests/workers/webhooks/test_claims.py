@@ -6,12 +6,12 @@ import pytest
 
 from app.domain.errors import LeaseLost
 from app.domain.events.webhooks import (
+    AttemptOutcome,
     DeliveryStatus,
-    Outcome,
 )
-from app.store.webhooks.claims import Bounds, delivery_claims
+from app.store.webhooks.claims import DeliveryLimits, delivery_claims
 from app.store.webhooks.deliveries import leased_delivery
-from tests.support.endpoints import Received, Reply, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import until
 from tests.support.webhooks.deliveries import only
 from tests.support.webhooks.scene import Scene
@@ -39,7 +39,7 @@ async def test_the_claim_of_a_crashed_worker_returns(scene: Scene) -> None:
         await scene.cancelled_job()
         await scene.fan_out()
         async with delivery_claims(scene.worker) as unit:
-            [dead] = await unit.leases.claim_due(0.5, Bounds())
+            [dead] = await unit.leases.claim_due(0.5, DeliveryLimits())
         await scene.deliverer(server).run(idle_s=0)
         assert server.received == []
         await scene.deliverer(server).run(idle_s=2.5)
@@ -47,14 +47,14 @@ async def test_the_claim_of_a_crashed_worker_returns(scene: Scene) -> None:
         assert (await only(scene, made.id)).status is DeliveryStatus.DELIVERED
         with pytest.raises(LeaseLost):
             async with leased_delivery(scene.worker, dead) as held:
-                await held.delivery.mark_for_retry(Outcome(500), delay_s=1)
+                await held.delivery.mark_for_retry(AttemptOutcome(500), delay_s=1)
         assert (await only(scene, made.id)).attempts == 1
 
 
 async def test_deliveries_of_a_deleted_endpoint_stop(scene: Scene) -> None:
     entered = asyncio.Event()
 
-    async def slow(_: Received) -> Reply:
+    async def slow(_: ReceivedRequest) -> Reply:
         entered.set()
         return Reply(500, delay_s=0.3)
 
@@ -74,7 +74,7 @@ async def test_a_slow_endpoint_delays_no_other(scene: Scene) -> None:
     concurrent = most = 0
     delivered = asyncio.Event()
 
-    async def slow(_: Received) -> Reply:
+    async def slow(_: ReceivedRequest) -> Reply:
         nonlocal concurrent, most
         concurrent += 1
         most = max(most, concurrent)
@@ -90,7 +90,7 @@ async def test_a_slow_endpoint_delays_no_other(scene: Scene) -> None:
         for _ in range(6):
             await scene.cancelled_job(scene.second)
         sending = asyncio.create_task(
-            scene.deliverer(sluggish, quick, bounds=Bounds(6, 3, 2)).run(idle_s=0)
+            scene.deliverer(sluggish, quick, bounds=DeliveryLimits(6, 3, 2)).run(idle_s=0)
         )
         await until(lambda: len(quick.received) == 6, what="the quick one's last delivery")
         assert concurrent > 0, "the slow one has answered nothing yet"
@@ -110,7 +110,11 @@ async def test_bounds_hold_over_projects_and_in_all(scene: Scene) -> None:
                 await scene.cancelled_job(tenant)
         await scene.fan_out()
         counts = []
-        for bounds in (Bounds(100, 100, 1), Bounds(100, 3, 2), Bounds(7, 100, 100)):
+        for bounds in (
+            DeliveryLimits(100, 100, 1),
+            DeliveryLimits(100, 3, 2),
+            DeliveryLimits(7, 100, 100),
+        ):
             async with delivery_claims(scene.worker) as unit:
                 counts.append(len(await unit.leases.claim_due(60, bounds)))
         # 1 for each of 4 endpoints; then 3 for each of 2 projects; then 7 in all.

@@ -18,8 +18,8 @@ from app.domain.events.webhooks import (
 )
 from app.gateways.egress.egress import EgressReply, EgressRequest, InMemoryEgress
 from app.gateways.endpoints.webhooks import EndpointSecrets
-from app.store.webhooks.claims import Bounds
-from tests.support.endpoints import Received, Reply, endpoint
+from app.store.webhooks.claims import DeliveryLimits
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.webhooks.deliveries import only
 from tests.support.webhooks.scene import Scene
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
@@ -28,7 +28,7 @@ CANCELLED = "fine_tuning.job.cancelled"
 LEAST, MOST = 1 - JITTER - 0.01, 1 + JITTER + 0.01
 
 
-def unwrap(received: Received, secret: SigningSecret) -> Any:
+def unwrap(received: ReceivedRequest, secret: SigningSecret) -> Any:
     client = OpenAI(api_key="k")
     return client.webhooks.unwrap(received.body, received.headers, secret=secret.text)
 
@@ -226,7 +226,7 @@ async def test_gone_disables_the_endpoint_until_it_is_updated(scene: Scene) -> N
         made, _ = await scene.endpoint(server)
         for _ in range(3):
             await scene.cancelled_job()
-        await scene.deliverer(server, bounds=Bounds(per_endpoint=1)).run(idle_s=0)
+        await scene.deliverer(server, bounds=DeliveryLimits(per_endpoint=1)).run(idle_s=0)
         assert len(server.received) == 1
         statuses = [delivery.status for delivery in await scene.deliveries(made.id)]
         assert statuses == [DeliveryStatus.FAILED] * 3

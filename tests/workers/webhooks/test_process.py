@@ -9,7 +9,7 @@ from app.domain.events.webhooks import DeliveryStatus
 from app.settings.egress import EgressSettings
 from app.settings.environment import to_environment
 from tests.support.child_processes import CONTROL_FORKS, ended, killed
-from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.patience import until
 from tests.support.webhooks.scene import Scene
 from workers.processes.child import EXIT_ORPHANED
@@ -62,7 +62,7 @@ async def test_one_process_is_started_once_something_is_due(
 async def test_what_a_killed_process_had_on_its_way_is_sent_again(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, children: Children
 ) -> None:
-    async def hang_once(_: Received) -> Reply:
+    async def hang_once(_: ReceivedRequest) -> Reply:
         return Reply(200, delay_s=3600 if len(server.received) == 1 else 0)
 
     async with endpoint(hang_once) as server:

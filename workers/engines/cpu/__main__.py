@@ -20,11 +20,11 @@ from pydantic import TypeAdapter
 from app.domain.models.models import BaseModelSpec
 from app.logs import log_to_stderr
 from app.settings.host import HostSettings
+from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.engine import Engine
-from workers.engines.cpu.kv_pool import KV_POOL_BYTES
-from workers.engines.cpu.scheduler import Limits
-from workers.engines.cpu.server import build_app
-from workers.engines.cpu.versions import ADAPTER_BYTES, MERGED_BYTES
+from workers.engines.cpu.http.server import build_app
+from workers.engines.cpu.models.kv_pool import KV_POOL_BYTES
+from workers.engines.cpu.models.versions import ADAPTER_BYTES, MERGED_BYTES
 
 log = structlog.get_logger()
 

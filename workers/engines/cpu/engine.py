@@ -6,9 +6,10 @@ sequence is cancelled when its consumer stops. Must not know HTTP.
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,13 +21,32 @@ from app.domain.jobs.reproducibility import EngineMachine
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
 from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
-from workers.engines.cpu.base_model import BaseModel, load_model, serve
-from workers.engines.cpu.scheduler import Limits, Scheduler
-from workers.engines.cpu.sequence import Sampling, Sequence, Update
-from workers.engines.cpu.versions import Version, Versions
-from workers.learning.processor import describe_processor
+from workers.compute.processor import describe_processor
+from workers.engines.cpu.batching.scheduler import Limits, Scheduler
+from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
+from workers.engines.cpu.models.base_model import BaseModel, load_model, serve
+from workers.engines.cpu.models.versions import Version, Versions
 
 log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class EndedWork:
+    """Totals of the sequences that have ended."""
+
+    prompt_tokens: int = 0
+    generation_tokens: int = 0
+    reused: int = 0
+    """Prompt tokens that were copied from another sequence's prefix."""
+    ended: Counter[str] = field(default_factory=Counter)
+    """Sequences by their finish reason."""
+
+    def add(self, sequence: Sequence, reason: str) -> None:
+        self.prompt_tokens += sequence.prompt_length
+        self.generation_tokens += sequence.sampled
+        self.reused += sequence.reused
+        self.ended[reason] += 1
+
 
 # Largest log-prob difference that rounding can cause, by the precision of the weights.
 _TOLERANCE: Final = {torch.float32: 1e-3, torch.bfloat16: 0.1}
@@ -49,8 +69,9 @@ class Engine:
         # slower.
         self._loader = ThreadPoolExecutor(1, "loader", torch.set_num_threads, (1,))
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._waiters: dict[Sequence, asyncio.Queue[Update]] = {}
+        self._waiters: dict[Sequence, asyncio.Queue[SequenceUpdate]] = {}
         self._machines: dict[str, EngineMachine] = {}
+        self.work = EndedWork()
 
     async def start(self) -> None:
         """Starts the compute thread and compares each base model with its transformers forward
@@ -75,6 +96,16 @@ class Engine:
     def iterations(self) -> int:
         """Forward passes so far, of all models."""
         return self._scheduler.iterations
+
+    @property
+    def unended(self) -> int:
+        """Sequences that have not ended."""
+        return len(self._waiters)
+
+    @property
+    def waiting(self) -> int:
+        """Sequences without a row."""
+        return self._scheduler.waiting
 
     def machine(self, base_model: str) -> EngineMachine:
         """Returns what `start` measured on this machine for a base model."""
@@ -121,9 +152,9 @@ class Engine:
         async for _ in self.updates(sequence):
             pass
 
-    async def updates(self, sequence: Sequence) -> AsyncGenerator[Update]:
+    async def updates(self, sequence: Sequence) -> AsyncGenerator[SequenceUpdate]:
         """Runs a sequence and yields its updates. Closing the generator cancels the sequence."""
-        queue: asyncio.Queue[Update] = asyncio.Queue()
+        queue: asyncio.Queue[SequenceUpdate] = asyncio.Queue()
         self._waiters[sequence] = queue
         self._scheduler.submit(sequence)
         try:
@@ -139,12 +170,14 @@ class Engine:
             if sequence.finish_reason is None:
                 self._scheduler.cancel(sequence)
 
-    def _deliver(self, updates: list[Update]) -> None:
+    def _deliver(self, updates: list[SequenceUpdate]) -> None:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._dispatch, updates)
 
-    def _dispatch(self, updates: list[Update]) -> None:
+    def _dispatch(self, updates: list[SequenceUpdate]) -> None:
         for update in updates:
+            if update.finish_reason is not None:
+                self.work.add(update.sequence, update.finish_reason)
             queue = self._waiters.get(update.sequence)
             if queue is not None:
                 queue.put_nowait(update)

@@ -14,7 +14,7 @@ from app.logs import log_to_stderr
 
 def main(arguments: list[str]) -> None:
     log_to_stderr()
-    # Later names in transformers are no news for a reader of the plan.
+    # Later names in transformers are not news for a reader of the plan.
     warnings.filterwarnings("ignore", category=FutureWarning)
     request = StartRequest.model_validate_json(sys.stdin.read())
     match arguments:

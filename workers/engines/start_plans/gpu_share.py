@@ -7,7 +7,7 @@ cache. Must not know devices.
 from typing import Final
 
 from workers.learning.memory.counting import Counts
-from workers.learning.memory.plan import Given, plan_memory
+from workers.learning.memory.plan import PlanInputs, plan_memory
 
 LARGEST_SHARE: Final = 0.9
 """Largest share to plan; the remainder is for the driver and for fragments."""
@@ -31,7 +31,7 @@ def share_for_engine(
         round(LARGEST_SHARE - STEP * number, 2) for number in range(int(LARGEST_SHARE / STEP))
     ]
     plans = {
-        share: plan_memory(Given(gpu_bytes, context_length, engine_share=share), counts)
+        share: plan_memory(PlanInputs(gpu_bytes, context_length, engine_share=share), counts)
         for share in shares
     }
     served = {

@@ -12,6 +12,7 @@ import torch
 from transformers import AutoConfig
 
 from app.domain.models.start_plans import EngineKind, StartPlan, StartRequest
+from workers.compute.processor import is_accelerated
 from workers.engines.base_model_check import BaseModelReport, check_base_model
 from workers.engines.start_plans.cpu_memory import (
     MIB,
@@ -23,9 +24,8 @@ from workers.engines.start_plans.gpu_share import share_for_engine
 from workers.engines.start_plans.machine_memory import free_memory
 from workers.learning.machine_options import machine_options
 from workers.learning.memory.__main__ import DTYPES, table
-from workers.learning.memory.counting import Counts, Uncountable, count
-from workers.learning.memory.plan import Given, MemoryPlan, plan_memory
-from workers.learning.processor import is_accelerated
+from workers.learning.memory.counting import Counts, UncountableModel, count
+from workers.learning.memory.plan import MemoryPlan, PlanInputs, plan_memory
 from workers.learning.trainer_options import CPU_BATCH_TOKENS, TrainerOptions
 
 _NO_GPU: Final = (
@@ -36,7 +36,7 @@ _UNUSED_GPU: Final = "this machine has a GPU, which samples much faster: --engin
 
 
 @dataclass(frozen=True, slots=True)
-class _Planned:
+class _PlannedMemory:
     memory: MemoryPlan
     free_bytes: int
     where: str
@@ -58,7 +58,7 @@ def plan_start(request: StartRequest) -> StartPlan:
     lines += _unused(request.engine)
     try:
         counts = _counts(request)
-    except Uncountable as error:
+    except UncountableModel as error:
         lines.append(f"its memory cannot be counted from its config, so it is not planned: {error}")
         return StartPlan(lines=tuple(lines), engine_share=request.engine_share)
     plans = _plans(request, counts)
@@ -112,7 +112,7 @@ def _options(request: StartRequest) -> TrainerOptions:
 
 
 def _counts(request: StartRequest) -> Counts:
-    """Returns the counted bytes of the model. Raises `Uncountable`."""
+    """Returns the counted bytes of the model. Raises `UncountableModel`."""
     options, cpu = _options(request), not is_accelerated()
     config = AutoConfig.from_pretrained(request.spec.path)
     return count(
@@ -124,7 +124,7 @@ def _counts(request: StartRequest) -> Counts:
     )
 
 
-def _plans(request: StartRequest, counts: Counts) -> Sequence[_Planned]:
+def _plans(request: StartRequest, counts: Counts) -> Sequence[_PlannedMemory]:
     gpu = [_on_gpu(request, counts)] if is_accelerated() else []
     match request.engine:
         case "vllm":
@@ -135,7 +135,7 @@ def _plans(request: StartRequest, counts: Counts) -> Sequence[_Planned]:
             assert_never(request.engine)
 
 
-def _on_gpu(request: StartRequest, counts: Counts) -> _Planned:
+def _on_gpu(request: StartRequest, counts: Counts) -> _PlannedMemory:
     """Plans the GPU, for the trainer alone unless vLLM uses it too."""
     free, _ = torch.cuda.mem_get_info()
     context = request.spec.context_length
@@ -149,11 +149,11 @@ def _on_gpu(request: StartRequest, counts: Counts) -> _Planned:
             share = None
         case _:
             assert_never(request.engine)
-    given = Given(free, context, engine_share=share or 0.0, micro_batch_tokens=tokens)
-    return _Planned(plan_memory(given, counts), free, "GPU", engine_share=share)
+    given = PlanInputs(free, context, engine_share=share or 0.0, micro_batch_tokens=tokens)
+    return _PlannedMemory(plan_memory(given, counts), free, "GPU", engine_share=share)
 
 
-def _on_cpu(request: StartRequest, counts: Counts, engine: CpuEngine) -> _Planned:
+def _on_cpu(request: StartRequest, counts: Counts, engine: CpuEngine) -> _PlannedMemory:
     free = free_memory()
     trains = not is_accelerated()
     given = _options(request).max_batch_tokens
@@ -168,7 +168,7 @@ def _on_cpu(request: StartRequest, counts: Counts, engine: CpuEngine) -> _Planne
     plan = plan_cpu_memory(needs)
     tokens = plan.memory.micro_batch_tokens
     is_planned = trains and given is None and tokens != CPU_BATCH_TOKENS
-    return _Planned(
+    return _PlannedMemory(
         plan.memory,
         free,
         "memory",

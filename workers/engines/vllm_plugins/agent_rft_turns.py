@@ -179,7 +179,7 @@ def _message(new: Delta, request: Any, answer: ParsedAnswer | None = None) -> An
     return DeltaMessage(**fields) if fields else None
 
 
-class _Declared(ToolParser):  # type: ignore[misc]  # vLLM is not in the environment of the checks
+class _NamedToolParser(ToolParser):  # type: ignore[misc]  # vLLM is not in the environment of the checks
     """Represents `TurnReader` in vLLM's registry, and gives forced calls their grammar. It parses
     nothing.
     """
@@ -198,11 +198,11 @@ def _composed(tool_parser_name: str | None, *args: Any, **options: Any) -> Any:
     name = options.get("reasoning_parser_name")
     fields = {
         "formats": formats,
-        "tool_parser_cls": _Declared,
+        "tool_parser_cls": _NamedToolParser,
         "reasoning_parser_cls": ParserManager.get_reasoning_parser(name),
     }
     return type("_TurnReader", (TurnReader,), fields)
 
 
-ToolParserManager.register_module(list(TURN_FORMATS), module=_Declared)
+ToolParserManager.register_module(list(TURN_FORMATS), module=_NamedToolParser)
 ParserManager._compose_parser = staticmethod(_composed)  # noqa: SLF001 - no other way

@@ -17,9 +17,9 @@ import torch
 from transformers import AutoConfig, PretrainedConfig
 
 from app.domain.processes.exit_codes import DOES_NOT_FIT, MODEL_NOT_FOUND, UNCOUNTABLE
-from workers.learning.loading_errors import LOADING_ERRORS, in_one_line
-from workers.learning.memory.counting import Uncountable, count
-from workers.learning.memory.plan import GIB, Given, MemoryPlan, plan_memory
+from workers.learning.forward.loading_errors import LOADING_ERRORS, in_one_line
+from workers.learning.memory.counting import UncountableModel, count
+from workers.learning.memory.plan import GIB, MemoryPlan, PlanInputs, plan_memory
 
 DTYPES: Final = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 _UNITS: Final = {"": 1, "GB": 10**9, "GIB": 2**30, "MB": 10**6, "MIB": 2**20}
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MODEL_NOT_FOUND
     try:
         plan = _planned(config, given)
-    except Uncountable as error:
+    except UncountableModel as error:
         _print_lines(f"The memory of {given.model} cannot be counted from its config: {error}")
         return UNCOUNTABLE
     except (OSError, ValueError) as error:
@@ -76,7 +76,7 @@ def _planned(config: PretrainedConfig, given: argparse.Namespace) -> MemoryPlan:
     context = given.context_length or config.get_text_config().max_position_embeddings
     counted = partial(count, config, dtype=dtype, rank=given.rank, longest=context)
     return plan_memory(
-        Given(
+        PlanInputs(
             gpu_bytes=given.gpu_memory,
             context_length=context,
             engine_share=given.engine_share,
@@ -129,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
 
 
@@ -139,14 +139,14 @@ def _share(text: str) -> float:
     except ValueError:
         share = math.nan
     if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no share from 0 to 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1")
     return share
 
 
 def _size(text: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)", text)
     if match is None or match[2].upper() not in _UNITS:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size such as 80GB or 79.6GiB")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 80GB or 79.6GiB")
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
 

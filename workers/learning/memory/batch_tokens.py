@@ -13,8 +13,8 @@ import structlog
 import torch
 from torch import nn
 
+from workers.learning.adapters.token_scores import TokenScorer
 from workers.learning.memory.live_bytes import peak_bytes
-from workers.learning.token_scores import TokenScorer
 
 log = structlog.get_logger()
 

@@ -13,11 +13,11 @@ import torch
 from torch import nn
 from transformers import AutoModelForCausalLM, PretrainedConfig
 
-from workers.learning.adapters import adapter_parameters, attach_lora, output_layer
-from workers.learning.backbone import Backbone
-from workers.learning.head import LogProbHead
-from workers.learning.layout import alone
-from workers.learning.lora_forward import install_fast_lora_forward
+from workers.learning.adapters.adapters import adapter_parameters, attach_lora, output_layer
+from workers.learning.adapters.lora_forward import install_fast_lora_forward
+from workers.learning.batches.layout import unshared_layout
+from workers.learning.forward.backbone import Backbone
+from workers.learning.forward.head import LogProbHead
 from workers.learning.memory.batch_tokens import MOST_TOKENS, USED_SHARE
 from workers.learning.memory.live_bytes import peak_bytes
 from workers.learning.memory.plain_rows import PlainRows, count_fused_attention
@@ -30,7 +30,7 @@ _ROUNDING: Final = 0.01
 """Share of a pass below which quadratic growth is taken for rounding to blocks."""
 
 
-class Uncountable(Exception):
+class UncountableModel(Exception):
     """The model's forward pass depends on values, as the routing of experts does in some models."""
 
 
@@ -83,20 +83,20 @@ def count(
     longest: int | None = None,
 ) -> Counts:
     """Counts for rows of up to `longest` tokens; `None` is the model's longest. Raises
-    `Uncountable`, and `ValueError` for a config without a causal language model.
+    `UncountableModel`, and `ValueError` for a config without a causal language model.
     """
     lengths = _lengths(config, longest)
     try:
         return _count(config, dtype, rank=rank, checkpointing=checkpointing, lengths=lengths)
     except (NotImplementedError, RuntimeError) as error:
         if dtype != torch.float32:
-            raise Uncountable(str(error)) from error
+            raise UncountableModel(str(error)) from error
     try:  # products of experts are defined for bf16 only on the meta device
         halves = _count(
             config, torch.bfloat16, rank=rank, checkpointing=checkpointing, lengths=lengths
         )
     except (NotImplementedError, RuntimeError) as error:
-        raise Uncountable(str(error)) from error
+        raise UncountableModel(str(error)) from error
     return replace(
         halves,
         weights=2 * halves.weights,
@@ -128,7 +128,9 @@ def _count(
 
         def layers(tokens: int) -> int:
             def run() -> None:
-                hidden_MD = backbone(torch.zeros(tokens, dtype=torch.long), alone([tokens]))
+                hidden_MD = backbone(
+                    torch.zeros(tokens, dtype=torch.long), unshared_layout([tokens])
+                )
                 torch.autograd.grad(hidden_MD.sum(), parameters, allow_unused=True)
 
             return peak_bytes(run)

@@ -56,7 +56,7 @@ def _attend(
     groups = query_BHTK.shape[1] // key_BJTK.shape[1]
     if groups > 1 and not use_gqa_in_sdpa(attention_mask, key_BJTK, value_BJTV):
         key_BJTK, value_BJTV = (repeat_kv(x, groups) for x in (key_BJTK, value_BJTV))
-    out_BHTV = _Fused.apply(query_BHTK, key_BJTK, value_BJTV, attention_mask)  # type: ignore[no-untyped-call]  # torch leaves it untyped
+    out_BHTV = _FusedAttention.apply(query_BHTK, key_BJTK, value_BJTV, attention_mask)  # type: ignore[no-untyped-call]  # torch leaves it untyped
     return out_BHTV.transpose(1, 2).contiguous(), None
 
 
@@ -64,7 +64,7 @@ AttentionInterface.register(_NAME, _attend)
 AttentionMaskInterface.register(_NAME, sdpa_mask)
 
 
-class _Fused(torch.autograd.Function):
+class _FusedAttention(torch.autograd.Function):
     @staticmethod
     @override
     def forward(

@@ -19,7 +19,7 @@ ENGINE_WORK_BYTES: Final = 2 * GIB
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class PlanInputs:
     gpu_bytes: int
     context_length: int
     engine_share: float = 0.0
@@ -50,7 +50,9 @@ class MemoryPlan:
         return not self.problems
 
 
-def plan_memory(given: Given, counts: Counts, *, checkpointed: Counts | None = None) -> MemoryPlan:
+def plan_memory(
+    given: PlanInputs, counts: Counts, *, checkpointed: Counts | None = None
+) -> MemoryPlan:
     """Plans a GPU. `counts` are those of the trainer as it is set up, `checkpointed` those with
     checkpointing where it is off, for the advice.
     """
@@ -77,7 +79,7 @@ def plan_memory(given: Given, counts: Counts, *, checkpointed: Counts | None = N
     )
 
 
-def _engine(given: Given, counts: Counts) -> tuple[MemoryPart, ...]:
+def _engine(given: PlanInputs, counts: Counts) -> tuple[MemoryPart, ...]:
     share = int(given.engine_share * given.gpu_bytes)
     work = PROCESS_BYTES + ENGINE_WORK_BYTES
     return (
@@ -92,7 +94,7 @@ def total_bytes(parts: tuple[MemoryPart, ...]) -> int:
 
 
 def _engine_problems(
-    given: Given, engine: tuple[MemoryPart, ...], kv_tokens: int | None
+    given: PlanInputs, engine: tuple[MemoryPart, ...], kv_tokens: int | None
 ) -> Iterator[str]:
     if kv_tokens is not None and kv_tokens < given.context_length:
         needed = total_bytes(engine[:-1]) / given.gpu_bytes
@@ -105,7 +107,7 @@ def _engine_problems(
 
 
 def _trainer_problems(
-    given: Given, counts: Counts, checkpointed: Counts | None, *, room: int, tokens: int
+    given: PlanInputs, counts: Counts, checkpointed: Counts | None, *, room: int, tokens: int
 ) -> Iterator[str]:
     if room <= 0:
         yield (

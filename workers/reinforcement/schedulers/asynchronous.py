@@ -15,13 +15,13 @@ from typing import Final
 from app.domain.errors import RunFailed
 from app.domain.methods.mode import AsyncOptions
 from app.domain.rollouts import metrics as names
-from workers.learning.compute_thread import run_on_compute_thread
-from workers.reinforcement.outcome import SampledStep
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.reinforcement.schedulers.group_tasks import CommittedPolicy, GroupTasks
 from workers.reinforcement.schedulers.groups import PreparedGroup, rollouts_of, step_samples
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
 from workers.reinforcement.schedulers.staleness import Dispatch, StalenessQueue
+from workers.reinforcement.steps.outcome import SampledStep
 
 STRAGGLER_STEPS: Final = 3.0
 """A straggler group is requeued after this many average step times."""

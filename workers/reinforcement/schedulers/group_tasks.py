@@ -28,7 +28,7 @@ class CommittedPolicy:
 
 
 @dataclass(slots=True)
-class _InFlight:
+class _RunningGroup:
     task: asyncio.Task[PreparedGroup]
     unfinished: int
     """Rollouts that are not finished yet."""
@@ -52,7 +52,7 @@ class GroupTasks:
         self._policy = policy
         self._max_staleness = max_staleness
         self._on_capacity = on_capacity
-        self._in_flight: dict[Dispatch, _InFlight] = {}
+        self._in_flight: dict[Dispatch, _RunningGroup] = {}
         self._cancelled: set[asyncio.Task[PreparedGroup]] = set()
         self._arrived: list[tuple[Dispatch, PreparedGroup, float]] = []
         self._fault: BaseException | None = None
@@ -71,7 +71,7 @@ class GroupTasks:
 
     def start(self, dispatch: Dispatch) -> None:
         task = asyncio.create_task(self._run(dispatch))
-        self._in_flight[dispatch] = _InFlight(
+        self._in_flight[dispatch] = _RunningGroup(
             task, self._schedule.group_size, started=time.monotonic()
         )
         task.add_done_callback(lambda done: self._on_done(dispatch, done))

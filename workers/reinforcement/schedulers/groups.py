@@ -10,8 +10,13 @@ from statistics import fmean
 
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import ScoredRollout
-from workers.learning.advantages import BATCH_STD, GroupStatus, RewardGroup, step_advantages
-from workers.learning.shaping import ShapedReward, ShapingConfig, order_equals, shape
+from workers.learning.objective.advantages import (
+    BATCH_STD,
+    GroupStatus,
+    RewardGroup,
+    step_advantages,
+)
+from workers.learning.objective.shaping import ShapedReward, ShapingConfig, order_equals, shape
 from workers.learning.training_samples import TrainingSample
 from workers.rollout.groups import ScoredGroup
 
@@ -24,7 +29,7 @@ class GroupConfig:
     """A group with a smaller share of graded rollouts trains nothing."""
     shaping: ShapingConfig
     estimator: str = "centred"
-    """A name in `workers.learning.advantages`."""
+    """A name in `workers.learning.objective.advantages`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from app.domain.ids import GroupKey, SampleKey
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import Journal
 from workers.learning.trainer import Trainer
-from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.groups import GroupConfig, PreparedGroup, prepare
+from workers.reinforcement.steps.outcome import SampledStep
 from workers.rollout.busy_clock import BusyClock
 from workers.rollout.groups import run_group
 from workers.rollout.policy import Policy, VersionedPolicy

@@ -5,7 +5,6 @@ from statistics import fmean
 from typing import Any
 
 from app.domain.rollouts import metrics as names
-from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.groups import (
     PreparedGroup,
     group_counts,
@@ -13,7 +12,8 @@ from workers.reinforcement.schedulers.groups import (
     rollouts_of,
     samples_of,
 )
-from workers.reinforcement.summary import summarise
+from workers.reinforcement.steps.outcome import SampledStep
+from workers.reinforcement.steps.summary import summarise
 from workers.rollout.busy_clock import BusyClock, IdleShare
 
 

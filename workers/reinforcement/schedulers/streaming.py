@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from app.domain.data.dataset import DatasetRow
 from app.domain.errors import first_fault
 from app.domain.rollouts import metrics as names
-from workers.learning.compute_thread import run_on_compute_thread
-from workers.reinforcement.outcome import SampledStep
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.reinforcement.schedulers.groups import PreparedGroup, rollouts_of, samples_of
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
+from workers.reinforcement.steps.outcome import SampledStep
 
 Arrivals = asyncio.Queue[tuple[int, PreparedGroup]]
 """Position in the step, and the group. The queue is unbounded: the step bounds it."""

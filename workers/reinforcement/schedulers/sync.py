@@ -11,12 +11,12 @@ import time
 
 from app.domain.errors import first_fault
 from app.domain.rollouts import metrics as names
-from workers.learning.compute_thread import run_on_compute_thread
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.learning.trainer import UpdateStats
-from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.groups import PreparedGroup, rollouts_of, step_samples
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
+from workers.reinforcement.steps.outcome import SampledStep
 
 
 class SyncMode:

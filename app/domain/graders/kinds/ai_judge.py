@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from app.domain.graders.judged import JudgedGrader
-from app.domain.graders.plain_texts import StandardsText
+from app.domain.graders.templates.plain_texts import StandardsText
 
 DEFAULT_RUBRIC: Final = """\
 - A rollout that reaches the goal scores clearly higher than one that does not.

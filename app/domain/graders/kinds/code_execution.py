@@ -6,10 +6,10 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.graders.code_tests import TestsFault, code_tests, is_function_name
 from app.domain.graders.grader_model import ANSWER, UnitGrader, fault_at
 from app.domain.graders.judge_prompts import TemplateText
-from app.domain.graders.templates import Placeholder, parse_template
+from app.domain.graders.templates.templates import Placeholder, parse_template
+from app.domain.graders.texts.code_tests import TestsFault, code_tests, is_function_name
 
 _TESTS = "{{item.tests}}"
 

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader, fault_at
 from app.domain.graders.judge_prompts import TemplateText
-from app.domain.graders.plain_texts import SectionText
+from app.domain.graders.templates.plain_texts import SectionText
 from app.domain.texts.patterns import TAG
 
 MAX_EXPECTED = 32

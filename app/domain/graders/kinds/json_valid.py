@@ -6,8 +6,8 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader
-from app.domain.graders.json_schemas import JsonSchemaFault, compile_schema
 from app.domain.graders.judge_prompts import TemplateText
+from app.domain.graders.schemas.json_schemas import JsonSchemaFault, compile_schema
 
 
 class JsonValidGrader(UnitGrader):

@@ -8,7 +8,7 @@ from typing_extensions import override
 from app.domain.graders.grader_model import MAX_PARTS, fault_at
 from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
 from app.domain.graders.judged import JudgedGrader
-from app.domain.graders.plain_texts import LabelText
+from app.domain.graders.templates.plain_texts import LabelText
 
 Label = Annotated[LabelText, StringConstraints(min_length=1, max_length=256)]
 

@@ -6,17 +6,17 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_v
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.documents.described import Described
+from app.domain.documents.described import DescribedModel
 from app.domain.faults.closed_objects import known_keys
 from app.domain.graders.grader_model import ANSWER
 from app.domain.graders.judge_prompts import TemplateText
 from app.domain.graders.judged import JudgedGrader
-from app.domain.graders.plain_texts import CriterionText
+from app.domain.graders.templates.plain_texts import CriterionText
 
 MAX_CRITERIA: Final = 32
 
 
-class Criterion(Described):
+class Criterion(DescribedModel):
     """One criterion of a rubric."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

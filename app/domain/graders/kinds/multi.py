@@ -7,9 +7,9 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.graders.formula import FormulaError, parse_formula
 from app.domain.graders.grader_model import GraderModel, fault_at
 from app.domain.graders.single import ChildGrader, SingleGrader
+from app.domain.graders.texts.formula import FormulaError, parse_formula
 from app.domain.texts.patterns import FORMULA_NAME
 
 MAX_CHILDREN: Final = 64

@@ -5,9 +5,9 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader, fault_at
-from app.domain.graders.json_schemas import MAX_PATTERN, JsonSchemaFault, compile_pattern
 from app.domain.graders.judge_prompts import TemplateText
-from app.domain.graders.plain_texts import placeholder_in
+from app.domain.graders.schemas.json_schemas import MAX_PATTERN, JsonSchemaFault, compile_pattern
+from app.domain.graders.templates.plain_texts import placeholder_in
 
 
 class RegexGrader(UnitGrader):
@@ -33,7 +33,7 @@ class RegexGrader(UnitGrader):
         except JsonSchemaFault as fault:
             found = placeholder_in(self.pattern)
             cause = (
-                f"'{found}' is not filled, because the pattern is no template: a grader of type "
+                f"'{found}' is not filled, because the pattern is not a template: a grader of type "
             )
             cure = "'contains' or 'string_check' compares with a value of the row"
             raise fault_at("pattern", f"{cause}{cure}" if found else str(fault)) from None

@@ -6,10 +6,10 @@ from pydantic import Field, StringConstraints, field_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.graders.calls import ReferenceFault, expected_calls
 from app.domain.graders.grader_model import ANSWER, MAX_PARTS, Flag, UnitGrader
 from app.domain.graders.judge_prompts import TemplateText
-from app.domain.graders.templates import Placeholder, parse_template
+from app.domain.graders.templates.templates import Placeholder, parse_template
+from app.domain.graders.texts.calls import ReferenceFault, expected_calls
 
 Comparator = Literal["exact", "ignore_case", "number", "contains", "unordered", "any"]
 ArgumentName = Annotated[str, StringConstraints(min_length=1, max_length=256)]

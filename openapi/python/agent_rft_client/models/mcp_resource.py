@@ -22,17 +22,20 @@ T = TypeVar("T", bound="McpResource")
 
 @_attrs_define
 class McpResource:
-    """ A resource of an MCP server, as a run listed it.
+    """ A resource of an MCP server, or a template of addresses of resources, as a run listed it.
 
         Attributes:
-            uri (str): Address of the resource, in the server's own form.
+            uri (str): Address of the resource in the server's own form, or the template (RFC 6570).
             name (str): The server's name for it.
+            template (bool | Unset): True: the address has expressions such as `{name}`, which the model replaces by values.
+                Default: False.
             description (None | str | Unset): The server's description.
             mime_type (None | str | Unset): Kind of the content, as the server says.
      """
 
     uri: str
     name: str
+    template: bool | Unset = False
     description: None | str | Unset = UNSET
     mime_type: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -45,6 +48,8 @@ class McpResource:
         uri = self.uri
 
         name = self.name
+
+        template = self.template
 
         description: None | str | Unset
         if isinstance(self.description, Unset):
@@ -65,6 +70,8 @@ class McpResource:
             "uri": uri,
             "name": name,
         })
+        if template is not UNSET:
+            field_dict["template"] = template
         if description is not UNSET:
             field_dict["description"] = description
         if mime_type is not UNSET:
@@ -80,6 +87,8 @@ class McpResource:
         uri = d.pop("uri")
 
         name = d.pop("name")
+
+        template = d.pop("template", UNSET)
 
         def _parse_description(data: object) -> None | str | Unset:
             if data is None:
@@ -104,6 +113,7 @@ class McpResource:
         mcp_resource = cls(
             uri=uri,
             name=name,
+            template=template,
             description=description,
             mime_type=mime_type,
         )

@@ -42,8 +42,8 @@ class McpServerSpec:
                 A name that the server does not list is an error.
             require_approval (Literal['never'] | None | Unset): Only `never`, which is also the default: no one approves a
                 call during a rollout.
-            resources (bool | Unset): True: the server's resources are listed too, and the model is offered a tool
-                `read_{server_label}` that reads them (an extension). Default: False.
+            resources (bool | Unset): True: the server's resources and resource templates are listed too, and the model is
+                offered a tool `read_{server_label}` that reads them (an extension). Default: False.
             rate_limit (float | None | Unset): Limit of requests per second (an extension).
             listing (McpListing | None | Unset): The tools as the job's first run listed them; set by the service, and shown
                 only in a single job (an extension).

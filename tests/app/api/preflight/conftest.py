@@ -7,13 +7,13 @@ import pytest
 
 from tests.support.api.application import Api, running
 from tests.support.api.preflight import create_call
-from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.stack import Database
 
 
 @pytest.fixture
 async def customer() -> AsyncIterator[EndpointServer]:
-    def script(request: Received) -> Reply:
+    def script(request: ReceivedRequest) -> Reply:
         return Reply({"/broken": 503, "/posts-only": 501}.get(request.path, 405))
 
     async with endpoint(script) as server:

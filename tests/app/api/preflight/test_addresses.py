@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.api.application import Api
 from tests.support.api.preflight import job_count, validate_call
-from tests.support.endpoints import EndpointServer, Received, Reply
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply
 
 
 async def test_an_endpoint_that_takes_only_post_is_there(
@@ -121,7 +121,7 @@ async def test_a_slow_endpoint_delays_no_other_request(
 ) -> None:
     asked, answer = asyncio.Event(), asyncio.Event()
 
-    async def held(_: Received) -> Reply:
+    async def held(_: ReceivedRequest) -> Reply:
         asked.set()
         await answer.wait()
         return Reply(200)

@@ -7,16 +7,18 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.cli import bounded_replies, downloads, model_download, service_client
 from app.cli.files.files import download_file
 from app.cli.jobs.stream import FollowedJob
-from app.cli.models import download
-from app.cli.output import Output
-from app.cli.printable import printable
-from app.cli.profiles.profiles import Named
-from app.cli.remote import Remote
-from app.cli.service_client import service
-from app.cli.service_errors import ServiceError
+from app.cli.models import downloading as model_download
+from app.cli.models.models import download
+from app.cli.profiles.profiles import AddressSources
+from app.cli.service import bounded_replies, downloads
+from app.cli.service import client as service_client
+from app.cli.service.client import service
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Output
+from app.cli.terminal.printable import printable
+from app.cli.terminal.service_errors import ServiceError
 from tests.support.command_line import agent_rft
 from tests.support.installation import free_port
 from tests.support.remote_commands import Commands
@@ -134,11 +136,11 @@ def test_the_error_object_of_the_service_is_in_the_envelope(commands: Commands) 
     assert refused["error"]["type"] == "invalid_request_error"
 
 
-def test_a_service_that_is_away_or_hangs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_that_is_unavailable_or_hangs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"http://127.0.0.1:{free_port()}/v1"
-    away = agent_rft("jobs", "list", "--base-url", url, "--api-key", "k")
-    assert away.returncode == 15
-    assert away.stderr.startswith(f"agent-rft: no answer from {url}: ")
+    unavailable = agent_rft("jobs", "list", "--base-url", url, "--api-key", "k")
+    assert unavailable.returncode == 15
+    assert unavailable.stderr.startswith(f"agent-rft: no answer from {url}: ")
     monkeypatch.setattr(service_client, "TIMEOUT", httpx.Timeout(0.2))
     with (
         scripted_service([b""]) as hung,
@@ -166,7 +168,7 @@ def test_a_download_without_an_end_leaves_no_file(
         monkeypatch.setattr(module, "DOWNLOAD_BYTES", 2 << 20)
     head = f"HTTP/1.1 200 OK\nX-Manifest-Sha256: {'0' * 64}"
     with scripted_service([raw(head, bytes(3 << 20))]) as found:
-        remote = Remote(Named(found.base_url, "k", None), Output(verb, as_json=True))
+        remote = Remote(AddressSources(found.base_url, "k", None), Output(verb, as_json=True))
         with pytest.raises(ServiceError, match="sent more than 2 MB in one reply"):
             if verb == "files":
                 download_file(remote, "file-1", tmp_path / "out", force=False)
@@ -181,7 +183,7 @@ def test_a_file_of_a_named_length_may_be_long(
     monkeypatch.setattr(bounded_replies, "REPLY_BYTES", 1000)
     monkeypatch.setattr(downloads, "DOWNLOAD_BYTES", 1000)
     with scripted_service([reply("x" * 5000, kind="text/plain")]) as found:
-        named = Named(found.base_url, "k", None)
+        named = AddressSources(found.base_url, "k", None)
         download_file(
             Remote(named, Output("files", as_json=True)), "file-1", tmp_path / "out", force=False
         )

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.cli.model_chat import ChatOptions, chat
-from app.cli.output import Output
-from app.cli.profiles.profiles import Named
-from app.cli.remote import Remote
+from app.cli.models.chat import ChatOptions, chat
+from app.cli.profiles.profiles import AddressSources
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Output
 from tests.support.command_line import running_agent_rft
 from tests.support.contract.service import BASE, ENDPOINT, HOOK_PORT, ROW, Service
 from tests.support.patience import wait_for
@@ -187,7 +187,7 @@ def test_a_conversation_keeps_its_messages_and_continues_after_a_failure(
 
     monkeypatch.setattr("builtins.input", typed)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
-    named = Named(service.api.base_url, service.api.key, None)
+    named = AddressSources(service.api.base_url, service.api.key, None)
     options = ChatOptions(BASE, "be kind", None, 8)
     chat(Remote(named, Output("models chat", as_json=False)), options, None)
     printed = capsys.readouterr()

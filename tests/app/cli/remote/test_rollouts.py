@@ -6,8 +6,8 @@ import re
 import pytest
 from rich.console import Console
 
-from app.cli.output import Lines
 from app.cli.rollouts.transcripts import RolloutReply, parts_of
+from app.cli.terminal.output import Lines
 from tests.support.command_line import agent_rft_in_terminal
 from tests.support.contract.service import Service
 from tests.support.dashboard.scenes import call, put_rollout, trace

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.contract.service import HOOK_PORT
-from tests.support.endpoints import Received, Reply, endpoint_in_thread
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint_in_thread
 from tests.support.remote_commands import Commands
 
 TOOL = {"type": "function", "function": {"name": "lookup", "parameters": {"type": "object"}}}
@@ -17,7 +17,7 @@ BODY = {
 }
 
 
-def write(received: Received) -> Reply:
+def write(received: ReceivedRequest) -> Reply:
     tasks = [{"task": f"Look up record {n}.", "difficulty": 1 + n % 5} for n in range(20)]
     is_second = "<written>" in received.json["messages"][1]["content"]
     content = json.dumps({"scenarios": tasks[19:] if is_second else [*tasks[:19], tasks[0]]})

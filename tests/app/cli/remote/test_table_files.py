@@ -83,7 +83,7 @@ def test_a_device_is_never_replaced(commands: Commands, trained: str, tmp_path: 
         out = str(tmp_path / name)
         done = commands.run("rollouts", "export", trained, "--out", out, "--force")
         assert (done.returncode, done.stdout) == (2, "")
-        assert "is no file" in done.stderr
+        assert "is not a file" in done.stderr
     assert (tmp_path / "pipe.jsonl").is_fifo()
 
 

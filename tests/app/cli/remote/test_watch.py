@@ -11,18 +11,18 @@ import httpx
 import pytest
 from rich.console import Console
 
-from app.cli import patience
 from app.cli.jobs import live_view
 from app.cli.jobs.live_view import LiveView
 from app.cli.jobs.replies import EventReply, JobReply, StateReply
-from app.cli.jobs.stream import FollowedJob, News, StreamSilent
+from app.cli.jobs.stream import FollowedJob, JobUpdate, StreamSilent
 from app.cli.jobs.watching import watch_job
-from app.cli.output import Output
-from app.cli.profiles.profiles import Named
-from app.cli.remote import Remote
-from app.cli.service_client import Service as Client
-from app.cli.service_client import service as calling
-from app.cli.service_errors import ServiceError
+from app.cli.profiles.profiles import AddressSources
+from app.cli.service import patience
+from app.cli.service.client import Service as Client
+from app.cli.service.client import service as calling
+from app.cli.service.remote import Remote
+from app.cli.terminal.output import Output
+from app.cli.terminal.service_errors import ServiceError
 from app.domain.rollouts.metrics import DISCARDED_COUNT
 from tests.support.command_line import agent_rft_in_terminal, running_agent_rft
 from tests.support.contract.service import Service
@@ -168,7 +168,7 @@ def test_a_stream_that_breaks_continues_behind_its_last_event(
 ) -> None:
     monkeypatch.setattr(patience, "_FIRST_WAIT_S", 0.0)
     replies = [
-        _stream(": quiet\n\n", _event(1, "a\u2028b\x85c"), _event(2), "event: message\ndata: {"),
+        _stream(": idle\n\n", _event(1, "a\u2028b\x85c"), _event(2), "event: message\ndata: {"),
         reply("busy", status="503 X"),
         b"garbage\r\n",
         _stream(_state("running"), _event(3), _state("cancelled")),
@@ -177,7 +177,9 @@ def test_a_stream_that_breaks_continues_behind_its_last_event(
         items = list(FollowedJob(running, "ftjob-1").items())
         heads = [re.findall(r"(?i)last-event-id: (\S+)", request) for request in found.requests]
     events = [
-        item.read for item in items if isinstance(item, News) and isinstance(item.read, EventReply)
+        item.read
+        for item in items
+        if isinstance(item, JobUpdate) and isinstance(item.read, EventReply)
     ]
     assert [event.id for event in events] == ["e1", "e2", "e3"]
     assert events[0].message == "a\u2028b\x85c"
@@ -220,7 +222,7 @@ def test_the_state_of_a_job_that_ended_long_ago_is_read() -> None:
     replies = [b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", reply(job)]
     with scripted_service(replies) as found, calling(found.base_url, "k") as running:
         [item] = FollowedJob(running, "ftjob-1").items()
-    assert isinstance(item, News)
+    assert isinstance(item, JobUpdate)
     assert not isinstance(item.read, EventReply)
     assert item.read.exit_code == 20
 
@@ -228,7 +230,7 @@ def test_the_state_of_a_job_that_ended_long_ago_is_read() -> None:
 JOB = {"id": "ftjob-1", "status": "running", "model": "m", "created_at": 1}
 
 
-def test_a_watch_outlives_a_service_that_is_away_at_its_start(
+def test_a_watch_outlives_a_service_that_is_unavailable_at_its_start(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(patience, "_FIRST_WAIT_S", 0.0)
@@ -241,12 +243,14 @@ def test_a_watch_outlives_a_service_that_is_away_at_its_start(
         _stream(_event(1), _state("cancelled")),
     ]
     with scripted_service(replies) as found:
-        remote = Remote(Named(found.base_url, "k", None), Output("jobs watch", as_json=False))
+        remote = Remote(
+            AddressSources(found.base_url, "k", None), Output("jobs watch", as_json=False)
+        )
         assert watch_job(remote, "ftjob-1") == 21
     printed = capsys.readouterr()
     assert printed.out.splitlines()[-1] == "cancelled"
-    assert printed.err.count("the service is away (") == 2
-    assert printed.err.count("the stream is away (") == 2
+    assert printed.err.count("the service is unavailable (") == 2
+    assert printed.err.count("the stream is unavailable (") == 2
 
 
 def test_failures_are_read_once_a_second_and_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,17 +273,17 @@ def test_failures_are_read_once_a_second_and_at_the_end(monkeypatch: pytest.Monk
     def lose(step: int) -> None:
         point = {"name": DISCARDED_COUNT, "split": "train", "step": step, "value": 1}
         event = {"id": f"e{step}", "created_at": 1, "level": "info", "message": "m"}
-        view.show(News(EventReply.model_validate({**event, "points": [point]}), {}))
+        view.show(JobUpdate(EventReply.model_validate({**event, "points": [point]}), {}))
 
     for step in range(59):
         lose(step)
     assert len(calls) == 1
     now[0] += 1
-    view.quiet(None)
-    view.quiet(None)
+    view.idle(None)
+    view.idle(None)
     assert len(calls) == 2
     lose(60)
     assert len(calls) == 2
-    view.show(News(StateReply(id="ftjob-1", status="succeeded"), {}))
+    view.show(JobUpdate(StateReply(id="ftjob-1", status="succeeded"), {}))
     assert calls == ["fine_tuning/jobs/ftjob-1/rollouts"] * 3
     view.close()

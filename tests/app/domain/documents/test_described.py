@@ -6,7 +6,7 @@ from pydantic import TypeAdapter
 from app.api.schemas.tools import Tool
 from app.api.schemas.webhook_endpoints import WebhookEndpointWithSecret
 from app.domain.documents.described import COMMON_FIELDS, LEFT_OUT
-from app.domain.jobs.preflight import DatasetReport
+from app.domain.jobs.creation.preflight import DatasetReport
 from app.domain.methods.stop import MaxStepsRule
 from app.domain.registry.references import ReinforcementBody
 from tests.support.application import specification

@@ -7,10 +7,10 @@ import pytest
 from pydantic import BaseModel, TypeAdapter
 
 from app.domain.documents.fields import SecretMark
-from app.domain.documents.walk import Kind, headers_of, walk_fields
+from app.domain.documents.walk import FieldKind, headers_of, walk_fields
 from app.domain.graders.graders import GRADER_MODELS, Grader
 from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.secrets.redaction import redacted, split
+from app.domain.secrets.redaction import redacted_json, split
 
 PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
 JUDGE = {
@@ -30,14 +30,14 @@ def test_addresses_come_with_their_headers_and_judges_without_an_address() -> No
     grader = TypeAdapter(Grader).validate_python(sent)
     for value in (grader, sent):
         walked = list(walk_fields(GRADER_MODELS, value))
-        found = [(one.value, headers_of(one)) for one in walked if one.kind is Kind.ADDRESS]
+        found = [(one.value, headers_of(one)) for one in walked if one.kind is FieldKind.ADDRESS]
         assert found == [
             ("https://j.example/v1", {"A": "canary-judge"}),
             ("https://g.example/", {"K": "canary-hook"}),
         ]
-        judges = [one.path for one in walked if one.kind is Kind.JUDGE]
+        judges = [one.path for one in walked if one.kind is FieldKind.JUDGE]
         assert judges == [("graders", "c", "model")]
-    assert "canary" not in json.dumps(redacted(grader))
+    assert "canary" not in json.dumps(redacted_json(grader))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from app.domain.evals.evals import (
     ResultCounts,
     Tally,
     eval_of_job,
-    passes,
+    passes_criterion,
     result_names,
     step_of,
     token_usage,
@@ -38,7 +38,7 @@ def test_a_jobs_runs_have_ids_that_lead_back_to_their_step() -> None:
     ],
 )
 def test_what_passes(criterion: dict[str, object], score: float, passed: bool) -> None:
-    assert passes(score, criterion) is passed
+    assert passes_criterion(score, criterion) is passed
 
 
 def test_names_of_results_keep_namesakes_apart_and_stay_the_same() -> None:

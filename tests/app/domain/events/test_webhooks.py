@@ -7,13 +7,13 @@ import pytest
 from app.domain.events.webhooks import (
     MAX_SECRETS,
     OVERLAP_S,
+    AttemptOutcome,
     DeliveryError,
     EndpointCredentials,
-    Outcome,
     SigningSecret,
     new_secret,
     retry_delay_s,
-    rotated,
+    rotated_secrets,
     secret_hint,
     signing,
 )
@@ -77,11 +77,11 @@ def test_secrets_are_of_the_standards_form_and_never_shown() -> None:
 
 def test_old_secrets_sign_for_a_day_and_no_longer() -> None:
     first, second, third = (SigningSecret(f"whsec_{name}") for name in "abc")
-    assert rotated([first], second, now=NOW, keep_old=False) == (second,)
-    once = rotated([first], second, now=NOW, keep_old=True)
+    assert rotated_secrets([first], second, now=NOW, keep_old=False) == (second,)
+    once = rotated_secrets([first], second, now=NOW, keep_old=True)
     assert once == (second, SigningSecret(first.text, int(NOW) + OVERLAP_S))
     later = NOW + OVERLAP_S - 1
-    twice = rotated(once, third, now=later, keep_old=True)
+    twice = rotated_secrets(once, third, now=later, keep_old=True)
     assert [secret.text for secret in signing(twice, now=later)] == [
         third.text,
         second.text,
@@ -112,19 +112,19 @@ def test_a_url_that_was_redacted_without_its_envelope_is_lost(
 def test_the_header_does_not_grow_without_end() -> None:
     secrets: tuple[SigningSecret, ...] = (new_secret(),)
     for _ in range(50):
-        secrets = rotated(secrets, new_secret(), now=NOW, keep_old=True)
+        secrets = rotated_secrets(secrets, new_secret(), now=NOW, keep_old=True)
     assert len(secrets) == MAX_SECRETS
 
 
 @pytest.mark.parametrize(
     ("outcome", "delivered", "gone"),
     [
-        (Outcome(200), True, False),
-        (Outcome(299), True, False),
-        (Outcome(300), False, False),
-        (Outcome(410), False, True),
-        (Outcome(error=DeliveryError.TIMEOUT), False, False),
+        (AttemptOutcome(200), True, False),
+        (AttemptOutcome(299), True, False),
+        (AttemptOutcome(300), False, False),
+        (AttemptOutcome(410), False, True),
+        (AttemptOutcome(error=DeliveryError.TIMEOUT), False, False),
     ],
 )
-def test_two_hundreds_are_deliveries(outcome: Outcome, delivered: bool, gone: bool) -> None:
+def test_two_hundreds_are_deliveries(outcome: AttemptOutcome, delivered: bool, gone: bool) -> None:
     assert (outcome.delivered, outcome.gone) == (delivered, gone)

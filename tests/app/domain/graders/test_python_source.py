@@ -25,7 +25,7 @@ GRADE = "def grade(sample, item):\n    return 1.0\n"
         ("x = '\ud800'\n" + GRADE, "half of a surrogate pair"),
         ("x = " + "-" * 20_000 + "1\n" + GRADE, "it cannot be read"),
         ("x = " + "(" * 1_000 + ")" * 1_000 + GRADE, "too many nested parentheses"),
-        ("#" * MAX_SOURCE + "\n" + GRADE, f"at most {MAX_SOURCE} are taken"),
+        ("#" * MAX_SOURCE + "\n" + GRADE, f"more than the limit of {MAX_SOURCE}"),
         ("import socket\n" + GRADE, "line 1: 'socket' cannot work: the sandbox has no network"),
         ("import os, urllib.request\n" + GRADE, "line 1: 'urllib.request' cannot work"),
         ("from urllib import request\n" + GRADE, "line 1: 'urllib.request' cannot work"),

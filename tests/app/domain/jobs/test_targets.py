@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from app.domain.graders.graders import read_grader
-from app.domain.jobs.detectors import Watched
-from app.domain.jobs.stop_rules import REWARD, Watch, reward_of
+from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
+from app.domain.jobs.stop_rules.stop_rules import REWARD, Watch, reward_of
 from app.domain.methods.stop import StopOptions
 from app.domain.rollouts import metrics as names
 from tests.support.curves import noisy
@@ -20,7 +20,7 @@ MOST = 0.07
 """One in twenty, and two standard deviations of 300 jobs beside what ten looks take of it."""
 
 
-def _watch(watched: Watched, value: float) -> Watch:
+def _watch(watched: ObjectiveCurves, value: float) -> Watch:
     off = {name: {"action": "off"} for name, rule in StopOptions() if rule is not None}
     return Watch(StopOptions.model_validate({**off, "target": {"value": value}}), watched)
 
@@ -78,7 +78,9 @@ def test_a_job_clearly_above_its_target_ends(rows: int, target: float, mean: flo
 
 
 def _reached(
-    draw: Callable[[np.random.Generator], NDArray[np.float64]], value: float, watched: Watched
+    draw: Callable[[np.random.Generator], NDArray[np.float64]],
+    value: float,
+    watched: ObjectiveCurves,
 ) -> float:
     """Returns the share of 300 jobs of which ten validations, whose true mean is the target, reach
     it.
@@ -127,7 +129,7 @@ def test_few_rewards_without_a_range_have_students_error(rows: int) -> None:
     assert _reached(draw, 0.0, REWARD) <= MOST
 
 
-def _ends(watched: Watched, value: float, *validations: tuple[float, float]) -> bool:
+def _ends(watched: ObjectiveCurves, value: float, *validations: tuple[float, float]) -> bool:
     """Returns whether 100 rollouts that all earned the same end a job, after validations of which
     the lowest and the highest reward are given.
     """

@@ -6,9 +6,9 @@ import pytest
 
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import (
-    StoredDpo,
-    StoredReinforcement,
-    StoredSupervised,
+    StoredDpoMethod,
+    StoredReinforcementMethod,
+    StoredSupervisedMethod,
     stored_method,
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
@@ -17,15 +17,15 @@ GRADER = {"type": "endpoint", "url": "https://grader.example/", "mine": {"deep":
 DOCUMENTS: list[tuple[dict[str, Any], type, type]] = [
     (
         {"type": "reinforcement", "reinforcement": {"grader": GRADER, "later": 1}, "note": "x"},
-        StoredReinforcement,
+        StoredReinforcementMethod,
         ReinforcementMethod,
     ),
     (
         {"type": "supervised", "supervised": {"train_on": "last"}},
-        StoredSupervised,
+        StoredSupervisedMethod,
         SupervisedMethod,
     ),
-    ({"type": "dpo", "dpo": {"hyperparameters": {"beta": 0.2}}}, StoredDpo, DpoMethod),
+    ({"type": "dpo", "dpo": {"hyperparameters": {"beta": 0.2}}}, StoredDpoMethod, DpoMethod),
 ]
 
 
@@ -51,7 +51,9 @@ def test_an_old_row_is_read_though_its_options_are_refused_today() -> None:
 def test_other_options_keep_the_rest_of_the_document() -> None:
     document = {"type": "supervised", "supervised": {"a": 1}, "note": "x"}
     changed = stored_method(document).with_options({"a": 2})
-    assert changed == StoredSupervised({"type": "supervised", "supervised": {"a": 2}, "note": "x"})
+    assert changed == StoredSupervisedMethod(
+        {"type": "supervised", "supervised": {"a": 2}, "note": "x"}
+    )
     assert document["supervised"] == {"a": 1}
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.domain.rollouts.metrics import (
     REWARD_MEAN,
     ToolMetric,
-    discarded,
+    discard_values,
     discarded_metric,
     drop_non_finite,
     tool_metric,
@@ -43,7 +43,7 @@ def test_other_curves_are_no_tools(name: str) -> None:
 
 def test_discarded_rollouts_are_listed_by_class() -> None:
     values = {discarded_metric("tool"): 2.0, discarded_metric("grader_refused"): 1.0, "a": 3.0}
-    assert discarded(values) == {"grader_refused": 1.0, "tool": 2.0}
+    assert discard_values(values) == {"grader_refused": 1.0, "tool": 2.0}
 
 
 def test_values_that_are_no_points_are_removed_by_name() -> None:

@@ -8,7 +8,7 @@ from typing_extensions import override
 from app.domain.documents.pointers import Path
 from app.domain.secrets import free_form
 from app.domain.secrets.free_form import Found, secrets_in
-from app.domain.secrets.names import Announced
+from app.domain.secrets.names import SecretNameClass
 from app.domain.secrets.urls import shown_url
 
 HIDDEN = "[redacted]"
@@ -162,7 +162,7 @@ def test_schemas_that_refer_to_one_another_are_walked_a_bounded_number_of_times(
         "$defs": {name: {"anyOf": every, "const": "canary"} for name in names},
     }
     visits = 0
-    in_schema = free_form._Walk.in_schema
+    in_schema = free_form._SecretWalk.in_schema
 
     def counted(*arguments: Any) -> Any:
         nonlocal visits
@@ -170,7 +170,7 @@ def test_schemas_that_refer_to_one_another_are_walked_a_bounded_number_of_times(
         assert visits < 2 * len(names) * len(every)
         return in_schema(*arguments)
 
-    monkeypatch.setattr(free_form._Walk, "in_schema", counted)
+    monkeypatch.setattr(free_form._SecretWalk, "in_schema", counted)
     assert "canary" not in repr(shown(schema))
     assert visits > len(names)
 
@@ -243,15 +243,15 @@ def test_schemas_that_contain_one_another_are_walked_once_per_level() -> None:
 def _visits(schema: Any) -> int:
     count = 0
 
-    class Counted(free_form._Walk):
+    class Counted(free_form._SecretWalk):
         @override
-        def below(self, value: Any, path: Path, credential: Announced) -> Iterator[Found]:
+        def below(self, value: Any, path: Path, credential: SecretNameClass) -> Iterator[Found]:
             nonlocal count
             count += 1
             yield from super().below(value, path, credential)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(free_form, "_Walk", Counted)
+        patch.setattr(free_form, "_SecretWalk", Counted)
         list(secrets_in(schema, ()))
     return count
 

@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.secrets.names import Announced, _announced, announced
+from app.domain.secrets.names import SecretNameClass, _secret_name_class, secret_name_class
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from app.domain.secrets.names import Announced, _announced, announced
     ],
 )  # fmt: skip
 def test_a_credential_is_recognised_in_any_spelling(name: str) -> None:
-    assert announced(name) is Announced.ALL
+    assert secret_name_class(name) is SecretNameClass.ALL
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_a_credential_is_recognised_in_any_spelling(name: str) -> None:
     ],
 )  # fmt: skip
 def test_texts_under_a_likely_name_are_secrets(name: str) -> None:
-    assert announced(name) >= Announced.TEXTS
+    assert secret_name_class(name) >= SecretNameClass.TEXTS
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_texts_under_a_likely_name_are_secrets(name: str) -> None:
     ],
 )  # fmt: skip
 def test_numbers_under_a_doubtful_name_stay(name: str) -> None:
-    assert announced(name) < Announced.ALL
+    assert secret_name_class(name) < SecretNameClass.ALL
 
 
 @pytest.mark.parametrize(
@@ -53,26 +53,26 @@ def test_numbers_under_a_doubtful_name_stay(name: str) -> None:
     ],
 )  # fmt: skip
 def test_other_names_are_left_alone(name: str) -> None:
-    assert announced(name) is Announced.NOTHING
+    assert secret_name_class(name) is SecretNameClass.NOTHING
 
 
 def test_a_name_too_long_is_a_credential_and_is_not_kept() -> None:
-    before = _announced.cache_info()
+    before = _secret_name_class.cache_info()
     for number in range(20):
-        assert announced(f"{number}" + "x" * 3_000_000) is Announced.ALL
-    assert _announced.cache_info() == before
-    assert announced("x" * 512) is Announced.NOTHING
+        assert secret_name_class(f"{number}" + "x" * 3_000_000) is SecretNameClass.ALL
+    assert _secret_name_class.cache_info() == before
+    assert secret_name_class("x" * 512) is SecretNameClass.NOTHING
 
 
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("tokens", Announced.TEXTS),
-        ("api_tokens", Announced.ALL),
-        ("secretary", Announced.NOTHING),
-        ("secretariat", Announced.NOTHING),
-        ("secretary_secret", Announced.ALL),
+        ("tokens", SecretNameClass.TEXTS),
+        ("api_tokens", SecretNameClass.ALL),
+        ("secretary", SecretNameClass.NOTHING),
+        ("secretariat", SecretNameClass.NOTHING),
+        ("secretary_secret", SecretNameClass.ALL),
     ],
 )
-def test_counts_and_offices_differ_from_credentials(name: str, kind: Announced) -> None:
-    assert announced(name) is kind
+def test_counts_and_offices_differ_from_credentials(name: str, kind: SecretNameClass) -> None:
+    assert secret_name_class(name) is kind

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from app.cli import main as command_line
-from app.cli import up
+from app.cli.installation import up
 from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import StartPlan, StepPace
 from app.embedded.base_model import preparation
-from app.embedded.base_model.choice import LastModel, ModelChoice, ShippedModel, settle
+from app.embedded.base_model.choice import LastModel, ModelChoice, ShippedModel, settle_base_model
 from app.embedded.base_model.chosen import ChosenModel, read_chosen, write_chosen
 from app.embedded.base_model.request import ModelRequest
 from app.embedded.errors import DataDirBusy, ModelNotFound, WrongOptions
@@ -62,18 +62,18 @@ def test_two_starts_at_once_leave_the_model_of_the_one_that_runs(
     )
     assert read_chosen(data) is None
     with ownership(data):
-        assert settle(first, data, HostSettings()) == first
+        assert settle_base_model(first, data, HostSettings()) == first
         late = Supervisor(data, UpOptions(port, model=second), HostSettings())
         with pytest.raises(DataDirBusy):
             late.run(lambda _: None)
     assert read_chosen(data) == first
-    assert settle(LastModel(), data, HostSettings()) == first
+    assert settle_base_model(LastModel(), data, HostSettings()) == first
 
 
 def test_the_shipped_model_is_the_model_of_later_starts(tmp_path: Path, data: DataDir) -> None:
     write_chosen(data, _chosen(_model(tmp_path, "m")))
-    assert settle(ShippedModel(), data, HostSettings()) is None
-    assert settle(LastModel(), data, HostSettings()) is None
+    assert settle_base_model(ShippedModel(), data, HostSettings()) is None
+    assert settle_base_model(LastModel(), data, HostSettings()) is None
 
 
 def test_a_last_model_whose_directory_is_gone_is_named(tmp_path: Path, data: DataDir) -> None:
@@ -81,7 +81,7 @@ def test_a_last_model_whose_directory_is_gone_is_named(tmp_path: Path, data: Dat
     write_chosen(data, _chosen(directory))
     (directory / "config.json").unlink()
     with pytest.raises(ModelNotFound, match="start with --model Somebody/m once more"):
-        settle(LastModel(), data, HostSettings())
+        settle_base_model(LastModel(), data, HostSettings())
 
 
 def test_the_last_start_s_model_and_an_engine_elsewhere_contradict_each_other(
@@ -89,12 +89,12 @@ def test_the_last_start_s_model_and_an_engine_elsewhere_contradict_each_other(
 ) -> None:
     chosen = _chosen(_model(tmp_path, "m"))
     write_chosen(data, chosen)
-    assert settle(LastModel(), data, HostSettings()) == chosen
+    assert settle_base_model(LastModel(), data, HostSettings()) == chosen
     monkeypatch.setenv("AGENT_RFT_ENGINE_URL", "http://127.0.0.1:1")
     with pytest.raises(WrongOptions, match=r"AGENT_RFT_ENGINE_URL is set: .* --model Somebody/m"):
-        settle(LastModel(), data, HostSettings())
+        settle_base_model(LastModel(), data, HostSettings())
     monkeypatch.setenv("AGENT_RFT_BASE_MODELS", f"[{chosen.spec.model_dump_json()}]")
-    assert settle(LastModel(), data, HostSettings()) is None, "the settings name it"
+    assert settle_base_model(LastModel(), data, HostSettings()) is None, "the settings name it"
 
 
 @pytest.mark.parametrize("kind", ["chosen", "shipped", "last"])

@@ -78,7 +78,7 @@ def test_without_a_network_the_cache_is_used(monkeypatch: pytest.MonkeyPatch) ->
         ("somebody/else", None, False, "the hub has no model somebody/else"),
         (HUB_ID, "v7", False, "has no revision 'v7'"),
         (HUB_ID, None, True, "accept its terms"),
-        ("no-such-directory", None, False, "it is no hub id such as"),
+        ("no-such-directory", None, False, "it is not a hub id such as"),
     ],
 )
 def test_what_the_hub_does_not_give_is_named(

@@ -23,7 +23,7 @@ from app.gateways.egress.guard import EgressPolicy
 from app.gateways.egress.headers import check_headers
 from tests.support.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import (
-    Received,
+    ReceivedRequest,
     Reply,
     endpoint,
 )
@@ -51,7 +51,7 @@ async def test_a_call_arrives_as_it_was_given() -> None:
 async def test_redirects_are_not_followed(status: int) -> None:
     async with endpoint(lambda _: Reply()) as canary:
 
-        def script(_: Received) -> Reply:
+        def script(_: ReceivedRequest) -> Reply:
             return Reply(status, headers={"Location": canary.url("/caught")})
 
         async with endpoint(script) as server:
@@ -63,7 +63,7 @@ async def test_redirects_are_not_followed(status: int) -> None:
 
 
 async def test_cookies_are_not_sent_back() -> None:
-    def script(_: Received) -> Reply:
+    def script(_: ReceivedRequest) -> Reply:
         return Reply(headers={"Set-Cookie": "tenant=a; Path=/"})
 
     async with endpoint(script) as server:

@@ -15,7 +15,7 @@ from app.gateways.egress.egress import (
 )
 from tests.support.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import (
-    Received,
+    ReceivedRequest,
     Reply,
     Script,
     Stream,
@@ -27,7 +27,7 @@ from tests.support.patience import PATIENCE_S
 MIB = 1_048_576
 
 
-def raw(*chunks: bytes, pause_s: float = 0.0) -> Callable[[Received], Stream]:
+def raw(*chunks: bytes, pause_s: float = 0.0) -> Callable[[ReceivedRequest], Stream]:
     async def stream() -> Stream:
         for chunk in chunks:
             yield chunk
@@ -36,7 +36,7 @@ def raw(*chunks: bytes, pause_s: float = 0.0) -> Callable[[Received], Stream]:
     return lambda _: stream()
 
 
-def endless(head: bytes, chunk: bytes) -> Callable[[Received], Stream]:
+def endless(head: bytes, chunk: bytes) -> Callable[[ReceivedRequest], Stream]:
     async def stream() -> Stream:
         yield head
         for _ in count():
@@ -159,7 +159,7 @@ async def test_fifty_hostile_endpoints_do_not_stall_the_loop() -> None:
     scripts = [script for script, _ in HOSTILE.values()]
     numbers = count()
 
-    def in_turn(request: Received) -> Reply | Stream | Awaitable[Reply]:
+    def in_turn(request: ReceivedRequest) -> Reply | Stream | Awaitable[Reply]:
         return scripts[next(numbers) % len(scripts)](request)
 
     with endpoint_in_thread(in_turn) as server:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from app.disk.committed import commit_directory, verify_directory
 from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.inference import Completion, InMemoryInference
 from app.gateways.objects import LocalObjects
-from workers.learning.committed import commit_directory, verify_directory
 
 SIZE = 10_000
 

@@ -27,7 +27,7 @@ from app.gateways.inference.judges import build_judge_egress
 from app.settings.egress import EgressSettings
 from app.settings.embeddings import EmbeddingSettings
 from tests.support.embedding_server import embedded, embeds, vector_of
-from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollouts import SECRET_KEY
 
 
@@ -73,7 +73,7 @@ async def test_a_text_is_requested_once() -> None:
 
 
 async def test_a_refused_text_costs_no_other_one() -> None:
-    def picky(received: Received) -> Reply:
+    def picky(received: ReceivedRequest) -> Reply:
         refused = any("too long" in text for text in received.json["input"])
         return Reply(400, json={"error": {"message": "key-1"}}) if refused else embeds(received)
 
@@ -96,7 +96,7 @@ async def test_a_reply_that_is_too_large_is_requested_in_parts() -> None:
 
 
 async def test_numbers_may_come_as_base64_and_in_any_order() -> None:
-    def encoded(received: Received) -> Reply:
+    def encoded(received: ReceivedRequest) -> Reply:
         texts = received.json["input"]
         data = [
             {
@@ -141,10 +141,10 @@ async def test_an_odd_reply_is_a_fault(content: Any) -> None:
 async def test_an_unavailable_server_is_a_fault_and_called_again_later() -> None:
     replies = [Reply(503), Reply(503), Reply(503)]
 
-    def away(received: Received) -> Reply:
+    def unavailable(received: ReceivedRequest) -> Reply:
         return replies.pop() if replies else embeds(received)
 
-    async with embedding(away) as (embeddings, _):
+    async with embedding(unavailable) as (embeddings, _):
         with pytest.raises(EmbeddingFault) as caught:
             await embeddings.embed(["a"])
         assert (caught.value.kind, caught.value.message) == (FaultKind.ERROR, "answered 503")

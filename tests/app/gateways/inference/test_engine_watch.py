@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import Completion, EngineAway
+from app.gateways.inference.inference import Completion, EngineUnavailable
 from tests.support.patience import PATIENCE_S
 
 STILL_S = 2.4
@@ -43,6 +43,9 @@ class Engine:
         self._read()
         count = self.reads if self.computes else 5
         lines = f"# HELP x\nvllm:iteration_tokens_total_count {count}\nhttp_requests {self.reads}\n"
+        for name in ("waiting", "running"):  # arrivals change them, in a stuck engine too
+            gauge = f"vllm:num_requests_{name}"
+            lines += f'# TYPE {gauge} gauge\n{gauge}{{engine="0"}} {self.reads}\n'
         return web.Response(text=lines)
 
     def _read(self) -> None:
@@ -91,11 +94,11 @@ async def test_a_turn_lasts_as_long_as_the_engine_computes(engine: Engine) -> No
 
 
 @pytest.mark.parametrize("engine", [{"has_counters": True, "computes": False}], indirect=True)
-async def test_an_engine_that_answers_its_probe_and_computes_nothing_is_away(
+async def test_an_engine_that_answers_its_probe_and_computes_nothing_is_unavailable(
     engine: Engine,
 ) -> None:
     client = HttpInference(engine.url, still_s=STILL_S)
-    with pytest.raises(EngineAway, match="computes nothing"):
+    with pytest.raises(EngineUnavailable, match="computes nothing"):
         await _turn(client)
     await client.aclose()
     assert 0 < engine.reads < LONG_TURN

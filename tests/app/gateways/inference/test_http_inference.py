@@ -12,7 +12,7 @@ from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import (
     AdapterMissing,
     Completion,
-    EngineAway,
+    EngineUnavailable,
     InMemoryInference,
 )
 from tests.support.engines.scripted_engine import ScriptedEngine
@@ -83,7 +83,12 @@ async def test_prompt_logprobs_are_left_out_unless_requested(
 
 @pytest.mark.parametrize(
     ("status", "error"),
-    [(404, AdapterMissing), (400, InvalidRequest), (500, EngineAway), (503, EngineAway)],
+    [
+        (404, AdapterMissing),
+        (400, InvalidRequest),
+        (500, EngineUnavailable),
+        (503, EngineUnavailable),
+    ],
 )
 async def test_statuses_become_errors(
     engine: ScriptedEngine, inference: HttpInference, status: int, error: type[Exception]
@@ -113,7 +118,7 @@ async def test_a_refused_key_is_not_worth_waiting_for(
     engine.status, engine.body = 401, {"error": "Unauthorized"}
     with pytest.raises(Unavailable) as caught:
         await _complete(inference)
-    assert not isinstance(caught.value, EngineAway)
+    assert not isinstance(caught.value, EngineUnavailable)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +134,7 @@ async def test_a_reply_of_unknown_shape_is_the_engines_fault(
     engine: ScriptedEngine, inference: HttpInference, body: Any
 ) -> None:
     engine.body = body
-    with pytest.raises(EngineAway):
+    with pytest.raises(EngineUnavailable):
         await _complete(inference)
 
 
@@ -137,17 +142,19 @@ async def test_a_404_that_is_not_about_a_model_is_no_missing_adapter(
     engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     engine.status, engine.body = 404, {"detail": "Not Found"}
-    with pytest.raises(EngineAway):
+    with pytest.raises(EngineUnavailable):
         await _complete(inference)
 
 
-async def test_a_dropped_connection_and_a_silent_engine_are_away(engine: ScriptedEngine) -> None:
+async def test_a_dropped_connection_and_a_silent_engine_are_unavailable(
+    engine: ScriptedEngine,
+) -> None:
     client = HttpInference(engine.url, still_s=0.2)
     engine.cut_off = True
-    with pytest.raises(EngineAway):
+    with pytest.raises(EngineUnavailable):
         await _complete(client)
     engine.cut_off, engine.hang = False, True
-    with pytest.raises(EngineAway, match="in time"):
+    with pytest.raises(EngineUnavailable, match="in time"):
         await _complete(client)
     await client.aclose()
 
@@ -170,7 +177,7 @@ async def test_an_engine_reports_its_machine_or_does_not(
 async def test_a_port_without_a_listener_is_unavailable(unused_tcp_port: int) -> None:
     client = HttpInference(f"http://127.0.0.1:{unused_tcp_port}")
     assert await client.healthy() is False
-    with pytest.raises(EngineAway):
+    with pytest.raises(EngineUnavailable):
         await client.model_names()
     await client.aclose()
 
@@ -208,11 +215,11 @@ async def test_an_adapter_that_a_sound_engine_cannot_load_is_an_invalid_request(
         await inference.load_adapter("job@v2", Path("/adapters/2"))
 
 
-async def test_an_engine_that_fails_altogether_is_away(
+async def test_an_engine_that_fails_altogether_is_unavailable(
     engine: ScriptedEngine, inference: HttpInference
 ) -> None:
     engine.status = 500
-    with pytest.raises(EngineAway):
+    with pytest.raises(EngineUnavailable):
         await inference.load_adapter("job@v2", Path("/adapters/2"))
 
 
@@ -267,8 +274,8 @@ async def test_the_twin_keeps_the_contract() -> None:
     assert await twin.model_names() == ["base", "v1"]
     with pytest.raises(InvalidRequest):
         await twin.load_adapter("v1", Path("/a"))
-    twin.away = True
-    with pytest.raises(EngineAway):
+    twin.unavailable = True
+    with pytest.raises(EngineUnavailable):
         await twin.complete("base", [1], max_tokens=9, **wanted)
 
 

@@ -26,7 +26,7 @@ from app.gateways.objects import LocalObjects
 from app.settings.egress import EgressSettings
 from app.settings.judges import JudgeSettings
 from tests.support.chat_engine import ChatEngine, chat_engine
-from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.stored import store_directory
 
 SECRET_KEY = "a service secret key of 32 bytes and more"
@@ -154,17 +154,17 @@ async def test_a_tuned_model_that_is_lost_again_at_once_is_waited_for(
     assert len(engine.bodies) == 6
 
 
-async def test_an_engine_that_is_away_for_a_moment_is_waited_for(engine: ChatEngine) -> None:
+async def test_an_engine_that_is_unavailable_for_a_moment_is_waited_for(engine: ChatEngine) -> None:
     engine.refusals += [(503, "busy"), (500, "broken")]
     reply = await ask(question("tiny"), engine_url=engine.url, models=BASE)
     assert isinstance(reply, JudgeReply)
     assert len(engine.bodies) == 3
 
 
-async def test_an_engine_that_stays_away_is_a_fault() -> None:
+async def test_an_engine_that_stays_unavailable_is_a_fault() -> None:
     fault = await ask(question("tiny"), models=BASE)
     assert isinstance(fault, JudgeFault)
-    assert (fault.kind, fault.message) == (FaultKind.UNREACHABLE, "the engine is away")
+    assert (fault.kind, fault.message) == (FaultKind.UNREACHABLE, "the engine is unavailable")
 
 
 async def test_an_engine_that_hangs_is_a_fault_in_time(engine: ChatEngine) -> None:
@@ -198,7 +198,9 @@ async def test_an_unknown_model_is_a_fault() -> None:
     assert fault.message == "the model 'nobody' does not exist"
 
 
-async def served(script: Script, **changes: Any) -> tuple[JudgeReply | JudgeFault, list[Received]]:
+async def served(
+    script: Script, **changes: Any
+) -> tuple[JudgeReply | JudgeFault, list[ReceivedRequest]]:
     """Asks a model on a server of the operator."""
     async with endpoint(script) as server:
         settings = JudgeSettings.model_validate(
@@ -251,7 +253,7 @@ async def test_what_would_not_change_is_not_tried_again(status: int) -> None:
 
 
 async def test_a_server_without_structured_output_gets_the_format_in_its_prompt() -> None:
-    def script(request: Received) -> Reply:
+    def script(request: ReceivedRequest) -> Reply:
         if "response_format" in request.json:
             return Reply(400, {"error": {"message": "json_schema is not supported"}})
         return Reply(json=COMPLETION)

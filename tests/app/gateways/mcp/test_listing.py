@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from mcp.client.session import ClientSession
 
-from tests.support.endpoints import Received, Reply, Script, Stream, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, Script, Stream, endpoint
 from tests.support.mcp_clients import egress_to, listing_of, spec
 from tests.support.mcp_server import mcp_server
 
@@ -12,7 +12,7 @@ MODERN = "2026-07-28"
 MIB = 1_048_576
 
 
-async def _flood(_: Received) -> Stream:
+async def _flood(_: ReceivedRequest) -> Stream:
     yield b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
     for _each in range(10):
         yield b"data: " + b"x" * MIB + b"\n\n"
@@ -21,24 +21,24 @@ async def _flood(_: Received) -> Stream:
 COMPLETE = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
 
 
-def _result(request: Received, result: Any, **reply: Any) -> Reply:
+def _result(request: ReceivedRequest, result: Any, **reply: Any) -> Reply:
     content = {"jsonrpc": "2.0", "id": request.json["id"], "result": result}
     return Reply(**{"json": content, "headers": {"Content-Type": "application/json"}, **reply})
 
 
-def _paged(request: Received) -> Reply:
+def _paged(request: ReceivedRequest) -> Reply:
     """Lists a page after page for ever."""
     number = int(request.json["params"].get("cursor") or 0) + 1
     tool = {"name": f"tool_{number}", "inputSchema": {"type": "object"}}
     return _result(request, {"tools": [tool], "nextCursor": str(number), **COMPLETE})
 
 
-def _twice(request: Received) -> Reply:
+def _twice(request: ReceivedRequest) -> Reply:
     tool = {"name": "a", "inputSchema": {"type": "object"}}
     return _result(request, {"tools": [tool, tool], **COMPLETE})
 
 
-def _large(request: Received) -> Reply:
+def _large(request: ReceivedRequest) -> Reply:
     """Lists pages of almost the size that a reply may have."""
     number = int(request.json["params"].get("cursor") or 0) + 1
     tool = {
@@ -49,7 +49,7 @@ def _large(request: Received) -> Reply:
     return _result(request, {"tools": [tool], "nextCursor": str(number), **COMPLETE})
 
 
-def _deep(request: Received) -> Reply:
+def _deep(request: ReceivedRequest) -> Reply:
     schema: dict[str, Any] = {"type": "object"}
     for _ in range(300):
         schema = {"type": "object", "properties": {"a": schema}}
@@ -87,7 +87,7 @@ def _mere(status: int) -> Script:
 
 
 def _of_version(version: Any, **headers: str) -> Script:
-    def answer(request: Received) -> Reply:
+    def answer(request: ReceivedRequest) -> Reply:
         if request.json["method"] != "initialize":
             return Reply(400)
         info = {"name": "x", "version": "1"}
@@ -146,7 +146,7 @@ async def test_an_error_of_the_library_is_the_servers_fault(
 def scripted(listing: Any) -> Script:
     """A server of the newest version whose listing is scripted."""
 
-    def answer(request: Received) -> Any:
+    def answer(request: ReceivedRequest) -> Any:
         if request.json["method"] == "server/discover":
             found = {"supportedVersions": [MODERN], "capabilities": {}}
             return _result(request, {**found, **COMPLETE})
@@ -171,7 +171,7 @@ async def test_the_faults_of_long_names_are_few_and_short() -> None:
     listing = [{"name": name, "inputSchema": {"type": "object"}} for name in named]
     unknown = [f"zzz{number}" for number in range(128)]
 
-    def answer(request: Received) -> Reply:
+    def answer(request: ReceivedRequest) -> Reply:
         return _result(request, {"tools": listing, **COMPLETE})
 
     async with endpoint(scripted(answer)) as server, egress_to(server) as egress:
@@ -193,7 +193,7 @@ async def test_the_faults_of_long_names_are_few_and_short() -> None:
 async def test_credentials_that_a_server_repeats_are_kept_nowhere() -> None:
     token, quoted, short = "canary-token-1", 'canary"quoted\\key', "abc1234"
 
-    def answer(request: Received) -> Reply:
+    def answer(request: ReceivedRequest) -> Reply:
         sent = " ".join(request.headers[name] for name in ("authorization", "x-key", "x-short"))
         schema = {"type": "object", "properties": {sent: {"description": f"send {sent}"}}}
         tool = {"name": f"a_{token}", "description": f"You sent {sent}.", "inputSchema": schema}
@@ -215,7 +215,7 @@ async def test_credentials_that_a_server_repeats_are_kept_nowhere() -> None:
 
 
 async def test_a_listing_that_does_not_end_is_abandoned() -> None:
-    async def silent(_: Received) -> Stream:
+    async def silent(_: ReceivedRequest) -> Stream:
         await asyncio.Event().wait()
         yield b""
 

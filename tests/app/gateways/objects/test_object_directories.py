@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from app.disk.committed import verify_directory
 from app.domain.errors import NoFreeSpace
 from app.domain.models.manifests import ManifestMismatch
 from app.gateways.free_space import FreeSpace
 from app.gateways.objects import LocalObjects, Objects, put_bytes
-from tests.support.stored_objects import below, committed, found, read
-from workers.learning.committed import verify_directory
+from tests.support.stored_objects import below, committed_directory, matching_objects, read
 
 
 async def test_a_directory_returns_as_it_was(objects: Objects, tmp_path: Path) -> None:
-    directory = committed(tmp_path / "made", weights=b"w" * 9_000_000, config=b"{}")
+    directory = committed_directory(tmp_path / "made", weights=b"w" * 9_000_000, config=b"{}")
     await objects.put_directory("jobs/a/adapter", directory)
     names = ["config", "manifest.json", "weights"]
     assert await below(objects, "jobs/a/adapter") == [f"jobs/a/adapter/{name}" for name in names]
@@ -30,10 +30,10 @@ async def test_a_directory_returns_as_it_was(objects: Objects, tmp_path: Path) -
 
 
 async def test_a_version_is_never_overwritten(objects: Objects, tmp_path: Path) -> None:
-    first = committed(tmp_path / "first", file=b"1")
+    first = committed_directory(tmp_path / "first", file=b"1")
     await objects.put_directory("a", first)
     with pytest.raises(FileExistsError):
-        await objects.put_directory("a", committed(tmp_path / "second", file=b"2"))
+        await objects.put_directory("a", committed_directory(tmp_path / "second", file=b"2"))
     assert await read(objects, "a/file") == b"1"
     with pytest.raises(FileExistsError):
         await objects.fetch_directory("a", first)
@@ -60,7 +60,7 @@ def _flip(content: bytes) -> bytes:
 async def test_a_damaged_directory_is_not_fetched(
     objects: Objects, tmp_path: Path, name: str, damage: Callable[[bytes], bytes] | None
 ) -> None:
-    await objects.put_directory("a", committed(tmp_path / "made", file=b"1", other=b"3"))
+    await objects.put_directory("a", committed_directory(tmp_path / "made", file=b"1", other=b"3"))
     content = await read(objects, f"a/{name}")
     await objects.delete(f"a/{name}")
     if damage is not None:
@@ -68,7 +68,7 @@ async def test_a_damaged_directory_is_not_fetched(
     with pytest.raises((ManifestMismatch, FileNotFoundError)):
         await objects.fetch_directory("a", tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
-    assert found(tmp_path, ".*") == []
+    assert matching_objects(tmp_path, ".*") == []
 
 
 def _link_outside(path: Path) -> None:
@@ -87,7 +87,7 @@ def _subdirectory(path: Path) -> None:
 async def test_a_directory_of_other_than_plain_files_is_not_stored(
     objects: Objects, tmp_path: Path, name: str, make: Callable[[Path], None]
 ) -> None:
-    directory = committed(tmp_path / "made", file=b"1")
+    directory = committed_directory(tmp_path / "made", file=b"1")
     (directory / name).unlink(missing_ok=True)
     make(directory / name)
     with pytest.raises(ManifestMismatch, match=f"{name} is not a plain file"):
@@ -103,7 +103,7 @@ async def test_other_than_plain_files_in_the_root_are_not_fetched(
     tmp_path: Path, name: str, make: Callable[[Path], None]
 ) -> None:
     objects = LocalObjects(tmp_path / "objects")
-    await objects.put_directory("a", committed(tmp_path / "made", file=b"1"))
+    await objects.put_directory("a", committed_directory(tmp_path / "made", file=b"1"))
     await objects.delete(f"a/{name}")
     make(tmp_path / "objects" / "a" / name)
     with pytest.raises(ManifestMismatch):
@@ -118,7 +118,7 @@ async def test_other_than_plain_files_in_the_root_are_not_fetched(
 async def test_an_object_below_a_stored_directory_damages_it(
     objects: Objects, tmp_path: Path
 ) -> None:
-    await objects.put_directory("a", committed(tmp_path / "made", file=b"1"))
+    await objects.put_directory("a", committed_directory(tmp_path / "made", file=b"1"))
     await put_bytes(objects, "a/deep/file", b"2")
     with pytest.raises(ManifestMismatch, match="deep"):
         await objects.fetch_directory("a", tmp_path / "copy")
@@ -135,14 +135,14 @@ async def test_a_manifest_that_names_a_path_writes_nothing_there(
     await put_bytes(objects, "a/manifest.json", b'{"sha256": {"../../up": "0"}}')
     with pytest.raises(ManifestMismatch):
         await objects.fetch_directory("a", tmp_path / "deep" / "copy")
-    assert found(tmp_path, "up*") == []
+    assert matching_objects(tmp_path, "up*") == []
 
 
 async def test_a_local_storage_below_the_minimum_takes_no_directory(tmp_path: Path) -> None:
     free = [10]
     space = FreeSpace(tmp_path, minimum_bytes=20, measure=lambda _path: free[0])
     objects = LocalObjects(tmp_path / "objects", space=space)
-    made = committed(tmp_path / "made", file=b"1")
+    made = committed_directory(tmp_path / "made", file=b"1")
     with pytest.raises(NoFreeSpace):
         await objects.put_directory("a", made)
     assert not (tmp_path / "objects").exists()

@@ -10,8 +10,8 @@ import pytest
 
 from app.domain.errors import NoFreeSpace, TooLarge
 from app.gateways.free_space import FreeSpace
-from app.gateways.objects import LocalObjects, Objects, fetched, put_bytes
-from tests.support.stored_objects import below, chunks, committed, found, read
+from app.gateways.objects import LocalObjects, Objects, local_copy, put_bytes
+from tests.support.stored_objects import below, chunks, committed_directory, matching_objects, read
 
 WRITABLE = 0o222
 BAD_KEYS = (
@@ -107,12 +107,12 @@ async def test_a_fetched_file_outlives_its_object(objects: Objects, tmp_path: Pa
 
 async def test_a_fetched_file_is_there_while_it_is_read(objects: Objects, tmp_path: Path) -> None:
     await put_bytes(objects, "a/b", b"here")
-    async with fetched(objects, "a/b", tmp_path / "work") as path:
+    async with local_copy(objects, "a/b", tmp_path / "work") as path:
         file = path.open("rb")
     with file:
         assert file.read() == b"here"
     with pytest.raises(FileNotFoundError):
-        async with fetched(objects, "a/c", tmp_path / "work"):
+        async with local_copy(objects, "a/c", tmp_path / "work"):
             pytest.fail("there is no such object")
     assert list((tmp_path / "work").iterdir()) == []
 
@@ -120,7 +120,7 @@ async def test_a_fetched_file_is_there_while_it_is_read(objects: Objects, tmp_pa
 async def test_a_fetched_file_is_read_only(objects: Objects, tmp_path: Path) -> None:
     """It may be the stored file itself, under a second name."""
     await put_bytes(objects, "one", b"1")
-    await objects.put_directory("a", committed(tmp_path / "made", file=b"1"))
+    await objects.put_directory("a", committed_directory(tmp_path / "made", file=b"1"))
     await objects.fetch("one", tmp_path / "one")
     await objects.fetch_directory("a", tmp_path / "copy")
     files = [tmp_path / "one", *(tmp_path / "copy").iterdir()]
@@ -154,18 +154,18 @@ async def test_a_key_has_one_spelling(objects: Objects, tmp_path: Path) -> None:
     await put_bytes(objects, "a//b/./c", b"x")
     assert await read(objects, "a/b/c") == await read(objects, "./a/b//c/") == b"x"
     assert [child.key for child in await objects.children("a//b/")] == ["a/b/c"]
-    await objects.put_directory("d//e", committed(tmp_path / "made", file=b"1"))
+    await objects.put_directory("d//e", committed_directory(tmp_path / "made", file=b"1"))
     await objects.fetch_directory("d/./e", tmp_path / "copy")
     assert (tmp_path / "copy" / "file").read_bytes() == b"1"
     with pytest.raises(FileExistsError):
-        await objects.put_directory("d/e/", committed(tmp_path / "again", file=b"1"))
+        await objects.put_directory("d/e/", committed_directory(tmp_path / "again", file=b"1"))
     await objects.delete("a//b")
     assert await objects.children("a/b") == []
 
 
 @pytest.mark.parametrize("key", BAD_KEYS)
 async def test_a_key_never_leaves_the_root(objects: Objects, tmp_path: Path, key: str) -> None:
-    made = committed(tmp_path / "made", file=b"1")
+    made = committed_directory(tmp_path / "made", file=b"1")
     for call in (
         objects.put(key, chunks(b"x")),
         read(objects, key),
@@ -185,4 +185,4 @@ async def test_a_local_storage_stops_at_the_minimum_in_the_middle_of_a_file(tmp_
     objects = LocalObjects(tmp_path / "objects", space=space)
     with pytest.raises(NoFreeSpace, match="less than 0 MB of free disk space"):
         await objects.put("file", chunks(b"1", b"2", b"3"))
-    assert found(tmp_path, "*file*") == []
+    assert matching_objects(tmp_path, "*file*") == []

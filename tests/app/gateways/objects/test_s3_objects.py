@@ -72,7 +72,7 @@ async def test_a_server_that_fails_for_a_moment_is_called_again(tmp_path: Path) 
     assert failures < 0
 
 
-async def test_a_server_that_is_away_is_unavailable_and_no_secret_is_logged() -> None:
+async def test_a_server_that_is_unavailable_is_unavailable_and_no_secret_is_logged() -> None:
     objects = S3Objects(_settings("http://127.0.0.1:9"))
     with capture_logs() as logs, pytest.raises(Unavailable):
         await put_bytes(objects, "a", b"x")

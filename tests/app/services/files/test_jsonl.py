@@ -29,7 +29,7 @@ def fault(content: bytes, purpose: str = "fine-tune", *, block: int = 1 << 20) -
 
 def by_the_standard_library(line: bytes) -> bool:
     """The same question answered by building the value. Python's parser also takes NaN and halves
-    of surrogate pairs, which are no JSON, and refuses integers of very many digits.
+    of surrogate pairs, which are not JSON, and refuses integers of very many digits.
     """
 
     def refuse(name: str) -> None:

@@ -6,9 +6,13 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.domain.errors import InvalidRequest
-from app.grading.calibration import MAX_SAMPLES, Sample
-from app.services.registry import calibration_files
-from app.services.registry.calibration_files import MAX_SAMPLE_BYTES, check_number, read_samples
+from app.grading.calibration.calibration import MAX_SAMPLES, Sample
+from app.services.registry.calibrations import calibration_files
+from app.services.registry.calibrations.calibration_files import (
+    MAX_SAMPLE_BYTES,
+    check_number,
+    read_samples,
+)
 
 LINE = b'{"model_sample": "Ulm", "item": {"n": 1}}\n'
 
@@ -58,8 +62,8 @@ async def test_too_many_samples_are_refused_with_their_number_wherever_they_are(
     ("content", "said"),
     [
         (b"\n \n", "There are no samples"),
-        (LINE + b"\n{", "Line 3 of the file is no JSON object"),
-        (LINE + b'{"model_sample": 7}', "Line 2 of the file is no JSON object"),
+        (LINE + b"\n{", "Line 3 of the file is not a JSON object"),
+        (LINE + b'{"model_sample": 7}', "Line 2 of the file is not a JSON object"),
         (
             LINE + b'{"model_sample": "x", "item": {"a": [' + b"0," * 25_000 + b"0]}}",
             "Line 2 of the file contains more than 25000 values.",
@@ -76,15 +80,15 @@ async def test_too_many_samples_are_refused_with_their_number_wherever_they_are(
         (b'{"sample": {"tool_calls": []}}', "'sample' in line 1 of the file has no text"),
         (
             b'{"sample": {"output_text": "y", "tool_calls": "a"}}',
-            "'sample' in line 1 of the file has a 'tool_calls' that is no list of objects",
+            "'sample' in line 1 of the file has a 'tool_calls' that is not a list of objects",
         ),
         (
             b'{"sample": {"output_text": "y", "turns": [7]}}',
-            "'sample' in line 1 of the file has a 'turns' that is no list of objects",
+            "'sample' in line 1 of the file has a 'turns' that is not a list of objects",
         ),
         (
             b'{"sample": {"output_text": "y", "stop_reason": 7}}',
-            "'sample' in line 1 of the file has a 'stop_reason' that is no text",
+            "'sample' in line 1 of the file has a 'stop_reason' that is not text",
         ),
         (LINE + b" " * 7 + b"x" * (MAX_SAMPLE_BYTES + 1), "Line 2 of the file is longer"),
     ],

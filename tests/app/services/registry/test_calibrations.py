@@ -9,12 +9,12 @@ import pytest
 
 from app.domain.errors import InvalidRequest, NotFound, RateLimited
 from app.domain.graders.graders import read_grader
-from app.grading.calibration import Sample
+from app.grading.calibration.calibration import Sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 from app.services.files.files import FileService
-from app.services.registry import calibrations
-from app.services.registry.baseline_samples import BaselineSamples
-from app.services.registry.calibrations import CalibrationService, calibration_slots
+from app.services.registry.calibrations import calibrations
+from app.services.registry.calibrations.baseline_samples import BaselineSamples
+from app.services.registry.calibrations.calibrations import CalibrationService, calibration_slots
 from app.services.registry.trials import TrialService
 
 GRADER = read_grader({"type": "contains", "needles": ["x"]})
@@ -22,21 +22,23 @@ SAMPLES = [Sample(text, {"n": number}) for number, text in enumerate("xyxyxy")]
 
 
 class _Scorer:
-    """Scores 1 for a text with an x, and never suspends. A scorer `away` scores nothing."""
+    """Scores 1 for a text with an x, and never suspends. A scorer `unavailable` scores nothing."""
 
-    def __init__(self, *, away: bool) -> None:
-        self._away = away
+    def __init__(self, *, unavailable: bool) -> None:
+        self._unavailable = unavailable
 
     async def score(self, request: GradeRequest) -> ScoreResult:
-        if self._away:
-            raise ScoreFault("unreachable", "it is away", source="judge", errors=GraderErrors())
+        if self._unavailable:
+            raise ScoreFault(
+                "unreachable", "it is unavailable", source="judge", errors=GraderErrors()
+            )
         return ScoreResult(float("x" in request.sample["output_text"]))
 
 
 class _Trials:
     async def scorer(self, grader: object, param: str) -> _Scorer:
         assert grader is GRADER
-        return _Scorer(away=param == "compare_with")
+        return _Scorer(unavailable=param == "compare_with")
 
     def computing(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -122,7 +124,7 @@ async def test_others_run_between_the_scores_of_a_scorer_that_never_suspends() -
             await asyncio.sleep(0)
 
     beside = asyncio.create_task(other())
-    await calibrations._score_all(_Scorer(away=False), SAMPLES * 80)
+    await calibrations._score_all(_Scorer(unavailable=False), SAMPLES * 80)
     beside.cancel()
     assert turns >= 480 // 16
 

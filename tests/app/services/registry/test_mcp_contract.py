@@ -9,8 +9,8 @@ import pytest
 from app.domain.tools.mcp_contract import McpCallPlan
 from app.domain.tools.mcp_resources import reading_tool_name
 from app.gateways.mcp.session import LONGEST_END_S
-from app.services.registry.contract_tests import Deadline
-from app.services.registry.mcp_contract import McpContractService
+from app.services.registry.contracts.contract_tests import Deadline
+from app.services.registry.contracts.mcp_contract import McpContractService
 from app.settings.egress import EgressSettings
 from app.slots.project_slots import ProjectSlots
 from tests.support.mcp_clients import SIGNER, egress_to, spec

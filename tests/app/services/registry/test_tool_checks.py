@@ -1,9 +1,9 @@
 from app.domain.tools.contract import CallPlan
 from app.domain.tools.tools import ToolSpec
-from app.services.registry.tool_checks import run_checks
-from app.services.registry.tool_contract import ContractTest
-from app.services.registry.tool_latency import percentile
-from tests.support.endpoints import Received, Reply, endpoint
+from app.services.registry.contracts.tool_checks import run_checks
+from app.services.registry.contracts.tool_contract import ContractTest
+from app.services.registry.contracts.tool_latency import percentile
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.rollouts import SECRET_KEY, egress_to
 
 
@@ -26,7 +26,7 @@ async def test_a_hang_is_one_failed_call_and_the_rest_is_skipped() -> None:
 
 
 async def test_calls_that_hang_under_load_are_counted() -> None:
-    def tires(_: Received) -> Reply:
+    def tires(_: ReceivedRequest) -> Reply:
         return Reply(json={"output": "x"}, delay_s=60 if len(server.received) > 8 else 0)
 
     async with endpoint(tires) as server:

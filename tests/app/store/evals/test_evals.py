@@ -14,14 +14,14 @@ from app.domain.models.tuned_models import TunedModel
 from app.store.evals.claims import eval_claims
 from app.store.leases.leases import Lease
 from tests.support import stack
-from tests.support.store.claims import claim_row, held, run_unit
+from tests.support.store.claims import claim_row, claimed_rows, run_unit
 from tests.support.store.evals import a_run, claim, item, write
 from tests.support.store.rows import Rows
 
 
 async def a_model(rows: Rows) -> str:
     job = await rows.job()
-    async with run_unit(rows, await held(rows, job)) as unit:
+    async with run_unit(rows, await claimed_rows(rows, job)) as unit:
         await unit.models.insert(
             TunedModel("ft:m", "", job.id, "tiny", new_id("model-"), "k", 1, 0),
         )

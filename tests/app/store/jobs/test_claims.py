@@ -6,7 +6,7 @@ from app.domain.errors import LeaseLost, WrongState
 from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
 from app.domain.jobs.usage import Usage
 from app.store.jobs.claims import job_claims
-from tests.support.store.claims import LEASE_S, claim, held, run_unit
+from tests.support.store.claims import LEASE_S, claim, claimed_rows, run_unit
 from tests.support.store.new_jobs import CREATED
 from tests.support.store.rows import Rows
 
@@ -20,8 +20,8 @@ async def test_of_many_claimers_one_gets_the_job(rows: Rows) -> None:
 
 async def test_an_expired_lease_is_claimed_with_a_higher_fence(rows: Rows) -> None:
     job = await rows.job()
-    old = await held(rows, job, lease_s=-1)
-    new = await held(rows, job)
+    old = await claimed_rows(rows, job, lease_s=-1)
+    new = await claimed_rows(rows, job)
     assert (old.fence, new.fence) == (1, 2)
     async with job_claims(rows.worker) as unit:
         with pytest.raises(LeaseLost):
@@ -31,7 +31,7 @@ async def test_an_expired_lease_is_claimed_with_a_higher_fence(rows: Rows) -> No
 
 async def test_a_cancel_takes_the_fence_away(rows: Rows) -> None:
     job = await rows.job()
-    claimed = await held(rows, job)
+    claimed = await claimed_rows(rows, job)
     async with rows.app.tenant(rows.first) as unit:
         cancelled = await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
     assert cancelled.status is JobStatus.CANCELLED
@@ -45,7 +45,7 @@ async def test_a_cancel_takes_the_fence_away(rows: Rows) -> None:
 
 async def test_a_pause_is_requested_and_carried_out(rows: Rows) -> None:
     job = await rows.job()
-    claimed = await held(rows, job)
+    claimed = await claimed_rows(rows, job)
     async with run_unit(rows, claimed) as run:
         await run.jobs.mark_validated(10, job.method)
         await run.jobs.mark_running()
@@ -58,19 +58,19 @@ async def test_a_pause_is_requested_and_carried_out(rows: Rows) -> None:
     assert await claim(rows, job) is None
     async with rows.app.tenant(rows.first) as unit:
         await unit.jobs.mark_queued(job.id)
-    assert (await held(rows, job)).fence == 2
+    assert (await claimed_rows(rows, job)).fence == 2
 
 
 async def test_attempts_run_out_and_progress_resets_them(rows: Rows) -> None:
     job = await rows.job()
-    await held(rows, job, lease_s=-1)
-    claimed = await held(rows, job, lease_s=-1)
+    await claimed_rows(rows, job, lease_s=-1)
+    claimed = await claimed_rows(rows, job, lease_s=-1)
     async with run_unit(rows, claimed) as run:
         await run.jobs.commit_step(
             1, resume_key="s", adapter_key="a", usage=Usage(trained_tokens=7), estimated_finish=0
         )
     for _ in range(3):
-        await held(rows, job, lease_s=-1)
+        await claimed_rows(rows, job, lease_s=-1)
     assert await claim(rows, job) is None
     async with job_claims(rows.worker) as unit:
         (lost,) = await unit.leases.exhausted(3)
@@ -89,7 +89,7 @@ async def test_attempts_run_out_and_progress_resets_them(rows: Rows) -> None:
 async def test_each_tenant_gets_the_event_of_its_own_exhausted_job(rows: Rows) -> None:
     jobs = [await rows.job(rows.first), await rows.job(rows.second)]
     for job in jobs * 3:
-        await held(rows, job, lease_s=-1)
+        await claimed_rows(rows, job, lease_s=-1)
     async with job_claims(rows.worker) as unit:
         for lost in await unit.leases.exhausted(3):
             await unit.leases.fail(lost, f"lost {lost.id}")
@@ -107,8 +107,8 @@ async def test_the_sweep_wakes_each_waiting_job_once(rows: Rows) -> None:
     async with job_claims(rows.worker) as unit:
         assert await unit.leases.due(10, 30) == []
         assert set(await unit.leases.due(10, -1)) == {first.id, second.id}
-    await held(rows, first)
-    await held(rows, second, lease_s=0.05)
+    await claimed_rows(rows, first)
+    await claimed_rows(rows, second, lease_s=0.05)
     await asyncio.sleep(0.1)
     async with job_claims(rows.worker) as unit:
         assert await unit.leases.due(10, 30) == [second.id]
@@ -116,8 +116,8 @@ async def test_the_sweep_wakes_each_waiting_job_once(rows: Rows) -> None:
 
 async def test_a_released_job_is_claimed_at_once(rows: Rows) -> None:
     job = await rows.job()
-    claimed = await held(rows, job)
+    claimed = await claimed_rows(rows, job)
     assert await claim(rows, job) is None
     async with job_claims(rows.worker) as unit:
         await unit.leases.release(claimed, orderly=False, back_off=True)
-    assert (await held(rows, job)).fence == 2
+    assert (await claimed_rows(rows, job)).fence == 2

@@ -11,7 +11,7 @@ from app.domain.jobs.usage import Usage
 from app.store.jobs.claims import job_claims
 from app.store.leases.leases import Lease
 from tests.support.patience import PATIENCE_S
-from tests.support.store.claims import claim, held, run_unit
+from tests.support.store.claims import claim, claimed_rows, run_unit
 from tests.support.store.fenced_writes import WRITES
 from tests.support.store.rows import Rows
 
@@ -38,6 +38,7 @@ READS = {
     "names",
     "row_means",
     "pass_counts",
+    "links",
 }
 # The worker's role has no right to these writes, with any fence.
 FORBIDDEN = {"files.mark_deleted", "models.mark_deleted"}
@@ -46,7 +47,7 @@ FORBIDDEN = {"files.mark_deleted", "models.mark_deleted"}
 async def _taken_over(rows: Rows) -> tuple[Job, Lease, Lease]:
     """A job, a claim whose lease ran out, and the newer claim that has the lease."""
     job = await rows.job()
-    return job, await held(rows, job, lease_s=-1), await held(rows, job)
+    return job, await claimed_rows(rows, job, lease_s=-1), await claimed_rows(rows, job)
 
 
 async def test_an_old_fence_writes_nothing_whatever_the_verb(rows: Rows) -> None:
@@ -67,7 +68,7 @@ async def test_an_old_fence_writes_nothing_whatever_the_verb(rows: Rows) -> None
 
 async def test_no_verb_of_a_run_is_left_out(rows: Rows) -> None:
     job = await rows.job()
-    async with run_unit(rows, await held(rows, job)) as unit:
+    async with run_unit(rows, await claimed_rows(rows, job)) as unit:
         stores = {name: store for name, store in vars(unit).items() if not name.startswith("_")}
     verbs = {
         f"{name}.{verb}"
@@ -80,11 +81,11 @@ async def test_no_verb_of_a_run_is_left_out(rows: Rows) -> None:
 
 async def test_a_job_is_not_claimed_while_its_run_writes(rows: Rows) -> None:
     job = await rows.job()
-    old = await held(rows, job, lease_s=-1)
+    old = await claimed_rows(rows, job, lease_s=-1)
     async with run_unit(rows, old) as unit:
         await unit.journal.put_many(job.id, 1, [("k", "s", {"v": 1})])
         assert await claim(rows, job) is None
-    new = await held(rows, job)
+    new = await claimed_rows(rows, job)
     assert new.fence == 2
     async with run_unit(rows, new) as unit:
         assert await unit.journal.get_many(job.id, 1) == {"k": ("s", {"v": 1})}
@@ -92,7 +93,7 @@ async def test_a_job_is_not_claimed_while_its_run_writes(rows: Rows) -> None:
 
 async def test_a_run_that_opens_behind_a_claim_finds_its_fence_gone(rows: Rows) -> None:
     job = await rows.job()
-    old = await held(rows, job, lease_s=-1)
+    old = await claimed_rows(rows, job, lease_s=-1)
 
     async def write() -> None:
         async with run_unit(rows, old) as unit:
@@ -110,7 +111,7 @@ async def test_a_run_that_opens_behind_a_claim_finds_its_fence_gone(rows: Rows) 
 async def test_transactions_of_one_run_follow_one_another(rows: Rows) -> None:
     """A shared lock would deadlock here, since each transaction also updates the row it locked."""
     job = await rows.job()
-    claimed = await held(rows, job)
+    claimed = await claimed_rows(rows, job)
 
     async def commit(step: int) -> None:
         async with run_unit(rows, claimed) as unit:
@@ -136,7 +137,7 @@ async def test_transactions_of_one_run_follow_one_another(rows: Rows) -> None:
 
 async def test_a_frozen_run_writes_nothing_after_pause_and_resume(rows: Rows) -> None:
     job = await rows.job()
-    frozen = await held(rows, job, lease_s=-1)
+    frozen = await claimed_rows(rows, job, lease_s=-1)
     async with rows.app.tenant(rows.first) as unit:
         await unit.jobs.request_stop(job.id, StopRequest.PAUSE)
     async with rows.app.tenant(rows.first) as unit:
@@ -147,12 +148,12 @@ async def test_a_frozen_run_writes_nothing_after_pause_and_resume(rows: Rows) ->
     with pytest.raises(LeaseLost):
         async with job_claims(rows.worker) as unit:
             await unit.leases.renew(frozen, 30)
-    assert (await held(rows, job)).fence > frozen.fence
+    assert (await claimed_rows(rows, job)).fence > frozen.fence
 
 
 async def test_a_run_that_fails_half_way_leaves_nothing(rows: Rows) -> None:
     job = await rows.job()
-    claimed = await held(rows, job)
+    claimed = await claimed_rows(rows, job)
     with pytest.raises(WrongState):
         async with run_unit(rows, claimed) as unit:
             await unit.reports.upsert(job.id, {"a": 1})

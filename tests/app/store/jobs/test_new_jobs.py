@@ -16,7 +16,7 @@ from app.domain.evals.evals import eval_of_job
 from app.domain.ids import ProjectId
 from app.domain.jobs.jobs import Job
 from app.store.jobs.jobs import JobStore
-from tests.support.store.connections import left
+from tests.support.store.connections import pooled_settings
 from tests.support.store.rows import Rows, a_job
 
 GRADER = {"type": "endpoint", "url": "http://127.0.0.1:9", "name": "g"}
@@ -124,7 +124,7 @@ async def test_a_job_comes_with_its_eval_and_its_first_event(rows: Rows, way: Jo
         assert made == await rows.app.jobs(rows.first).get(job.id)
         assert await counts(rows, rows.first) == (number, number, number)
         assert woken.times == number
-        assert {value or "" for value in await left(rows.app)} == {""}
+        assert {value or "" for value in await pooled_settings(rows.app)} == {""}
     async with rows.app.tenant(rows.first) as unit:
         assert (await unit.evals.get(eval_of_job(job.id, GRADER).id)).job_id == job.id
         [event] = (await unit.events.page(job.id, after=None, limit=9))[0]
@@ -162,7 +162,7 @@ async def test_an_unusable_file_leaves_nothing(
     assert refusal.value.param == param
     assert await counts(rows, rows.first) == (0, 0, 0)
     assert woken.times == 0
-    assert {value or "" for value in await left(rows.app)} == {""}
+    assert {value or "" for value in await pooled_settings(rows.app)} == {""}
 
 
 @every_way
@@ -202,7 +202,7 @@ async def test_an_organization_that_is_not_the_projects_is_refused_by_the_databa
         async with way(rows, rows.first) as jobs:
             await insert(jobs, odd, Woken())
     assert await counts(rows, rows.first) == (0, 0, 0)
-    assert {value or "" for value in await left(rows.app)} == {""}
+    assert {value or "" for value in await pooled_settings(rows.app)} == {""}
 
 
 async def test_the_callback_waits_for_the_commit_of_the_request(rows: Rows) -> None:
@@ -242,4 +242,4 @@ async def test_two_tenants_on_few_connections_never_see_each_other(rows: Rows) -
     await asyncio.gather(*(insert_and_read(number) for number in range(60)))
     assert await counts(rows, rows.first) == (30, 30, 30)
     for _ in range(10):
-        assert {value or "" for value in await left(rows.app)} == {""}
+        assert {value or "" for value in await pooled_settings(rows.app)} == {""}

@@ -8,10 +8,10 @@ import pytest
 
 from app.domain.errors import LeaseLost, WrongState
 from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
-from app.domain.methods.stored import StoredSupervised
+from app.domain.methods.stored import StoredSupervisedMethod
 from app.store.unit_of_work import RunUnitOfWork, UnitOfWork
 from tests.support import stack
-from tests.support.store.claims import held, run_unit
+from tests.support.store.claims import claimed_rows, run_unit
 from tests.support.store.rows import Rows
 
 S = JobStatus
@@ -49,7 +49,9 @@ HELD = {
     "resume": RESUMES,
 }
 RUN_VERBS: dict[str, Callable[[RunUnitOfWork], Awaitable[Any]]] = {
-    "validated": lambda unit: unit.jobs.mark_validated(1, StoredSupervised({"type": "supervised"})),
+    "validated": lambda unit: unit.jobs.mark_validated(
+        1, StoredSupervisedMethod({"type": "supervised"})
+    ),
     "running": lambda unit: unit.jobs.mark_running(),
     "succeeded": lambda unit: unit.jobs.mark_succeeded("ft:x"),
     "failed": lambda unit: unit.jobs.mark_failed(JobError("a", "b", None)),
@@ -131,7 +133,7 @@ async def test_verbs_of_a_tenant_by_state(
 
 async def test_verbs_of_a_run_by_state(rows: Rows, database: stack.Database) -> None:
     job = await rows.job()
-    claimed = await held(rows, job)
+    claimed = await claimed_rows(rows, job)
 
     async def attempt(verb: str) -> None:
         async with run_unit(rows, claimed) as unit:

@@ -14,7 +14,7 @@ from app.store.leases.leases import Lease
 from app.store.leases.queues import QueuedRows
 from tests.support import stack
 from tests.support.store.claims import claim_row
-from tests.support.store.leased_kinds import KINDS, HeldRow, Kind, connect
+from tests.support.store.leased_kinds import KINDS, HeldRow, LeasedKind, connect
 from tests.support.store.rows import Rows
 
 LEASE_S = 30.0
@@ -23,7 +23,7 @@ LEASE_S = 30.0
 class Leases:
     """Short calls on one kind of row, each in a transaction of its own."""
 
-    def __init__(self, kind: Kind, rows: Rows, database: stack.Database) -> None:
+    def __init__(self, kind: LeasedKind, rows: Rows, database: stack.Database) -> None:
         self.kind, self.rows, self._database = kind, rows, database
 
     async def row(self) -> str:

@@ -6,22 +6,22 @@ from typing import Any
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint, Job, StopRequest
-from app.domain.methods.stored import StoredReinforcement
+from app.domain.methods.stored import StoredReinforcementMethod
 from app.domain.models.tuned_models import TunedModel
 from app.store.leases.leases import Lease
-from tests.support.store.claims import held, run_unit
+from tests.support.store.claims import claimed_rows, run_unit
 from tests.support.store.new_jobs import insert_job_in
 from tests.support.store.rows import Rows, a_job
 
 
-def _graded_by(grader: dict[str, Any]) -> StoredReinforcement:
-    return StoredReinforcement({"type": "reinforcement", "reinforcement": {"grader": grader}})
+def _graded_by(grader: dict[str, Any]) -> StoredReinforcementMethod:
+    return StoredReinforcementMethod({"type": "reinforcement", "reinforcement": {"grader": grader}})
 
 
 async def with_checkpoints(rows: Rows, job: Job) -> dict[int, str]:
     """Inserts checkpoints for steps 1 to 3, with the names of their models."""
     names = {step: f"ft:t:o::b:ckpt-step-{step}" for step in (1, 2, 3)}
-    async with run_unit(rows, await held(rows, job)) as run:
+    async with run_unit(rows, await claimed_rows(rows, job)) as run:
         for step, name in names.items():
             row = Checkpoint(f"ftckpt_b{step}", job.id, step, 0, name, {})
             await run.checkpoints.insert(row, object_key=f"k{step}")

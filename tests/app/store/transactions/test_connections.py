@@ -14,7 +14,7 @@ from app.domain.jobs.jobs import JobStatus
 from app.domain.rollouts.metrics import MetricPoint
 from app.store.transactions.base_unit import BaseUnitOfWork
 from tests.support import stack
-from tests.support.store.connections import left
+from tests.support.store.connections import pooled_settings
 from tests.support.store.rows import Rows
 
 
@@ -56,7 +56,7 @@ async def test_a_look_up_opens_nothing_to_the_next_one(rows: Rows) -> None:
         with pytest.raises(NotFound):
             await rows.app.jobs(rows.second).get(job.id)
         assert await rows.app.key_lookup("k" * 16).find() is None
-        assert {value or "" for value in await left(rows.app)} == {""}
+        assert {value or "" for value in await pooled_settings(rows.app)} == {""}
     async with rows.app.tenant(rows.second) as unit:
         assert (await unit.jobs.page(after=None, limit=10, metadata=None))[0] == []
 
@@ -80,7 +80,7 @@ async def test_what_a_unit_left_behind_with_an_error_is_undone(rows: Rows) -> No
     with pytest.raises(RuntimeError, match="broken"):
         await broken()
     assert (await rows.app.jobs(rows.first).get(job.id)).result_files == []
-    assert {value or "" for value in await left(rows.app)} == {""}
+    assert {value or "" for value in await pooled_settings(rows.app)} == {""}
 
 
 async def test_a_statement_that_is_cancelled_leaves_its_connection_usable(
@@ -104,7 +104,7 @@ async def test_a_statement_that_is_cancelled_leaves_its_connection_usable(
         assert [found_job.id for found_job in both] == [job.id] * 2
         with pytest.raises(NotFound):
             await rows.app.jobs(rows.second).get(job.id)
-        assert {value or "" for value in await left(rows.app)} == {""}
+        assert {value or "" for value in await pooled_settings(rows.app)} == {""}
 
 
 async def test_a_transaction_that_is_cancelled_at_any_turn_of_the_loop_leaves_its_connection_usable(

@@ -9,7 +9,7 @@ from app.domain.errors import WrongState
 from app.domain.evals.evals import EvalRun
 from app.domain.events.webhooks import EVENT_TYPES
 from app.domain.jobs.jobs import Job, JobError, StopRequest
-from app.domain.methods.stored import StoredSupervised
+from app.domain.methods.stored import StoredSupervisedMethod
 from app.store.evals.claims import eval_claims
 from app.store.evals.leased_runs import leased_eval_run
 from app.store.jobs.claims import job_claims
@@ -17,7 +17,7 @@ from app.store.maintenance.maintenance import maintenance
 from app.store.webhooks.claims import delivery_claims
 from tests.support import stack
 from tests.support.store import evals
-from tests.support.store.claims import held, run_unit
+from tests.support.store.claims import claimed_rows, run_unit
 from tests.support.store.rows import Rows
 from tests.support.store.webhook_events import an_endpoint, cancel, fan_out
 
@@ -34,24 +34,24 @@ async def events(rows: Rows, database: stack.Database) -> list[tuple[str, str, s
 
 
 async def succeed(rows: Rows, job: Job) -> None:
-    async with run_unit(rows, await held(rows, job)) as run:
-        await run.jobs.mark_validated(1, StoredSupervised({"type": "supervised"}))
+    async with run_unit(rows, await claimed_rows(rows, job)) as run:
+        await run.jobs.mark_validated(1, StoredSupervisedMethod({"type": "supervised"}))
         await run.jobs.mark_running()
         await run.jobs.mark_succeeded("ft:x")
 
 
 async def fail(rows: Rows, job: Job) -> None:
-    async with run_unit(rows, await held(rows, job)) as run:
+    async with run_unit(rows, await claimed_rows(rows, job)) as run:
         await run.jobs.mark_failed(JobError("a", "b", None))
 
 
 async def cancel_while_held(rows: Rows, job: Job) -> None:
-    await held(rows, job)
+    await claimed_rows(rows, job)
     await cancel(rows, job)
 
 
 async def lose(rows: Rows, job: Job) -> None:
-    await held(rows, job, lease_s=-1)
+    await claimed_rows(rows, job, lease_s=-1)
     async with job_claims(rows.worker) as unit:
         for lost in await unit.leases.exhausted(1):
             await unit.leases.fail(lost, "died too often")
@@ -138,7 +138,7 @@ async def test_lost_runs_and_jobs_of_several_tenants_are_reported_to_each(
     jobs = [await rows.job(tenant) for tenant in (rows.first, rows.second)]
     for tenant, job in zip((rows.first, rows.second), jobs, strict=True):
         await an_endpoint(rows, tenant)
-        await held(rows, job, lease_s=-1)
+        await claimed_rows(rows, job, lease_s=-1)
     async with job_claims(rows.worker) as unit:
         for lost in await unit.leases.exhausted(1):
             await unit.leases.fail(lost, "died too often")

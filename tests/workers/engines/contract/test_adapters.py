@@ -12,19 +12,19 @@ from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.models.adapter_files import CONFIG_FILE, WEIGHTS_FILE
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import AdapterMissing, Completion
-from tests.support.engines.contract import TOLERANCE, VLLM, Tuned, World, complete, worst
+from tests.support.engines.contract import TOLERANCE, VLLM, TunedAdapter, World, complete, worst
 from workers.engines.policy import EnginePolicy
 from workers.rollout.policy import SamplingParams
 
 
 @pytest.fixture(scope="module")
-def tuned(world: World, tmp_path_factory: pytest.TempPathFactory) -> list[Tuned]:
+def tuned(world: World, tmp_path_factory: pytest.TempPathFactory) -> list[TunedAdapter]:
     root = tmp_path_factory.mktemp("adapters")
     return [world.tuned(root / f"adapter{seed}", seed=seed) for seed in (1, 2)]
 
 
 async def test_two_adapters_and_the_base_at_once(
-    world: World, inference: HttpInference, tuned: list[Tuned]
+    world: World, inference: HttpInference, tuned: list[TunedAdapter]
 ) -> None:
     await inference.load_adapter("v1", tuned[0].path)
     await inference.load_adapter("v2", tuned[1].path)
@@ -43,7 +43,7 @@ async def test_two_adapters_and_the_base_at_once(
 
 
 async def test_unloading_lets_what_is_under_way_finish(
-    world: World, inference: HttpInference, tuned: list[Tuned]
+    world: World, inference: HttpInference, tuned: list[TunedAdapter]
 ) -> None:
     await inference.load_adapter("v1", tuned[0].path)
     (prompt,) = world.prompts(1, seed=8)
@@ -61,7 +61,11 @@ async def test_unloading_lets_what_is_under_way_finish(
 
 @pytest.mark.parametrize("same_directory", [True, False])
 async def test_where_new_weights_meet_old_keys_and_values(
-    world: World, inference: HttpInference, tuned: list[Tuned], tmp_path: Path, same_directory: bool
+    world: World,
+    inference: HttpInference,
+    tuned: list[TunedAdapter],
+    tmp_path: Path,
+    same_directory: bool,
 ) -> None:
     """Documents that vLLM's prefix cache is keyed by an adapter's name and directory: other weights
     under the same ones give stale log-probs without an error. Versions of a job's policy are never
@@ -85,7 +89,7 @@ async def test_where_new_weights_meet_old_keys_and_values(
 
 
 async def test_published_versions_never_meet_old_keys_and_values(
-    world: World, inference: HttpInference, tuned: list[Tuned]
+    world: World, inference: HttpInference, tuned: list[TunedAdapter]
 ) -> None:
     policy = EnginePolicy(inference, base_model=world.spec.name)
     (prompt,) = world.prompts(1, seed=9, low=200, high=220)
@@ -104,7 +108,7 @@ async def test_published_versions_never_meet_old_keys_and_values(
 
 
 async def test_more_versions_than_fit_a_batch(
-    world: World, inference: HttpInference, tuned: list[Tuned], tmp_path: Path
+    world: World, inference: HttpInference, tuned: list[TunedAdapter], tmp_path: Path
 ) -> None:
     """Samples twelve adapters at once, with two alternating sets of weights."""
     prompts = world.prompts(12, seed=12)
@@ -121,7 +125,7 @@ async def test_more_versions_than_fit_a_batch(
 
 
 async def test_a_loaded_name_is_not_loaded_again(
-    inference: HttpInference, tuned: list[Tuned]
+    inference: HttpInference, tuned: list[TunedAdapter]
 ) -> None:
     await inference.load_adapter("v1", tuned[0].path)
     with pytest.raises(InvalidRequest, match="already been loaded"):
@@ -139,7 +143,7 @@ async def test_unknown_names_are_missing(world: World, inference: HttpInference)
 
 
 async def test_what_is_no_adapter_of_the_base_is_refused(
-    world: World, inference: HttpInference, tuned: list[Tuned], tmp_path: Path
+    world: World, inference: HttpInference, tuned: list[TunedAdapter], tmp_path: Path
 ) -> None:
     torn, wide, foreign = (tmp_path / name for name in ("torn", "wide", "foreign"))
     for directory in (torn, wide, foreign):
@@ -174,7 +178,7 @@ async def test_a_wrong_key_is_the_services_fault(world: World) -> None:
 
 
 async def test_cancelled_requests_free_the_engine(world: World, inference: HttpInference) -> None:
-    """`tests/workers/engines/cpu/test_completions.py` looks at the sequences of the CPU engine."""
+    """`tests/workers/engines/cpu/http/test_completions.py` looks at the CPU engine's sequences."""
     base = world.spec.name
     long = [
         asyncio.create_task(complete(inference, base, prompt, max_tokens=900))

@@ -5,8 +5,8 @@ import torch
 
 from app.domain.models.models import BaseModelSpec
 from tests.support.tiny_model import CONTEXT_LENGTH, save_tiny_model
-from workers.engines.cpu.base_model import BaseModel
 from workers.engines.cpu.engine import load_served
+from workers.engines.cpu.models.base_model import BaseModel
 
 
 @pytest.fixture(scope="module")

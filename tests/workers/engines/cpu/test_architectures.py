@@ -16,9 +16,9 @@ from transformers import (
 
 from app.domain.models.models import BaseModelSpec
 from tests.support.tiny_model import VOCAB_SIZE, build_tokenizer
+from workers.engines.cpu.batching.scheduler import Limits
+from workers.engines.cpu.batching.sequence import Sampling
 from workers.engines.cpu.engine import Engine
-from workers.engines.cpu.scheduler import Limits
-from workers.engines.cpu.sequence import Sampling
 
 SIZES: dict[str, Any] = {
     "vocab_size": VOCAB_SIZE,

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from tests.support.tiny_model import VOCAB_SIZE
-from workers.engines.cpu.base_model import BaseModel
-from workers.engines.cpu.prefixes import PrefixStore
-from workers.engines.cpu.sequence import Sampling, Sequence
-from workers.engines.cpu.version_batch import BatchShape, VersionBatch
-from workers.engines.cpu.versions import Version
+from workers.engines.cpu.batching.prefixes import PrefixStore
+from workers.engines.cpu.batching.sequence import Sampling, Sequence
+from workers.engines.cpu.batching.version_batch import BatchShape, VersionBatch
+from workers.engines.cpu.models.base_model import BaseModel
+from workers.engines.cpu.models.versions import Version
 
 
 @pytest.fixture(autouse=True)

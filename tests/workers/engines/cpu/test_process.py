@@ -13,7 +13,7 @@ from tests.support.child_processes import FORKS, ended, killed
 from tests.support.patience import PATIENCE_S
 from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from workers.engines.policy import EnginePolicy
-from workers.processes.forks import ChildProcess
+from workers.processes.forking.forks import ChildProcess
 from workers.rollout.policy import SamplingParams
 
 PARAMS = SamplingParams(max_tokens=12, temperature=1.0, seed=3, stop_token_ids=())
@@ -63,7 +63,7 @@ async def inference(port: int) -> AsyncIterator[HttpInference]:
 async def test_a_killed_engine_costs_time_but_no_samples_and_sigterm_ends_it_cleanly(
     start: Start, inference: HttpInference, tmp_path: Path
 ) -> None:
-    policy = EnginePolicy(inference, base_model="tiny", away_deadline_s=PATIENCE_S)
+    policy = EnginePolicy(inference, base_model="tiny", patience_s=PATIENCE_S)
     engine = start()
     adapter = save_adapter(tmp_path / "model", tmp_path / "adapter", seed=1)
     await policy.publish(1, adapter, "job-s1")

@@ -17,8 +17,8 @@ from tests.support.scripted_modes import (
     keys_of,
     turns_of_the_loop,
 )
-from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.asynchronous import AsyncMode
+from workers.reinforcement.steps.outcome import SampledStep
 
 
 def ages(outcome: SampledStep) -> list[int]:

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.rollouts import metrics as names
 from tests.support.scored import scored, scored_group, tool_call
-from workers.learning.shaping import ShapingConfig
+from workers.learning.objective.shaping import ShapingConfig
 from workers.reinforcement.schedulers.groups import (
     GroupConfig,
     group_counts,

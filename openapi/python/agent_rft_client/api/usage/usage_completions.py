@@ -22,14 +22,14 @@ from typing import cast
 def _get_kwargs(
     *,
     group_by: list[UsageCompletionsGroupByType0Item] | None | Unset = UNSET,
-    limit: int | None | Unset = UNSET,
-    page: None | str | Unset = UNSET,
     start_time: int,
     end_time: int | None | Unset = UNSET,
     bucket_width: UsageCompletionsBucketWidth | Unset = '1d',
     project_ids: list[str] | None | Unset = UNSET,
     api_key_ids: list[str] | None | Unset = UNSET,
     models: list[str] | None | Unset = UNSET,
+    limit: int | None | Unset = UNSET,
+    page: None | str | Unset = UNSET,
 
 ) -> dict[str, Any]:
     
@@ -51,20 +51,6 @@ def _get_kwargs(
     else:
         json_group_by = group_by
     params["group_by"] = json_group_by
-
-    json_limit: int | None | Unset
-    if isinstance(limit, Unset):
-        json_limit = UNSET
-    else:
-        json_limit = limit
-    params["limit"] = json_limit
-
-    json_page: None | str | Unset
-    if isinstance(page, Unset):
-        json_page = UNSET
-    else:
-        json_page = page
-    params["page"] = json_page
 
     params["start_time"] = start_time
 
@@ -113,6 +99,20 @@ def _get_kwargs(
     else:
         json_models = models
     params["models"] = json_models
+
+    json_limit: int | None | Unset
+    if isinstance(limit, Unset):
+        json_limit = UNSET
+    else:
+        json_limit = limit
+    params["limit"] = json_limit
+
+    json_page: None | str | Unset
+    if isinstance(page, Unset):
+        json_page = UNSET
+    else:
+        json_page = page
+    params["page"] = json_page
 
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
@@ -198,14 +198,14 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     group_by: list[UsageCompletionsGroupByType0Item] | None | Unset = UNSET,
-    limit: int | None | Unset = UNSET,
-    page: None | str | Unset = UNSET,
     start_time: int,
     end_time: int | None | Unset = UNSET,
     bucket_width: UsageCompletionsBucketWidth | Unset = '1d',
     project_ids: list[str] | None | Unset = UNSET,
     api_key_ids: list[str] | None | Unset = UNSET,
     models: list[str] | None | Unset = UNSET,
+    limit: int | None | Unset = UNSET,
+    page: None | str | Unset = UNSET,
 
 ) -> Response[ErrorEnvelope | UsagePageObjectCompletionsUsage]:
     """ Completions Usage
@@ -217,15 +217,15 @@ def sync_detailed(
     Args:
         group_by (list[UsageCompletionsGroupByType0Item] | None | Unset): A result for each
             project, API key or model; repeated for several
-        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
-            most 168; of `1d` 7, at most 31
-        page (None | str | Unset): `next_page` of the page before
         start_time (int): Unix seconds at which the usage begins
         end_time (int | None | Unset): Unix seconds before which it ends; absent: now
         bucket_width (UsageCompletionsBucketWidth | Unset): Width of a bucket Default: '1d'.
         project_ids (list[str] | None | Unset): Only usage of these projects
         api_key_ids (list[str] | None | Unset): Only usage of these API keys
         models (list[str] | None | Unset): Only usage of these models
+        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
+            most 168; of `1d` 7, at most 31
+        page (None | str | Unset): `next_page` of the page before
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -238,14 +238,14 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         group_by=group_by,
-limit=limit,
-page=page,
 start_time=start_time,
 end_time=end_time,
 bucket_width=bucket_width,
 project_ids=project_ids,
 api_key_ids=api_key_ids,
 models=models,
+limit=limit,
+page=page,
 
     )
 
@@ -259,14 +259,14 @@ def sync(
     *,
     client: AuthenticatedClient,
     group_by: list[UsageCompletionsGroupByType0Item] | None | Unset = UNSET,
-    limit: int | None | Unset = UNSET,
-    page: None | str | Unset = UNSET,
     start_time: int,
     end_time: int | None | Unset = UNSET,
     bucket_width: UsageCompletionsBucketWidth | Unset = '1d',
     project_ids: list[str] | None | Unset = UNSET,
     api_key_ids: list[str] | None | Unset = UNSET,
     models: list[str] | None | Unset = UNSET,
+    limit: int | None | Unset = UNSET,
+    page: None | str | Unset = UNSET,
 
 ) -> ErrorEnvelope | UsagePageObjectCompletionsUsage | None:
     """ Completions Usage
@@ -278,15 +278,15 @@ def sync(
     Args:
         group_by (list[UsageCompletionsGroupByType0Item] | None | Unset): A result for each
             project, API key or model; repeated for several
-        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
-            most 168; of `1d` 7, at most 31
-        page (None | str | Unset): `next_page` of the page before
         start_time (int): Unix seconds at which the usage begins
         end_time (int | None | Unset): Unix seconds before which it ends; absent: now
         bucket_width (UsageCompletionsBucketWidth | Unset): Width of a bucket Default: '1d'.
         project_ids (list[str] | None | Unset): Only usage of these projects
         api_key_ids (list[str] | None | Unset): Only usage of these API keys
         models (list[str] | None | Unset): Only usage of these models
+        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
+            most 168; of `1d` 7, at most 31
+        page (None | str | Unset): `next_page` of the page before
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -300,14 +300,14 @@ def sync(
     return sync_detailed(
         client=client,
 group_by=group_by,
-limit=limit,
-page=page,
 start_time=start_time,
 end_time=end_time,
 bucket_width=bucket_width,
 project_ids=project_ids,
 api_key_ids=api_key_ids,
 models=models,
+limit=limit,
+page=page,
 
     ).parsed
 
@@ -315,14 +315,14 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     group_by: list[UsageCompletionsGroupByType0Item] | None | Unset = UNSET,
-    limit: int | None | Unset = UNSET,
-    page: None | str | Unset = UNSET,
     start_time: int,
     end_time: int | None | Unset = UNSET,
     bucket_width: UsageCompletionsBucketWidth | Unset = '1d',
     project_ids: list[str] | None | Unset = UNSET,
     api_key_ids: list[str] | None | Unset = UNSET,
     models: list[str] | None | Unset = UNSET,
+    limit: int | None | Unset = UNSET,
+    page: None | str | Unset = UNSET,
 
 ) -> Response[ErrorEnvelope | UsagePageObjectCompletionsUsage]:
     """ Completions Usage
@@ -334,15 +334,15 @@ async def asyncio_detailed(
     Args:
         group_by (list[UsageCompletionsGroupByType0Item] | None | Unset): A result for each
             project, API key or model; repeated for several
-        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
-            most 168; of `1d` 7, at most 31
-        page (None | str | Unset): `next_page` of the page before
         start_time (int): Unix seconds at which the usage begins
         end_time (int | None | Unset): Unix seconds before which it ends; absent: now
         bucket_width (UsageCompletionsBucketWidth | Unset): Width of a bucket Default: '1d'.
         project_ids (list[str] | None | Unset): Only usage of these projects
         api_key_ids (list[str] | None | Unset): Only usage of these API keys
         models (list[str] | None | Unset): Only usage of these models
+        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
+            most 168; of `1d` 7, at most 31
+        page (None | str | Unset): `next_page` of the page before
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -355,14 +355,14 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         group_by=group_by,
-limit=limit,
-page=page,
 start_time=start_time,
 end_time=end_time,
 bucket_width=bucket_width,
 project_ids=project_ids,
 api_key_ids=api_key_ids,
 models=models,
+limit=limit,
+page=page,
 
     )
 
@@ -376,14 +376,14 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     group_by: list[UsageCompletionsGroupByType0Item] | None | Unset = UNSET,
-    limit: int | None | Unset = UNSET,
-    page: None | str | Unset = UNSET,
     start_time: int,
     end_time: int | None | Unset = UNSET,
     bucket_width: UsageCompletionsBucketWidth | Unset = '1d',
     project_ids: list[str] | None | Unset = UNSET,
     api_key_ids: list[str] | None | Unset = UNSET,
     models: list[str] | None | Unset = UNSET,
+    limit: int | None | Unset = UNSET,
+    page: None | str | Unset = UNSET,
 
 ) -> ErrorEnvelope | UsagePageObjectCompletionsUsage | None:
     """ Completions Usage
@@ -395,15 +395,15 @@ async def asyncio(
     Args:
         group_by (list[UsageCompletionsGroupByType0Item] | None | Unset): A result for each
             project, API key or model; repeated for several
-        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
-            most 168; of `1d` 7, at most 31
-        page (None | str | Unset): `next_page` of the page before
         start_time (int): Unix seconds at which the usage begins
         end_time (int | None | Unset): Unix seconds before which it ends; absent: now
         bucket_width (UsageCompletionsBucketWidth | Unset): Width of a bucket Default: '1d'.
         project_ids (list[str] | None | Unset): Only usage of these projects
         api_key_ids (list[str] | None | Unset): Only usage of these API keys
         models (list[str] | None | Unset): Only usage of these models
+        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
+            most 168; of `1d` 7, at most 31
+        page (None | str | Unset): `next_page` of the page before
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -417,13 +417,13 @@ async def asyncio(
     return (await asyncio_detailed(
         client=client,
 group_by=group_by,
-limit=limit,
-page=page,
 start_time=start_time,
 end_time=end_time,
 bucket_width=bucket_width,
 project_ids=project_ids,
 api_key_ids=api_key_ids,
 models=models,
+limit=limit,
+page=page,
 
     )).parsed

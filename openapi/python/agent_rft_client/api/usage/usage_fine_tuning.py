@@ -23,14 +23,14 @@ def _get_kwargs(
     *,
     job_ids: list[str] | None | Unset = UNSET,
     group_by: list[UsageFineTuningGroupByType0Item] | None | Unset = UNSET,
-    limit: int | None | Unset = UNSET,
-    page: None | str | Unset = UNSET,
     start_time: int,
     end_time: int | None | Unset = UNSET,
     bucket_width: UsageFineTuningBucketWidth | Unset = '1d',
     project_ids: list[str] | None | Unset = UNSET,
     api_key_ids: list[str] | None | Unset = UNSET,
     models: list[str] | None | Unset = UNSET,
+    limit: int | None | Unset = UNSET,
+    page: None | str | Unset = UNSET,
 
 ) -> dict[str, Any]:
     
@@ -63,20 +63,6 @@ def _get_kwargs(
     else:
         json_group_by = group_by
     params["group_by"] = json_group_by
-
-    json_limit: int | None | Unset
-    if isinstance(limit, Unset):
-        json_limit = UNSET
-    else:
-        json_limit = limit
-    params["limit"] = json_limit
-
-    json_page: None | str | Unset
-    if isinstance(page, Unset):
-        json_page = UNSET
-    else:
-        json_page = page
-    params["page"] = json_page
 
     params["start_time"] = start_time
 
@@ -125,6 +111,20 @@ def _get_kwargs(
     else:
         json_models = models
     params["models"] = json_models
+
+    json_limit: int | None | Unset
+    if isinstance(limit, Unset):
+        json_limit = UNSET
+    else:
+        json_limit = limit
+    params["limit"] = json_limit
+
+    json_page: None | str | Unset
+    if isinstance(page, Unset):
+        json_page = UNSET
+    else:
+        json_page = page
+    params["page"] = json_page
 
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
@@ -211,14 +211,14 @@ def sync_detailed(
     client: AuthenticatedClient,
     job_ids: list[str] | None | Unset = UNSET,
     group_by: list[UsageFineTuningGroupByType0Item] | None | Unset = UNSET,
-    limit: int | None | Unset = UNSET,
-    page: None | str | Unset = UNSET,
     start_time: int,
     end_time: int | None | Unset = UNSET,
     bucket_width: UsageFineTuningBucketWidth | Unset = '1d',
     project_ids: list[str] | None | Unset = UNSET,
     api_key_ids: list[str] | None | Unset = UNSET,
     models: list[str] | None | Unset = UNSET,
+    limit: int | None | Unset = UNSET,
+    page: None | str | Unset = UNSET,
 
 ) -> Response[ErrorEnvelope | UsagePageObjectFineTuningUsage]:
     """ Fine Tuning Usage
@@ -229,15 +229,15 @@ def sync_detailed(
         job_ids (list[str] | None | Unset): Only usage of these jobs
         group_by (list[UsageFineTuningGroupByType0Item] | None | Unset): A result for each
             project, API key, model or job; repeated for several
-        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
-            most 168; of `1d` 7, at most 31
-        page (None | str | Unset): `next_page` of the page before
         start_time (int): Unix seconds at which the usage begins
         end_time (int | None | Unset): Unix seconds before which it ends; absent: now
         bucket_width (UsageFineTuningBucketWidth | Unset): Width of a bucket Default: '1d'.
         project_ids (list[str] | None | Unset): Only usage of these projects
         api_key_ids (list[str] | None | Unset): Only usage of these API keys
         models (list[str] | None | Unset): Only usage of these models
+        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
+            most 168; of `1d` 7, at most 31
+        page (None | str | Unset): `next_page` of the page before
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -251,14 +251,14 @@ def sync_detailed(
     kwargs = _get_kwargs(
         job_ids=job_ids,
 group_by=group_by,
-limit=limit,
-page=page,
 start_time=start_time,
 end_time=end_time,
 bucket_width=bucket_width,
 project_ids=project_ids,
 api_key_ids=api_key_ids,
 models=models,
+limit=limit,
+page=page,
 
     )
 
@@ -273,14 +273,14 @@ def sync(
     client: AuthenticatedClient,
     job_ids: list[str] | None | Unset = UNSET,
     group_by: list[UsageFineTuningGroupByType0Item] | None | Unset = UNSET,
-    limit: int | None | Unset = UNSET,
-    page: None | str | Unset = UNSET,
     start_time: int,
     end_time: int | None | Unset = UNSET,
     bucket_width: UsageFineTuningBucketWidth | Unset = '1d',
     project_ids: list[str] | None | Unset = UNSET,
     api_key_ids: list[str] | None | Unset = UNSET,
     models: list[str] | None | Unset = UNSET,
+    limit: int | None | Unset = UNSET,
+    page: None | str | Unset = UNSET,
 
 ) -> ErrorEnvelope | UsagePageObjectFineTuningUsage | None:
     """ Fine Tuning Usage
@@ -291,15 +291,15 @@ def sync(
         job_ids (list[str] | None | Unset): Only usage of these jobs
         group_by (list[UsageFineTuningGroupByType0Item] | None | Unset): A result for each
             project, API key, model or job; repeated for several
-        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
-            most 168; of `1d` 7, at most 31
-        page (None | str | Unset): `next_page` of the page before
         start_time (int): Unix seconds at which the usage begins
         end_time (int | None | Unset): Unix seconds before which it ends; absent: now
         bucket_width (UsageFineTuningBucketWidth | Unset): Width of a bucket Default: '1d'.
         project_ids (list[str] | None | Unset): Only usage of these projects
         api_key_ids (list[str] | None | Unset): Only usage of these API keys
         models (list[str] | None | Unset): Only usage of these models
+        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
+            most 168; of `1d` 7, at most 31
+        page (None | str | Unset): `next_page` of the page before
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -314,14 +314,14 @@ def sync(
         client=client,
 job_ids=job_ids,
 group_by=group_by,
-limit=limit,
-page=page,
 start_time=start_time,
 end_time=end_time,
 bucket_width=bucket_width,
 project_ids=project_ids,
 api_key_ids=api_key_ids,
 models=models,
+limit=limit,
+page=page,
 
     ).parsed
 
@@ -330,14 +330,14 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     job_ids: list[str] | None | Unset = UNSET,
     group_by: list[UsageFineTuningGroupByType0Item] | None | Unset = UNSET,
-    limit: int | None | Unset = UNSET,
-    page: None | str | Unset = UNSET,
     start_time: int,
     end_time: int | None | Unset = UNSET,
     bucket_width: UsageFineTuningBucketWidth | Unset = '1d',
     project_ids: list[str] | None | Unset = UNSET,
     api_key_ids: list[str] | None | Unset = UNSET,
     models: list[str] | None | Unset = UNSET,
+    limit: int | None | Unset = UNSET,
+    page: None | str | Unset = UNSET,
 
 ) -> Response[ErrorEnvelope | UsagePageObjectFineTuningUsage]:
     """ Fine Tuning Usage
@@ -348,15 +348,15 @@ async def asyncio_detailed(
         job_ids (list[str] | None | Unset): Only usage of these jobs
         group_by (list[UsageFineTuningGroupByType0Item] | None | Unset): A result for each
             project, API key, model or job; repeated for several
-        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
-            most 168; of `1d` 7, at most 31
-        page (None | str | Unset): `next_page` of the page before
         start_time (int): Unix seconds at which the usage begins
         end_time (int | None | Unset): Unix seconds before which it ends; absent: now
         bucket_width (UsageFineTuningBucketWidth | Unset): Width of a bucket Default: '1d'.
         project_ids (list[str] | None | Unset): Only usage of these projects
         api_key_ids (list[str] | None | Unset): Only usage of these API keys
         models (list[str] | None | Unset): Only usage of these models
+        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
+            most 168; of `1d` 7, at most 31
+        page (None | str | Unset): `next_page` of the page before
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -370,14 +370,14 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         job_ids=job_ids,
 group_by=group_by,
-limit=limit,
-page=page,
 start_time=start_time,
 end_time=end_time,
 bucket_width=bucket_width,
 project_ids=project_ids,
 api_key_ids=api_key_ids,
 models=models,
+limit=limit,
+page=page,
 
     )
 
@@ -392,14 +392,14 @@ async def asyncio(
     client: AuthenticatedClient,
     job_ids: list[str] | None | Unset = UNSET,
     group_by: list[UsageFineTuningGroupByType0Item] | None | Unset = UNSET,
-    limit: int | None | Unset = UNSET,
-    page: None | str | Unset = UNSET,
     start_time: int,
     end_time: int | None | Unset = UNSET,
     bucket_width: UsageFineTuningBucketWidth | Unset = '1d',
     project_ids: list[str] | None | Unset = UNSET,
     api_key_ids: list[str] | None | Unset = UNSET,
     models: list[str] | None | Unset = UNSET,
+    limit: int | None | Unset = UNSET,
+    page: None | str | Unset = UNSET,
 
 ) -> ErrorEnvelope | UsagePageObjectFineTuningUsage | None:
     """ Fine Tuning Usage
@@ -410,15 +410,15 @@ async def asyncio(
         job_ids (list[str] | None | Unset): Only usage of these jobs
         group_by (list[UsageFineTuningGroupByType0Item] | None | Unset): A result for each
             project, API key, model or job; repeated for several
-        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
-            most 168; of `1d` 7, at most 31
-        page (None | str | Unset): `next_page` of the page before
         start_time (int): Unix seconds at which the usage begins
         end_time (int | None | Unset): Unix seconds before which it ends; absent: now
         bucket_width (UsageFineTuningBucketWidth | Unset): Width of a bucket Default: '1d'.
         project_ids (list[str] | None | Unset): Only usage of these projects
         api_key_ids (list[str] | None | Unset): Only usage of these API keys
         models (list[str] | None | Unset): Only usage of these models
+        limit (int | None | Unset): Buckets of a page: of `1m` 60, at most 1,440; of `1h` 24, at
+            most 168; of `1d` 7, at most 31
+        page (None | str | Unset): `next_page` of the page before
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -433,13 +433,13 @@ async def asyncio(
         client=client,
 job_ids=job_ids,
 group_by=group_by,
-limit=limit,
-page=page,
 start_time=start_time,
 end_time=end_time,
 bucket_width=bucket_width,
 project_ids=project_ids,
 api_key_ids=api_key_ids,
 models=models,
+limit=limit,
+page=page,
 
     )).parsed

@@ -1,0 +1,1 @@
+"""Commands of an installation on this machine: start, checks, plan, demo, backup."""

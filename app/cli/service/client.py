@@ -1,0 +1,274 @@
+"""HTTP client of the commands that call a running service.
+
+Owns: address, key, pages of lists, and the conversion of failed calls into `ServiceError`, whose
+message names the failure and the remedy and never contains the key.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+from urllib.parse import quote
+from uuid import uuid4
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from app.cli.service.bounded_replies import limited_client
+from app.cli.service.ids import ServiceId
+from app.cli.terminal.service_errors import CreationUnknown, ServiceError
+from app.domain.errors import IdempotencyKeyInUse
+from app.domain.processes.exit_codes import (
+    NO_ANSWER,
+    NOT_ALLOWED,
+    NOT_FOUND,
+    REQUEST_REFUSED,
+    TRY_LATER,
+    WRONG_OPTIONS,
+)
+
+TIMEOUT: Final = httpx.Timeout(60.0, connect=5.0)
+_UNAUTHORIZED: Final = 401
+_MOST_ROWS: Final = 100
+"""Largest number of rows on a page of the service."""
+_CODES: Final = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: NOT_FOUND, 429: TRY_LATER}
+_SERVER_ERRORS: Final = 500
+_PROXY_ERRORS: Final = frozenset({502, 503, 504})
+_CREATE_WAITS_S: Final = (1.0, 2.0, 4.0)
+"""Times between the tries of a create call."""
+Reply = TypeVar("Reply", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRows:
+    """The rows of a list up to the limit, and whether the service has more."""
+
+    data: list[dict[str, Any]]
+    has_more: bool
+
+
+class Service:
+    """Calls the API. Every method raises `ServiceError`; `httpx` errors leave the block of
+    `service` as one.
+    """
+
+    def __init__(self, http: httpx.Client) -> None:
+        self.http = http
+
+    def get(self, path: str, **params: Any) -> dict[str, Any]:
+        return json_object(self.http.get(path, params=query(params)))
+
+    def post(
+        self, path: str, body: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
+    ) -> dict[str, Any]:
+        limit = TIMEOUT if timeout_s is None else httpx.Timeout(timeout_s, connect=5.0)
+        return json_object(self.http.post(path, json=body, timeout=limit))
+
+    def create(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Creates one object, however often the call has to be sent: if a proxy loses the reply, a
+        repeated call with the same `Idempotency-Key` gets it again.
+        """
+        headers = {"Idempotency-Key": uuid4().hex}
+        waits, lost = iter(_CREATE_WAITS_S), False
+        while True:
+            failure: httpx.RequestError | ServiceError
+            try:
+                return json_object(self.http.post(path, json=body, headers=headers))
+            except httpx.RequestError as error:
+                failure = error
+                lost = lost or not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+            except ServiceError as error:
+                failure = error
+                status = error.error.get("status")
+                at_work = lost and error.error.get("code") == IdempotencyKeyInUse.default_code
+                if status not in _PROXY_ERRORS and not at_work:
+                    raise
+                lost = True
+            if not lost:
+                raise failure
+            if (wait_s := next(waits, None)) is None:
+                raise _unknown(path, failure) from failure
+            time.sleep(wait_s)
+
+    def delete(self, path: str) -> dict[str, Any]:
+        return json_object(self.http.delete(path))
+
+    def rows(self, path: str, *, limit: int, **params: Any) -> ListedRows:
+        """Follows the pages of a list until it has `limit` rows."""
+        found: list[dict[str, Any]] = []
+        after: str | None = None
+        while True:
+            page_size = min(_MOST_ROWS, limit - len(found))
+            page = parse_reply(_Page, self.get(path, limit=page_size, after=after, **params))
+            found += page.data
+            if not page.has_more or len(found) >= limit:
+                return ListedRows(found[:limit], page.has_more or len(found) > limit)
+            before, after = after, page.last_id
+            if after in (None, before):
+                raise unreadable_reply(path)
+
+
+class _Row(BaseModel):
+    id: ServiceId
+
+
+class _Page(BaseModel):
+    data: list[dict[str, Any]]
+    has_more: bool = False
+
+    @property
+    def last_id(self) -> str | None:
+        """The id behind which the next page begins. Raises `ServiceError` for no usable id."""
+        return parse_reply(_Row, self.data[-1]).id if self.data else None
+
+
+def query(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the parameters that were given. Raises `ServiceError` for an empty one: the service
+    would read it as one that is absent, and answer with more than was asked for.
+    """
+    for name, value in params.items():
+        if value == "" or (isinstance(value, list | tuple) and "" in value):
+            raise ServiceError(
+                f"an empty text for '{name}': name a value, or leave the option out",
+                exit_code=WRONG_OPTIONS,
+            )
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def path_of(*parts: str) -> str:
+    """Returns a path with escaped parts, so that no id can lead to another path."""
+    # A dot segment would be resolved by the client; the service has no such id.
+    try:
+        return "/".join(quote(part, safe="").replace(".", "%2E") for part in parts)
+    except UnicodeEncodeError as error:
+        raise _not_text() from error
+
+
+@contextmanager
+def service(base_url: str | None, api_key: str | None) -> Iterator[Service]:
+    with service_client(base_url, api_key) as client:
+        yield Service(client)
+
+
+@contextmanager
+def service_client(base_url: str | None, api_key: str | None) -> Iterator[httpx.Client]:
+    """Yields a client whose paths are relative to `base_url`. Raises `ServiceError` for missing
+    options, and for a service that cannot be reached during the block.
+    """
+    if not base_url:
+        raise ServiceError(
+            "no service is named: pass --base-url or set AGENT_RFT_BASE_URL, or a --profile",
+            exit_code=WRONG_OPTIONS,
+        )
+    if not api_key:
+        raise ServiceError(
+            "no key is given: pass --api-key or set AGENT_RFT_API_KEY, or a --profile",
+            exit_code=WRONG_OPTIONS,
+        )
+    try:
+        with _client(base_url, api_key) as client:
+            yield client
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
+        raise ServiceError(
+            f"not a usable --base-url or --api-key: {type(error).__name__}",
+            exit_code=WRONG_OPTIONS,
+        ) from error
+    except UnicodeEncodeError as error:  # the client is made: it is the request
+        raise _not_text() from error
+    except httpx.RequestError as error:
+        raise ServiceError(
+            f"no answer from {base_url}: {str(error) or type(error).__name__}. Is the service "
+            "running there? `agent-rft up` prints its base_url.",
+            exit_code=NO_ANSWER,
+        ) from error
+
+
+def _client(base_url: str, api_key: str) -> httpx.Client:
+    try:
+        return limited_client(
+            base_url=base_url,
+            headers={"Authorization": f"Bearer {api_key}", "Accept-Encoding": "identity"},
+            timeout=TIMEOUT,
+        )
+    except UnicodeEncodeError as error:
+        raise ServiceError(
+            "not a usable --base-url or --api-key: a character is not ASCII",
+            exit_code=WRONG_OPTIONS,
+        ) from error
+
+
+def _not_text() -> ServiceError:
+    return ServiceError("an argument is not UTF-8 text", exit_code=WRONG_OPTIONS)
+
+
+def check(reply: httpx.Response) -> None:
+    """Raises `ServiceError` for a reply other than success."""
+    if reply.is_success:
+        return
+    reply.read()
+    status, error = reply.status_code, _error(reply)
+    if error is None:
+        text = f"{reply.reason_phrase}. Is {reply.url.host} an agent-rft service, and its path /v1?"
+    else:
+        text = str(error.get("message"))
+    message = f"the service answered {status}: {text}"
+    if status == _UNAUTHORIZED:
+        message += " Check --api-key or AGENT_RFT_API_KEY."
+    code = _CODES.get(status, TRY_LATER if status >= _SERVER_ERRORS else REQUEST_REFUSED)
+    if code == TRY_LATER:
+        seconds = reply.headers.get("retry-after")
+        message += f" Try again in {seconds} s." if seconds else " Try again later."
+    raise ServiceError(message, exit_code=code, error={**(error or {}), "status": status})
+
+
+def json_object(reply: httpx.Response) -> dict[str, Any]:
+    check(reply)
+    try:
+        content = reply.json()
+    except (ValueError, RecursionError) as error:
+        raise unreadable_reply(str(reply.url)) from error
+    if not isinstance(content, dict):
+        raise unreadable_reply(str(reply.url))
+    return content
+
+
+def parse_reply(model: type[Reply], data: object) -> Reply:
+    """Parses the parts of a reply that a command needs; other keys may change with versions."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        named = ", ".join(
+            ".".join(map(str, fault["loc"])) for fault in error.errors(include_input=False)[:3]
+        )
+        raise ServiceError(
+            f"the service's reply cannot be read ({named}). Is it an agent-rft service of this "
+            "version?",
+            exit_code=NO_ANSWER,
+        ) from error
+
+
+def _unknown(path: str, failure: httpx.RequestError | ServiceError) -> CreationUnknown:
+    noun = path.rsplit("/", 1)[-1]
+    named = isinstance(failure, ServiceError)
+    reason = str(failure) if named else f"no answer ({str(failure) or type(failure).__name__})"
+    return CreationUnknown(
+        f"{reason} The call may have been carried out: list the {noun} before you try again.",
+        exit_code=failure.exit_code if isinstance(failure, ServiceError) else NO_ANSWER,
+        error=failure.error if isinstance(failure, ServiceError) else None,
+    )
+
+
+def unreadable_reply(where: str) -> ServiceError:
+    return ServiceError(
+        f"{where} did not answer as an agent-rft service does. Check the address and its path /v1.",
+        exit_code=NO_ANSWER,
+    )
+
+
+def _error(reply: httpx.Response) -> dict[str, Any] | None:
+    try:
+        error = reply.json()["error"]
+        return {key: error[key] for key in ("message", "type", "param", "code") if key in error}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None

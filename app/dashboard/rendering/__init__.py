@@ -1,0 +1,1 @@
+"""Renders pages: templates, charts, tables, transcripts and values for people."""

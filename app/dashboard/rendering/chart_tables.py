@@ -1,0 +1,76 @@
+"""The table of a chart: its lines, and the steps that are its rows. Pure.
+
+A chart is a table first, and the script draws it from that table. A reader without a script, or
+with a screen reader, has every value, and both show the same.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from app.domain.jobs.curves.curves import Curve
+from app.domain.jobs.curves.thinning import extremes, thin
+
+ChartMark = Literal["line", "points", "rule"]
+SHOWN_STEPS: Final = 150
+"""Evenly spaced steps of a chart, and validations beside them. More would not show on a screen, and
+would make the page large.
+"""
+_SPIKES: Final = 150
+"""Further steps, shared by the lines of a chart: those with the lowest and highest values, so that
+an outlier between two shown steps is visible.
+"""
+_ENDS_AND_EXTREMES: Final = 4
+"""A line's two ends, its lowest and its highest value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    label: str
+    curve: str
+    values: Curve
+    mark: ChartMark = "line"
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    id: str
+    title: str
+    unit: str
+    lines: Sequence[Line]
+
+    @property
+    def steps(self) -> list[int]:
+        """The steps of the table's rows: evenly spaced ones, as many of the validations, and those
+        at which a line is lowest or highest.
+        """
+        points = {step for line in self.lines if line.mark == "points" for step in line.values}
+        steps = {step for line in self.lines for step in line.values}
+        shown = {*thin(sorted(steps), SHOWN_STEPS), *thin(sorted(points), SHOWN_STEPS)}
+        if len(shown) < len(steps):
+            for line in self.lines:
+                shown |= _spikes(line.values, _SPIKES // len(self.lines))
+        return sorted(shown)
+
+    @property
+    def summary(self) -> str:
+        """The chart in a sentence, for readers who cannot see it."""
+        steps = {step for line in self.lines for step in line.values}
+        lines = "; ".join(map(_in_words, self.lines))
+        return f"{lines}; steps {min(steps)} to {max(steps)}."
+
+
+def _spikes(curve: Curve, count: int) -> set[int]:
+    """Returns the steps of the lowest and highest values of a line, of each stretch of it if there
+    may be many.
+    """
+    steps = sorted(curve)
+    values = [curve[step] for step in steps]
+    return {steps[index] for index in extremes(values, max(count, _ENDS_AND_EXTREMES))}
+
+
+def _in_words(line: Line) -> str:
+    first, last = (line.values[end(line.values)] for end in (min, max))
+    if line.mark == "rule" or len(line.values) == 1:
+        return f"{line.label} {last:.4g}"
+    return f"{line.label} from {first:.4g} to {last:.4g}"

@@ -1,0 +1,232 @@
+"""Builds the charts of a job: their titles, their lines and their order. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, assert_never
+
+from app.dashboard.rendering.chart_tables import Chart, ChartMark, Line
+from app.domain.ids import Split
+from app.domain.jobs.curves.curves import Curve, Curves
+from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
+from app.domain.rollouts import metrics as names
+
+_NOTHING: Final[Curve] = {}
+_COMPONENT: Final = "reward/component/"
+_ROLLOUT: Final = "mean a rollout"
+_SHARE: Final = "share"
+
+
+def charts(curves: Curves, watched: ObjectiveCurves) -> list[Chart]:
+    """Returns the charts that have points, in the order of the page."""
+    made = [_outcome(curves, watched), _lost(curves), *_of_rollouts(curves), *_of_training(curves)]
+    return [chart for chart in made if chart.lines]
+
+
+def chart_of(curve: str, made: Sequence[Chart]) -> str | None:
+    """Returns the id of the chart that shows a curve."""
+    shown = (chart.id for chart in made if any(line.curve == curve for line in chart.lines))
+    return next(shown, None)
+
+
+def _outcome(curves: Curves, watched: ObjectiveCurves) -> Chart:
+    """Returns the chart of a job's success: reward, or loss."""
+    by_reward = watched.valid == names.REWARD_MEAN
+    valid = curves.get((watched.valid, "valid"), _NOTHING)
+    steps = [*curves.get((watched.train, "train"), _NOTHING), *valid]
+    before = {min(steps): valid[0], max(steps): valid[0]} if 0 in valid else _NOTHING
+    lines = (
+        _line(curves, "training", watched.train),
+        _line(curves, "validation", watched.valid, split="valid"),
+        _line(curves, "validation, greedy", watched.valid, split="valid_greedy"),
+        _line(curves, "a few held-out rows", names.BATCH_LOSS, split="valid"),
+        Line("before training", watched.valid, before, "rule"),
+    )
+    title, unit = ("Reward", _ROLLOUT) if by_reward else ("Loss", "mean a token")
+    return Chart("outcome", title, unit, _present(lines))
+
+
+def _lost(curves: Curves) -> Chart:
+    """Returns the chart of lost rollouts: the share of all, of validations, and by failure
+    class.
+    """
+    graded = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
+    lost = curves.get((names.DISCARDED_COUNT, "train"), _NOTHING)
+    lines = [
+        _line(curves, "all", names.DISCARDED_SHARE),
+        _line(curves, "validation", names.DISCARDED_SHARE, split="valid"),
+    ]
+    for name, curve in _train(curves):
+        failure_class = names.discarded_class(name)
+        if failure_class is not None:
+            shares = {
+                step: count / (graded.get(step, 0.0) + lost.get(step, 0.0))
+                for step, count in curve.items()
+                if count
+            }
+            lines.append(Line(failure_class, name, shares))
+    return Chart("lost", "Lost rollouts", _SHARE, _present(lines))
+
+
+def _of_rollouts(curves: Curves) -> Iterator[Chart]:
+    components = [
+        Line(name.removeprefix(_COMPONENT), name, curve)
+        for name, curve in _below(curves, _COMPONENT)
+    ]
+    yield Chart("components", "Grader's components", _ROLLOUT, components)
+    calls = [_line(curves, "all tools", names.TOOL_CALLS_MEAN), *_tools(curves, "calls_mean")]
+    yield Chart("tool_calls", "Tool calls", _ROLLOUT, _present(calls))
+    for chart_id, title, unit, figure in _OF_TOOLS:
+        yield Chart(chart_id, title, unit, _tools(curves, figure))
+    yield from _fixed(curves, _OF_ROLLOUTS)
+
+
+def _of_training(curves: Curves) -> Iterator[Chart]:
+    yield from _fixed(curves, _OF_TRAINING)
+
+
+Fixed = tuple[str, str, str, Mapping[str, str]]
+_OF_TOOLS: Final = (
+    ("latency", "Tool latency", "mean s a call", "latency_s_mean"),
+    ("tool_errors", "Tool errors", "calls a step", "errors"),
+    ("reply_tokens", "Tokens of a tool's reply", "mean a call", "tokens_per_call"),
+)
+_OF_ROLLOUTS: Final[tuple[Fixed, ...]] = (
+    (
+        "tokens",
+        "Tokens",
+        _ROLLOUT,
+        {
+            "completion": names.COMPLETION_TOKENS_MEAN,
+            "reasoning": names.REASONING_TOKENS_MEAN,
+            "prompt": names.PROMPT_TOKENS_MEAN,
+        },
+    ),
+    (
+        "environment",
+        "Environment",
+        _ROLLOUT,
+        {
+            "steps": names.ENVIRONMENT_STEPS_MEAN,
+            "its reward": names.ENVIRONMENT_REWARD_MEAN,
+            "s a step": names.ENVIRONMENT_LATENCY_MEAN,
+            "retries": names.ENVIRONMENT_RETRIES_MEAN,
+        },
+    ),
+    (
+        "groups",
+        "Groups",
+        "groups a step",
+        {
+            "trained": names.GROUPS_TRAINED,
+            "zero variance": names.GROUPS_ZERO_VARIANCE,
+            "too few graded": names.GROUPS_MASKED,
+        },
+    ),
+    (
+        "limits",
+        "Ends at a limit, errors of graders",
+        _SHARE,
+        {"ended at a limit": names.LIMIT_STOP_SHARE, "graders": names.GRADER_ERROR_SHARE},
+    ),
+    (
+        "unparsable",
+        "Turns that could not be parsed",
+        _ROLLOUT,
+        {"turns": names.TOOL_PARSE_ERRORS_MEAN},
+    ),
+)
+"""Charts of rollouts: id, title, unit, and names of the curves by label."""
+_OF_TRAINING: Final[tuple[Fixed, ...]] = (
+    ("entropy", "Entropy", "nats a token", {"entropy": names.ENTROPY}),
+    (
+        "distance",
+        "Distance (KL)",
+        "nats a token",
+        {"from the sampler": names.SAMPLER_KL_K3, "from the start": names.BASE_KL_K1},
+    ),
+    (
+        "clipped",
+        "Clipped, masked and truncated tokens",
+        _SHARE,
+        {
+            "clipped": names.CLIPPED_SHARE,
+            "masked": names.MASKED_SHARE,
+            "truncated": names.TRUNCATED_SHARE,
+        },
+    ),
+    ("grad_norm", "Gradient norm", "before clipping", {"gradient": names.GRAD_NORM}),
+    ("learning_rate", "Learning rate", "of the step", {"learning rate": names.LEARNING_RATE}),
+    (
+        "preference",
+        "Preferred answers",
+        "share of pairs",
+        {
+            "higher implicit reward": names.PREFERENCE_ACCURACY,
+            "more probable": names.PREFERENCE_LOGPROB_ACCURACY,
+        },
+    ),
+    (
+        "staleness",
+        "Staleness",
+        "versions",
+        {"mean": names.STALENESS_MEAN, "largest": names.STALENESS_MAX},
+    ),
+    (
+        "time",
+        "Time of a step",
+        "s",
+        {
+            "whole step": names.TIME_STEP,
+            "sampling": names.TIME_SAMPLING,
+            "training": names.TIME_TRAINING,
+            "publishing": names.TIME_PUBLISH,
+            "validation": names.TIME_EVAL,
+        },
+    ),
+    (
+        "idle",
+        "Waiting",
+        "share of the step",
+        {"trainer": names.TRAINER_IDLE_SHARE, "sampler": names.SAMPLER_IDLE_SHARE},
+    ),
+)
+
+
+def _fixed(curves: Curves, listed: Sequence[Fixed]) -> Iterator[Chart]:
+    for chart_id, title, unit, labels in listed:
+        lines = (_line(curves, label, name) for label, name in labels.items())
+        yield Chart(chart_id, title, unit, _present(lines))
+
+
+def _line(curves: Curves, label: str, name: str, *, split: Split = "train") -> Line:
+    return Line(label, name, curves.get((name, split), _NOTHING), _mark(split))
+
+
+def _mark(split: Split) -> ChartMark:
+    match split:
+        case "train":
+            return "line"
+        case "valid" | "valid_greedy" | "valid_base" | "test" | "report":
+            return "points"
+        case _:
+            assert_never(split)
+
+
+def _tools(curves: Curves, figure: str) -> list[Line]:
+    metrics = ((name, names.ToolMetric.parse(name)) for name, _ in _below(curves, "tool/"))
+    return [
+        Line(metric.tool, name, curves[name, "train"])
+        for name, metric in metrics
+        if metric is not None and metric.figure == figure
+    ]
+
+
+def _below(curves: Curves, head: str) -> Iterator[tuple[str, Curve]]:
+    return ((name, curve) for name, curve in _train(curves) if name.startswith(head))
+
+
+def _train(curves: Curves) -> Iterator[tuple[str, Curve]]:
+    return ((name, curve) for (name, split), curve in sorted(curves.items()) if split == "train")
+
+
+def _present(lines: Iterator[Line] | Sequence[Line]) -> list[Line]:
+    return [line for line in lines if line.values]

@@ -1,0 +1,1 @@
+"""The choice of `auto`: the facts of the rows, and the grader that fits them."""

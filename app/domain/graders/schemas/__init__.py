@@ -1,0 +1,1 @@
+"""JSON Schemas and patterns of customers: compiled, with the work counted before."""

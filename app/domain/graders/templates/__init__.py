@@ -1,0 +1,1 @@
+"""Templates of graders, their faults, and texts that are none."""

@@ -1,0 +1,1 @@
+"""Readers of texts: numbers, marks, calls, tests of code, formulas."""

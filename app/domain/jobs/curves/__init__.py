@@ -1,0 +1,1 @@
+"""The curves of a job: names, thinning, and the gain between two validations."""

@@ -1,0 +1,1 @@
+"""Findings about a job in plain words."""

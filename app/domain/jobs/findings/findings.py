@@ -1,0 +1,237 @@
+"""Findings about a job in plain words, computed from its committed curves and rollouts. Pure.
+
+Owns the sentences above the charts: the job's own stop rules whose condition holds at its last
+step, and shares of lost rollouts, failing calls and groups that train nothing. Promises that rules
+are evaluated as in the run. Must not know how a finding is shown.
+"""
+
+from collections.abc import Iterator
+from typing import Final, assert_never
+
+from pydantic import ValidationError
+
+from app.domain.graders.graders import AnyGrader, read_grader
+from app.domain.ids import Split
+from app.domain.jobs.curves.curves import Curve, Curves
+from app.domain.jobs.curves.gains import Gain
+from app.domain.jobs.findings.finding import GRAVEST_FIRST, Finding, FindingSeverity
+from app.domain.jobs.findings.gain_findings import progress
+from app.domain.jobs.stop_rules.curve_detectors import StepValues
+from app.domain.jobs.stop_rules.detectors import ObjectiveCurves, build_detector
+from app.domain.jobs.stop_rules.stop_rules import LOSSES, REWARD, reward_of
+from app.domain.methods.no_effect import paths_of_judges
+from app.domain.methods.stop import (
+    PreferenceStopOptions,
+    ReinforcementStopOptions,
+    StopOptions,
+)
+from app.domain.methods.stored import (
+    StoredDpoMethod,
+    StoredMethod,
+    StoredReinforcementMethod,
+    StoredSupervisedMethod,
+)
+from app.domain.rollouts import metrics as names
+
+_WINDOW: Final = 5
+"""Number of latest steps for shares of lost rollouts and failing calls."""
+_NOTABLE: Final = 0.05
+_MOST_GROUPS: Final = 0.5
+_RISE: Final = 0.05
+_FALL: Final = 0.7
+_NOTHING: Final[Curve] = {}
+
+
+def watched_by(method: StoredMethod) -> ObjectiveCurves:
+    """Returns the curves that measure the job's model."""
+    match method:
+        case StoredReinforcementMethod():
+            return REWARD
+        case StoredSupervisedMethod() | StoredDpoMethod():
+            return LOSSES
+        case _:
+            assert_never(method)
+
+
+def findings(
+    method: StoredMethod, curves: Curves, gain: Gain | None = None, *, looks: int = 1
+) -> list[Finding]:
+    """Returns the findings, most severe first. `gain` compares the last validation with the first
+    one, row by row; without it the gain is computed from the curves, for this number of looks.
+    """
+    grader = _grader(method)
+    watched = watched_by(method) if grader is None else reward_of(grader)
+    found = [*_rules(method, watched, curves), *_lost(curves), *_tool_errors(curves)]
+    found += [*_groups(curves), *_fewer_calls(curves)]
+    found += progress(
+        watched,
+        curves,
+        gain,
+        looks=looks,
+        samples=_samples(method),
+        judges=() if grader is None else paths_of_judges(grader, f"method.{method.kind}"),
+    )
+    return sorted(found, key=lambda one: GRAVEST_FIRST.index(one.severity))
+
+
+def _grader(method: StoredMethod) -> AnyGrader | None:
+    """Returns the grader; `None` for a method without one, and for a definition of an older job
+    that is refused today.
+    """
+    try:
+        return read_grader(method.options["grader"])
+    except (KeyError, ValidationError):
+        return None
+
+
+def _samples(method: StoredMethod) -> int:
+    """Returns the rollouts of a held-out row in a validation."""
+    samples = (method.options.get("hyperparameters") or {}).get("eval_samples")
+    return samples if isinstance(samples, int) and samples > 0 else 1
+
+
+def _rules(method: StoredMethod, watched: ObjectiveCurves, curves: Curves) -> Iterator[Finding]:
+    options = _stop_options(method)
+    if options is None:
+        return
+    last = max((step for curve in curves.values() for step in curve), default=0)
+    by_step = {split: _by_step(curves, split) for split in ("train", "valid")}
+    for name in type(options).model_fields:
+        rule = getattr(options, name)
+        if rule is None or rule.action == "off" or name in ("max_steps", "max_time"):
+            continue
+        detector, reason = build_detector(rule, watched), None
+        for step in range(last + 1):
+            train, valid = (by_step[split].get(step, {}) for split in ("train", "valid"))
+            reason = detector.see(StepValues(step, train, valid))
+        if reason is not None:
+            severity: FindingSeverity = "good" if name == "target" else "warn"
+            yield Finding(severity, _sentence(reason), next(iter(detector.curves), watched.valid))
+
+
+def _stop_options(method: StoredMethod) -> StopOptions | None:
+    """Returns the job's rules; `None` for options of an older job that are refused today."""
+    sent = method.options.get("stop") or {}
+    try:
+        match method:
+            case StoredReinforcementMethod():
+                return ReinforcementStopOptions.model_validate(sent)
+            case StoredSupervisedMethod():
+                return StopOptions.model_validate(sent)
+            case StoredDpoMethod():
+                return PreferenceStopOptions.model_validate(sent)
+            case _:
+                assert_never(method)
+    except ValidationError:
+        return None
+
+
+def _by_step(curves: Curves, split: str) -> dict[int, dict[str, float]]:
+    values: dict[int, dict[str, float]] = {}
+    for (name, of_split), curve in curves.items():
+        if of_split == split:
+            for step, value in curve.items():
+                values.setdefault(step, {})[name] = value
+    return values
+
+
+def _lost(curves: Curves) -> Iterator[Finding]:
+    """Yields a finding when rollouts were lost in the latest steps, and one when some were lost in
+    the last validation, with the shares by class.
+    """
+    train = _latest(curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING))
+    valid = _latest(curves.get((names.ROLLOUTS_VALID, "valid"), _NOTHING))[-1:]
+    yield from _lost_of(curves, "train", train, f"of the last {len(train)} steps")
+    for step in valid:
+        what = f"of the validation of step {step}" if step else "of the base model's validation"
+        yield from _lost_of(curves, "valid", [step], what)
+
+
+def _lost_of(curves: Curves, of: Split, steps: list[int], what: str) -> Iterator[Finding]:
+    by_class = {
+        kind: lost
+        for (name, split), curve in curves.items()
+        if split == of
+        and (kind := names.discarded_class(name)) is not None
+        and (lost := _sum(curve, steps))
+    }
+    count = sum(by_class.values())
+    total = count + _sum(curves.get((names.ROLLOUTS_VALID, of), _NOTHING), steps)
+    if not count or count / total < _NOTABLE:
+        return
+    parts = ", ".join(
+        f"{n / total:.0%} {kind}" for kind, n in sorted(by_class.items(), key=lambda one: -one[1])
+    )
+    text = f"{count / total:.0%} of the rollouts {what} were lost: {parts}."
+    yield Finding("warn", text, names.DISCARDED_SHARE)
+
+
+def _tool_errors(curves: Curves) -> Iterator[Finding]:
+    """Yields a finding for each tool whose share of failed calls is notable."""
+    rollouts = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
+    steps = _latest(rollouts)
+    for (name, split), errors in curves.items():
+        metric = names.ToolMetric.parse(name)
+        if metric is None or split != "train" or metric.figure != "errors":
+            continue
+        if metric.tool.startswith("("):  # no tool: calls of unknown names, and unparsable ones
+            continue
+        mean = curves.get((names.tool_metric(metric.tool, "calls_mean"), "train"), _NOTHING)
+        calls = sum(mean.get(step, 0.0) * rollouts[step] for step in steps)
+        failed = _sum(errors, steps)
+        if failed and calls and failed / calls >= _NOTABLE:
+            yield Finding(
+                "warn",
+                f"{metric.tool} answers {failed / calls:.0%} of its calls with an error.",
+                name,
+            )
+
+
+def _groups(curves: Curves) -> Iterator[Finding]:
+    """Yields a finding when most groups of the latest steps trained nothing."""
+    flat = curves.get((names.GROUPS_ZERO_VARIANCE, "train"), _NOTHING)
+    trained = curves.get((names.GROUPS_TRAINED, "train"), _NOTHING)
+    steps = _latest(flat)
+    count, all_groups = _sum(flat, steps), _sum(flat, steps) + _sum(trained, steps)
+    if all_groups and count / all_groups >= _MOST_GROUPS:
+        yield Finding(
+            "warn",
+            f"{count / all_groups:.0%} of the groups of the last {len(steps)} steps trained "
+            "nothing, because their rollouts earned the same reward: the rows are too easy or too "
+            "hard.",
+            names.GROUPS_ZERO_VARIANCE,
+        )
+
+
+def _fewer_calls(curves: Curves) -> Iterator[Finding]:
+    """Yields a finding when the reward rose while tool calls fell."""
+    reward = curves.get((names.REWARD_MEAN, "train"), _NOTHING)
+    calls = curves.get((names.TOOL_CALLS_MEAN, "train"), _NOTHING)
+    if min(len(reward), len(calls)) < 2 * _WINDOW:
+        return
+    before, now = _mean(calls, first=True), _mean(calls, first=False)
+    rise = _mean(reward, first=False) - _mean(reward, first=True)
+    if before and now <= _FALL * before and rise >= _RISE:
+        yield Finding(
+            "warn",
+            f"The reward rises while tool calls fall: {now:.2g} calls a rollout, {before:.2g} in "
+            f"the first {_WINDOW} steps. Look whether answers still rest on what tools say.",
+            names.TOOL_CALLS_MEAN,
+        )
+
+
+def _latest(curve: Curve) -> list[int]:
+    return sorted(curve)[-_WINDOW:]
+
+
+def _sum(curve: Curve, steps: list[int]) -> float:
+    return sum(curve.get(step, 0.0) for step in steps)
+
+
+def _mean(curve: Curve, *, first: bool) -> float:
+    steps = sorted(curve)[:_WINDOW] if first else sorted(curve)[-_WINDOW:]
+    return _sum(curve, steps) / len(steps)
+
+
+def _sentence(reason: str) -> str:
+    return f"{reason[:1].upper()}{reason[1:]}."

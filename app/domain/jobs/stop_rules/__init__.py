@@ -1,0 +1,1 @@
+"""The rules that end a job early, with their detectors."""

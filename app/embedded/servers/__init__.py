@@ -1,0 +1,1 @@
+"""Postgres and Valkey on this machine: their programs, files and readiness."""

@@ -1,0 +1,1 @@
+"""The calibration of a grader: probes, statistics, and the report of them."""

@@ -1,0 +1,1 @@
+"""Scorers, one file for each type of grader, named as its configuration."""

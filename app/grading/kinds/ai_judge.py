@@ -1,0 +1,247 @@
+"""Scores all rollouts of a group by one question to a judge (RULER).
+
+Promises: equal rollouts are shown once and score the same. The order of the rollouts in a prompt is
+drawn from their contents and a seed, so that it does not depend on the order of the group; over the
+repeats each rollout has each position. An answer with wrong ids is requested once more, with its
+fault; a judge that is unavailable, refuses or answers wrongly twice gives no score, and the fault
+has the tokens of its answers. Scores are cached by content, so that no group is judged twice. Must
+not know the servers of judges or jobs.
+"""
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from random import Random
+from statistics import fmean
+from typing import Final
+
+from app.domain.graders.kinds.ai_judge import AiJudgeGrader
+from app.gateways.endpoints.calls import FaultKind
+from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
+from app.grading.calibration.agreement import mean_agreement
+from app.grading.group_judge import GroupGradeRequest
+from app.grading.group_prompt import (
+    UnusableAnswer,
+    answer_format,
+    canonical,
+    group_messages,
+    read_scores,
+)
+from app.grading.judged import sampling_of, usage_of, with_instruction
+from app.grading.scorer import (
+    GradeRequest,
+    GraderErrors,
+    ScoreFault,
+    ScoreResult,
+    TokenUsage,
+    server_fault,
+)
+
+MAX_CHARACTERS: Final = 2_097_152
+"""Largest number of characters of a group."""
+_KEPT: Final = 1_024
+"""Largest number of cached answers."""
+_ATTEMPTS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _QuestionScores:
+    """The scores of one question, by position in the group."""
+
+    scores: tuple[float, ...]
+    explanations: tuple[str, ...]
+    usage: TokenUsage
+    elapsed_s: float
+
+
+class GroupAiJudge:
+    """Implements `app.grading.group_judge.GroupJudge`."""
+
+    def __init__(self, spec: AiJudgeGrader, judges: Judges, *, source: str) -> None:
+        self._spec = spec
+        self._judges = judges
+        self._source = source
+        self._kept: OrderedDict[str, _QuestionScores] = OrderedDict()
+
+    async def judge(self, request: GroupGradeRequest) -> Sequence[ScoreResult]:
+        shown = [canonical(conversation) for conversation in request.conversations]
+        group = sorted(set(shown))
+        if sum(map(len, group)) > MAX_CHARACTERS:
+            raise self._fault(f"the group is longer than {MAX_CHARACTERS} characters")
+        judged_repeats = list[_QuestionScores]()
+        for repeat in range(self._spec.repeats):
+            with self._charging(sum((judged.usage for judged in judged_repeats), TokenUsage())):
+                judged_repeats.append(await self._judge_once(request, group, repeat))
+        agreement = mean_agreement([judged.scores for judged in judged_repeats])
+        usage = sum((judged.usage for judged in judged_repeats), TokenUsage())
+        return [
+            ScoreResult(
+                fmean(judged.scores[at] for judged in judged_repeats),
+                reason=judged_repeats[0].explanations[at] or None,
+                sub_scores={} if agreement is None else {"agreement": agreement},
+                execution_time_s=sum(judged.elapsed_s for judged in judged_repeats),
+                token_usage={self._spec.model: _share(usage, len(shown), number)},
+                sampled_model_name=self._spec.model,
+            )
+            for number, at in enumerate(map(group.index, shown))
+        ]
+
+    async def _judge_once(
+        self, request: GroupGradeRequest, group: list[str], repeat: int
+    ) -> _QuestionScores:
+        key = self._key(request, group, repeat)
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return replace(self._kept[key], usage=TokenUsage(), elapsed_s=0.0)
+        order = shown_order(len(group), self._key(request, group, 0), repeat)
+        question = self._question(request, [group[at] for at in order], repeat)
+        judged = await self._call_judge(question, len(order))
+        back = sorted(range(len(order)), key=order.__getitem__)
+        judged = replace(
+            judged,
+            scores=tuple(judged.scores[at] for at in back),
+            explanations=tuple(judged.explanations[at] for at in back),
+        )
+        self._kept[key] = judged
+        if len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return judged
+
+    def _key(self, request: GroupGradeRequest, group: list[str], repeat: int) -> str:
+        """Returns a digest of everything on which an answer depends."""
+        content = [group, request.tools, self._spec.shuffle_seed, repeat]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def _question(
+        self, request: GroupGradeRequest, rollouts: list[str], repeat: int
+    ) -> JudgeQuestion:
+        spec, form = self._spec, answer_format()
+        messages = group_messages(spec.rubric, rollouts, request.tools)
+        return JudgeQuestion(
+            model=spec.model,
+            messages=with_instruction(messages, form.instruction),
+            response_format=form.schema,
+            call_id=request.call_id if repeat == 0 else f"{request.call_id}_{repeat}",
+            trace_id=request.trace_id,
+            sampling=sampling_of(spec.sampling_params),
+            base_url=spec.base_url,
+            headers=spec.headers or {},
+        )
+
+    async def _call_judge(self, question: JudgeQuestion, count: int) -> _QuestionScores:
+        usage, elapsed_s, fault = TokenUsage(), 0.0, ""
+        for attempt in range(_ATTEMPTS):
+            with self._charging(usage):
+                reply = await self._reply(question)
+            usage, elapsed_s = usage + usage_of(reply), elapsed_s + reply.latency_s
+            try:
+                scores = read_scores(reply.text, count)
+            except UnusableAnswer as unusable:
+                fault = str(unusable)
+                question = _again(question, reply.text, fault, attempt)
+                continue
+            return _QuestionScores(
+                tuple(score for score, _ in scores),
+                tuple(explanation for _, explanation in scores),
+                usage,
+                elapsed_s,
+            )
+        with self._charging(usage):
+            raise self._fault(f"the judge's answer was wrong {_ATTEMPTS} times: {fault}")
+
+    async def _reply(self, question: JudgeQuestion) -> JudgeReply:
+        try:
+            reply = await self._judges.ask(question)
+        except JudgeFault as fault:
+            raise server_fault(fault.kind, fault.message, source=self._source) from fault
+        if reply.refusal is not None:
+            with self._charging(usage_of(reply)):
+                raise self._fault("the judge refused", model_grader_refusal_error=True)
+        return reply
+
+    @contextmanager
+    def _charging(self, usage: TokenUsage) -> Iterator[None]:
+        """Adds tokens that answers have used to a fault."""
+        try:
+            yield
+        except ScoreFault as fault:
+            total = fault.token_usage.get(self._spec.model, TokenUsage()) + usage
+            if total != TokenUsage():
+                fault.spent = {"": {self._spec.model: total}}
+                fault.sampled_model_name = self._spec.model
+            raise
+
+    def _fault(self, message: str, *, model_grader_refusal_error: bool = False) -> ScoreFault:
+        errors = GraderErrors(
+            model_grader_parse_error=not model_grader_refusal_error,
+            model_grader_refusal_error=model_grader_refusal_error,
+            details=message,
+        )
+        return ScoreFault(FaultKind.BAD_REPLY.value, message, source=self._source, errors=errors)
+
+
+def _again(question: JudgeQuestion, answer: str, fault: str, attempt: int) -> JudgeQuestion:
+    """Returns the question with the wrong answer and its fault."""
+    more = [
+        {"role": "assistant", "content": answer},
+        {"role": "user", "content": f"This answer cannot be used: {fault}. Answer again, whole."},
+    ]
+    return replace(
+        question,
+        messages=[*question.messages, *more],
+        call_id=f"{question.call_id}_again{attempt + 1}",
+    )
+
+
+def shown_order(count: int, seed: str, repeat: int) -> list[int]:
+    """Returns the order of a question: a shuffle, rotated by one position for each repeat and
+    reversed after each full rotation. Every rollout is thus at each position equally often.
+    """
+    order = list(range(count))
+    Random(seed).shuffle(order)
+    turns, shift = divmod(repeat, count)
+    order = order[shift:] + order[:shift]
+    return order[::-1] if turns % 2 else order
+
+
+def _share(usage: TokenUsage, count: int, number: int) -> TokenUsage:
+    """Returns one of `count` rollouts' share of a group's tokens and calls, such that all shares
+    add up to the total.
+    """
+
+    def part(whole: int) -> int:
+        return whole // count + (number < whole % count)
+
+    return TokenUsage(
+        part(usage.prompt_tokens),
+        part(usage.completion_tokens),
+        part(usage.cached_tokens),
+        part(usage.calls),
+    )
+
+
+class AiJudgeScorer:
+    """Implements `Scorer`: one sample is a group of one, after the messages of its row."""
+
+    def __init__(self, spec: AiJudgeGrader, judges: Judges, *, source: str) -> None:
+        self._judge = GroupAiJudge(spec, judges, source=source)
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        messages, tools = request.item.get("messages"), request.item.get("tools")
+        choices = request.sample.get("choices") or [{}]
+        answer = choices[0].get("message") or {
+            "role": "assistant",
+            "content": request.sample.get("output_text"),
+        }
+        group = GroupGradeRequest(
+            conversations=([*(messages if isinstance(messages, list) else ()), answer],),
+            tools=tools if isinstance(tools, list) else [],
+            item=request.item,
+            trace_id=request.trace_id,
+            call_id=request.call_id,
+        )
+        (result,) = await self._judge.judge(group)
+        return result

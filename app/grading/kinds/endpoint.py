@@ -1,0 +1,82 @@
+"""The customer's own grader over HTTP, in the hosted Agent RFT shape.
+
+Owns its request `{sample, item, trace_id}` and its reply `{"score": …}`. Promises: any failure, a
+4xx included, and any score that is not a finite number counts as an infrastructure fault. Numbers
+in the reply's `metrics` become sub-scores. Must not know the source of samples.
+"""
+
+import json
+from typing import Any
+
+from app.domain.graders.kinds.endpoint import EndpointGrader
+from app.domain.http.status import is_error, is_success
+from app.domain.rollouts.components import MAX_COMPONENTS, is_component_name
+from app.gateways.egress.egress import EgressReply
+from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
+from app.gateways.endpoints.pool import EndpointPool
+from app.gateways.endpoints.signing import CallSigner
+from app.grading.score_bounds import finite
+from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
+
+
+class EndpointScorer:
+    """Implements `Scorer`."""
+
+    def __init__(
+        self, spec: EndpointGrader, endpoints: EndpointPool, signer: CallSigner, *, source: str
+    ) -> None:
+        self._source = source
+        self._headers = spec.headers or {}
+        self._endpoint = endpoints.endpoint(spec.url, rate_limit=spec.rate_limit)
+        self._signer = signer
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        call = EndpointRequest(
+            headers=self._headers,
+            body=encode(request),
+            call_id=request.call_id,
+            trace_id=request.trace_id,
+        )
+        try:
+            answer = await self._endpoint.call(call, read_score, signer=self._signer)
+        except EndpointFault as fault:
+            raise _fault(fault, self._source) from fault
+        score, components = answer.value
+        return ScoreResult(score, sub_scores=components, execution_time_s=answer.latency_s)
+
+
+def encode(request: GradeRequest) -> bytes:
+    """Returns the request body: ASCII JSON without white space."""
+    body = {"sample": request.sample, "item": request.item, "trace_id": request.trace_id}
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+def _fault(fault: EndpointFault, source: str) -> ScoreFault:
+    kind = FaultKind.BAD_REPLY if fault.kind is FaultKind.TOO_LARGE else fault.kind
+    errors = GraderErrors(other_error=True, details=fault.message)
+    return ScoreFault(kind.value, fault.message, source=source, errors=errors)
+
+
+def read_score(reply: EgressReply) -> tuple[float, dict[str, float]]:
+    """Returns the score and the named metrics of a reply. Raises `EndpointFault`."""
+    if not is_success(reply.status):
+        kind = FaultKind.ERROR if is_error(reply.status) else FaultKind.BAD_REPLY
+        raise EndpointFault(kind, f"answered {reply.status}", status=reply.status)
+    try:
+        content = json.loads(reply.body)
+    except (ValueError, RecursionError):
+        content = None
+    score = finite(content.get("score")) if isinstance(content, dict) else None
+    if score is None:
+        raise EndpointFault(FaultKind.BAD_REPLY, "the reply has no finite number `score`")
+    return score, _components(content.get("metrics"))
+
+
+def _components(metrics: Any) -> dict[str, float]:
+    """Returns the first 32 finite numbers with valid names; other entries are ignored."""
+    components: dict[str, float] = {}
+    for name, value in metrics.items() if isinstance(metrics, dict) else ():
+        number = finite(value)
+        if number is not None and is_component_name(name) and len(components) < MAX_COMPONENTS:
+            components[name] = number
+    return components

@@ -1,0 +1,36 @@
+"""Scores with a judge model that answers with a number.
+
+Owns the fixed answer format `{steps: [{description, conclusion}], result: number}` (source: the
+hosted graders guide) and the clamp to the grader's range. An answer without a number is a fault.
+"""
+
+from typing import Any
+
+from typing_extensions import override
+
+from app.domain.graders.kinds.score_model import ScoreModelGrader
+from app.gateways.inference.judges import Judges
+from app.grading.judged import AnswerFormat, JudgedScorer, UnreadableAnswer, steps_format
+from app.grading.score_bounds import finite
+
+
+class ScoreModelScorer(JudgedScorer):
+    def __init__(self, spec: ScoreModelGrader, judges: Judges, *, source: str) -> None:
+        self._low, self._high = spec.range
+        super().__init__(spec, spec.input, judges, source=source)
+
+    @override
+    def answer_format(self) -> AnswerFormat:
+        bounds = f"from {self._low:g} to {self._high:g}."
+        return AnswerFormat(
+            'Answer with one JSON object: {"steps": [{"description": …, "conclusion": …}], '
+            f'"result": number}}. "result" is the score, {bounds}',
+            steps_format("score", {"type": "number", "description": f"The score, {bounds}"}),
+        )
+
+    @override
+    def read(self, answer: dict[str, Any]) -> float:
+        result = finite(answer.get("result"))
+        if result is None:
+            raise UnreadableAnswer("the judge's answer contains no number `result`")
+        return min(self._high, max(self._low, result))

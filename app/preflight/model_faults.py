@@ -1,0 +1,20 @@
+"""Faults of a call's base model that its files show, with a service and without one."""
+
+from app.domain.errors import InvalidRequest
+from app.domain.models.models import BASE_MODEL_UNSUPPORTED, BaseModelSpec
+from app.rendering.tool_use import tool_use
+
+
+def model_fault(base: BaseModelSpec | None, *, runs_calls: bool) -> InvalidRequest | None:
+    """Returns the error for a model that cannot call the tools of the job, or play in its
+    environment. Reads the model's files, which is slow the first time.
+    """
+    fault = tool_use(base).fault if base is not None and runs_calls else None
+    if fault is None or base is None:
+        return None
+    return InvalidRequest(
+        f"Model {base.name} {fault}. Use another model, or a job without tools, MCP servers and "
+        "environment.",
+        param="model",
+        code=BASE_MODEL_UNSUPPORTED,
+    )

@@ -1,0 +1,1 @@
+"""Creates jobs: references, files of an environment, the choice of a grader."""

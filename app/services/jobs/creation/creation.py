@@ -1,0 +1,232 @@
+"""Creates jobs: resolves references, checks model and method, seals secrets, notifies a worker.
+
+Owns everything that only a create call needs.
+"""
+
+import asyncio
+import secrets
+import time
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.environments.environments import built_in, is_graded_by
+from app.domain.errors import InvalidRequest, Unavailable
+from app.domain.evals.evals import Eval, eval_of_job
+from app.domain.ids import new_id
+from app.domain.jobs.creation.requests import JobRequest
+from app.domain.jobs.job_secrets import split_integrations, split_method
+from app.domain.jobs.jobs import Job, JobStatus, NewJob, TuningMethod
+from app.domain.methods.faults import reinforcement_faults
+from app.domain.methods.kinds import parameters_of
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.stored import (
+    StoredDpoMethod,
+    StoredMethod,
+    StoredReinforcementMethod,
+    StoredSupervisedMethod,
+    stored_method,
+)
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from app.domain.models.models import (
+    BaseModelSpec,
+    base_of,
+    find_base_model,
+    is_tuned_name,
+)
+from app.gateways.egress.egress import Egress
+from app.gateways.job_queue import JobQueue
+from app.gateways.secrets import SecretBox
+from app.preflight.model_faults import model_fault
+from app.services.jobs.creation.creation_warnings import creation_warnings
+from app.services.jobs.creation.references import RegisteredReferences
+from app.services.jobs.file_validation import FileValidation
+from app.services.jobs.integrations import check_integrations, integration_notices
+from app.services.jobs.queue_positions import with_queue_position
+from app.services.models.judge_models import JudgeModels
+from app.services.registry.definition_check import check_definition
+from app.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class CreationPorts:
+    """Clients of the service, except the database."""
+
+    queue: JobQueue
+    egress: Egress
+    secret_box: SecretBox
+    judge_models: JudgeModels
+    references: RegisteredReferences
+    file_validation: FileValidation
+
+
+class JobCreationService:
+    def __init__(
+        self,
+        database: Database,
+        ports: CreationPorts,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._ports = ports
+        self._base_models = base_models
+        self._tenant = tenant
+        self._jobs = database.jobs(tenant)
+
+    async def create(self, request: JobRequest) -> Job:
+        """Inserts a job and notifies a worker. Raises `InvalidRequest` with the parameter at
+        fault.
+        """
+        async with self._ports.references.resolved(request) as new:
+            return await self._create(new)
+
+    async def refusal(self, request: JobRequest) -> InvalidRequest | None:
+        """Returns the error that `create` would raise for the call, without creating a job; checks
+        of the insert itself (files, quotas) are left out.
+        """
+        try:
+            async with self._ports.references.resolved(request) as new:
+                await self._check(new)
+        except InvalidRequest as error:
+            return error
+        return None
+
+    async def _check(self, new: NewJob) -> str:
+        """Returns the model's name. Raises `InvalidRequest` with the parameter at fault."""
+        model = await self._resolve_model(new.model)
+        await check_integrations(
+            new.integrations, egress=self._ports.egress, models=self._ports.judge_models
+        )
+        await self._check_method(new.method, f"method.{new.method.kind}")
+        base = base_of(self._base_models, model)
+        fault = await asyncio.to_thread(model_fault, base, runs_calls=_runs_calls(new.method))
+        if fault is not None:
+            raise fault
+        return model
+
+    async def _create(self, new: NewJob) -> Job:
+        model = await self._check(new)
+        kind = new.method.kind
+        sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
+        shown, secrets = await asyncio.to_thread(split_method, sent)
+        integrations, of_integrations = split_integrations(new.integrations)
+        secrets |= of_integrations
+        job = replace(self._job(new, model, stored_method(shown)), integrations=integrations)
+        sealed = (
+            self._ports.secret_box.seal(secrets, project_id=job.project_id, row_id=job.id)
+            if secrets
+            else None
+        )
+        stored = await self._jobs.insert_checked(
+            job,
+            secrets=sealed,
+            job_eval=_eval_of(job),
+            event_message=f"Created fine-tuning job: {job.id}",
+            notices=_notices(new, job),
+            warnings=creation_warnings(new),
+            after_commit=lambda: self._notify(job.id),
+        )
+        try:
+            return await with_queue_position(stored, self._jobs.queue_positions)
+        except Unavailable:  # the job is committed: a client that saw a 503 would create it again
+            return stored
+
+    async def _notify(self, job_id: str) -> None:
+        await self._ports.queue.enqueue_run(job_id)
+        self._ports.file_validation.start(self._tenant, job_id)
+
+    async def _resolve_model(self, name: str) -> str:
+        """Returns the dated name of a base model, or the name of a tuned one that the project may
+        call.
+        """
+        base = find_base_model(self._base_models, name)
+        if base is not None:
+            return base.name
+        if is_tuned_name(name):
+            async with self._database.tenant(self._tenant) as unit:
+                tuned = await unit.models.get(name)
+            if tuned is not None and find_base_model(self._base_models, tuned.base_model):
+                return tuned.name
+        raise InvalidRequest(
+            f"Model {name} is not available for fine-tuning or does not exist.",
+            param="model",
+            code="model_not_available",
+        )
+
+    async def _check_method(self, method: TuningMethod, path: str) -> None:
+        """Raises `InvalidRequest` for a method that this installation cannot accept or call."""
+        uncalled: tuple[str, ...] = ()
+        match method:
+            case ReinforcementMethod():
+                uncalled = _uncalled(method)
+                for fault in reinforcement_faults(method, path):
+                    raise fault
+            case SupervisedMethod() | DpoMethod():
+                pass
+            case _:
+                assert_never(method)
+        await check_definition(
+            method,
+            path,
+            egress=self._ports.egress,
+            models=self._ports.judge_models,
+            uncalled=uncalled,
+            elsewhere=parameters_of(method.kind, method),
+        )
+
+    def _job(self, new: NewJob, model: str, method: StoredMethod) -> Job:
+        return Job(
+            id=new_id("ftjob-"),
+            organization_id=self._tenant.organization_id,
+            project_id=self._tenant.project_id,
+            model=model,
+            status=JobStatus.VALIDATING_FILES,
+            training_file=new.training_file,
+            validation_file=new.validation_file,
+            seed=secrets.randbelow(2**31) if new.seed is None else new.seed,
+            suffix=new.suffix,
+            method=method,
+            metadata=new.metadata,
+            integrations=new.integrations,
+            caps=new.caps,
+            priority=new.priority,
+            created_at=int(time.time()),
+            key_id=self._tenant.key_id,
+        )
+
+
+def _notices(new: NewJob, job: Job) -> list[str]:
+    choice = new.grader_choice
+    chosen = [] if choice is None else [f"Chose a grader of type {choice.kind}. {choice.reason}"]
+    return chosen + integration_notices(job)
+
+
+def _eval_of(job: Job) -> Eval | None:
+    """Returns the eval whose runs are the job's validations."""
+    match job.method:
+        case StoredReinforcementMethod():
+            return eval_of_job(job.id, job.method.options["grader"])
+        case StoredSupervisedMethod() | StoredDpoMethod():
+            return None
+        case _:
+            assert_never(job.method)
+
+
+def _runs_calls(method: TuningMethod) -> bool:
+    match method:
+        case ReinforcementMethod(runs_calls=runs_calls):
+            return runs_calls
+        case SupervisedMethod() | DpoMethod():
+            return False
+        case _:
+            assert_never(method)
+
+
+def _uncalled(method: ReinforcementMethod) -> tuple[str, ...]:
+    """Returns the fields whose judges the job never calls."""
+    environment = built_in(method.environment)
+    if environment is None or is_graded_by(environment, method.grader):
+        return ()
+    return ("environment",)

@@ -1,0 +1,36 @@
+"""Builds the warnings about values of a new job that have no effect; each becomes an event."""
+
+from typing import assert_never
+
+from app.domain.documents.walk import walk_fields
+from app.domain.faults.unknown_keys import unread, unread_message
+from app.domain.jobs.jobs import NewJob, TuningMethod
+from app.domain.methods.faults import format_warning
+from app.domain.methods.kinds import parameters_of
+from app.domain.methods.no_effect import without_effect
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+
+
+def creation_warnings(new: NewJob) -> list[str]:
+    """Returns one message for each kind of warning."""
+    kind = new.method.kind
+    walked = walk_fields(type(new.method), new.method)
+    keys = [*new.unread, *unread(walked, f"method.{kind}", parameters_of(kind, new.method))]
+    found = [
+        unread_message(keys) if keys else None,
+        *_of_method(new.method),
+        None if new.grader_choice is None else new.grader_choice.warning,
+    ]
+    return [message for message in found if message is not None]
+
+
+def _of_method(method: TuningMethod) -> list[str | None]:
+    match method:
+        case ReinforcementMethod():
+            unused = without_effect(method, f"method.{method.kind}")
+            return [format_warning(method), *(each.message for each in unused)]
+        case SupervisedMethod() | DpoMethod():
+            return []
+        case _:
+            assert_never(method)

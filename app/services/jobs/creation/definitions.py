@@ -1,0 +1,78 @@
+"""Looks up the definitions that the references of a create call name.
+
+Owns the look-up of registered tools, graders, environments and curricula, and the files of inline
+rows. Must not know if a job is created from them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, assert_never
+
+from app.domain.errors import WrongState
+from app.domain.registry.curricula import CURRICULUM_PARTS
+from app.domain.registry.references import CurriculumSource, InlineCurriculum, RegisteredReference
+from app.services.jobs.creation.environment_files import EnvironmentFiles
+from app.services.jobs.creation.grader_choices import GraderChoiceService
+from app.services.registry.curricula.curricula import CurriculumService, inline_name
+from app.services.registry.environments import EnvironmentService
+from app.services.registry.graders import RegisteredGraderService
+from app.services.registry.lookups import find_registered, id_parameter
+from app.services.registry.registered_objects import RegistryService
+from app.services.registry.tools import ToolService
+
+METHOD: Final = "method.reinforcement"
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencePorts:
+    tools: ToolService
+    graders: RegisteredGraderService
+    curricula: CurriculumService
+    choices: GraderChoiceService
+    environments: EnvironmentFiles
+    registered_environments: EnvironmentService
+
+
+class RegisteredDefinitions:
+    def __init__(self, ports: ReferencePorts) -> None:
+        self.ports = ports
+
+    async def definitions(self, tools: Sequence[Any], grader: Any) -> tuple[list[Any], Any]:
+        """Returns the tools and the grader with each reference replaced by its definition."""
+        return [
+            await self.definition(tool, self.ports.tools, f"{METHOD}.tools[{index}]")
+            for index, tool in enumerate(tools)
+        ], await self.definition(grader, self.ports.graders, f"{METHOD}.grader")
+
+    async def definition(self, part: Any, service: RegistryService, param: str) -> Any:
+        if not isinstance(part, RegisteredReference):
+            return part
+        registered = await find_registered(part, service, param)
+        try:
+            definition = await service.usable(registered)
+        except WrongState as error:
+            id_param = id_parameter(part, service.noun, param)
+            raise WrongState(error.message, param=id_param) from error
+        return {**definition, "id": registered.id, "version": registered.version}
+
+    async def files(self, source: CurriculumSource, made: list[str]) -> dict[str, str]:
+        """Returns the id of each file by its parameter; inline rows are written as files."""
+        match source:
+            case RegisteredReference():
+                registered = await find_registered(source, self.ports.curricula, "curriculum")
+                parts = {split: registered.definition.get(split) for split in CURRICULUM_PARTS}
+                return {f"{split}_file": part["file_id"] for split, part in parts.items() if part}
+            case InlineCurriculum():
+                return await self._written(source, made)
+            case _:
+                assert_never(source)
+
+    async def _written(self, source: InlineCurriculum, made: list[str]) -> dict[str, str]:
+        files: dict[str, str] = {}
+        rows = {"training": source.training, "validation": source.validation}
+        for split in CURRICULUM_PARTS:
+            if rows[split]:
+                file = await self.ports.curricula.write(rows[split], inline_name(split))
+                made.append(file.id)
+                files[f"{split}_file"] = file.id
+        return files

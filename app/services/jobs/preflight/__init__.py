@@ -1,0 +1,1 @@
+"""Checks a create call before a job exists, and reports every fault at once."""

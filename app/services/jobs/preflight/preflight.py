@@ -1,0 +1,230 @@
+"""Checks a create call without creating a job, and returns every fault at once.
+
+Owns the list of checks and the order of their issues. Files are read in a separate process, so that
+a large one does not block the API's event loop. Must not know HTTP routes.
+"""
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.documents.walk import FieldKind
+from app.domain.errors import NotFound
+from app.domain.faults.issues import PreflightIssue
+from app.domain.graders.kinds.multi import MAX_CHILDREN
+from app.domain.jobs.creation.preflight import (
+    DatasetReport,
+    EndpointCheck,
+    PreflightReport,
+    issue_of,
+)
+from app.domain.jobs.creation.requests import JobRequest
+from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
+from app.domain.tools.sent_servers import ALL_SENT, SentServers
+from app.gateways.objects import Objects, local_copy
+from app.preflight.addresses import called_models
+from app.preflight.call import base_model, dataset_question, estimate_of
+from app.preflight.call_faults import call_issues, readable_method
+from app.preflight.estimate import Pace, pace_of
+from app.preflight.method_parts import means_method, method_of, method_type
+from app.services.files.inspections import Inspections, content_gone
+from app.services.jobs.preflight.endpoint_probes import EndpointProbes, first_addresses
+from app.services.jobs.preflight.grader_tries import ROWS, GraderTries
+from app.services.jobs.preflight.mcp_listings import McpListings
+from app.services.models.judge_models import JudgeModels
+from app.services.registry.definition_check import no_embeddings, unknown_judge
+from app.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightPorts:
+    endpoints: EndpointProbes
+    objects: Objects
+    work_dir: Path
+    inspections: Inspections
+    """Limits the files that are read at once in this process; shared by all tenants."""
+    tries: GraderTries
+    mcp: McpListings
+
+
+class PreflightService:
+    def __init__(
+        self,
+        database: Database,
+        ports: PreflightPorts,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        judges: JudgeModels,
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._ports = ports
+        self._base_models = base_models
+        self._judges = judges
+        self._tenant = tenant
+
+    async def check(
+        self,
+        body: dict[str, Any],
+        new: JobRequest | None,
+        faults: Sequence[PreflightIssue],
+        *,
+        servers: SentServers = ALL_SENT,
+    ) -> PreflightReport:
+        """Checks a create call. `new` is `None` if the call cannot be parsed. `faults` come first
+        in the report, which has no other error about their parameters. `servers` are the origins
+        of its MCP servers.
+        """
+        issues = list(faults)
+        faulty = {fault.param for fault in faults if fault.severity == "error"}
+        base = base_model(body, self._base_models, issues)
+        issues += await self._unknown_start(body)
+        method = method_of(body)
+        reported = {issue.param for issue in issues}
+        issues += await asyncio.to_thread(call_issues, body, base, reported=reported)
+        issues += await self._missing_models(method)
+        keys = [
+            await self._object_key(body, param, issues)
+            for param in ("training_file", "validation_file")
+        ]
+        probed = first_addresses(method, issues)
+        listed = await self._ports.mcp.check(method)
+        endpoints, (dataset, in_files) = await asyncio.gather(
+            self._ports.endpoints.ask(probed),
+            self._inspect(body, keys, base, shared_tools=listed.functions),
+        )
+        issues += [*listed.issues, *in_files]
+        reported = {one.param for one in issues if one.severity == "error"} | faulty
+        issues += await self._tried(body, dataset, reported=reported)
+        issues += [
+            issue for _, found in endpoints for issue in found if issue.param not in reported
+        ]
+        return PreflightReport(
+            model=None if base is None else base.name,
+            method=method_type(body),
+            dataset=dataset,
+            endpoints=(
+                *(check for check, _ in endpoints),
+                *(_as_sent(check, servers) for check in listed.endpoints),
+            ),
+            estimate=estimate_of(new, base, dataset, pace=await self._pace(base)),
+            issues=(*faults, *_others(map(servers.issue, issues[len(faults) :]), faulty=faulty)),
+        )
+
+    async def _tried(
+        self,
+        body: dict[str, Any],
+        dataset: DatasetReport | None,
+        *,
+        reported: Collection[str | None],
+    ) -> list[PreflightIssue]:
+        method = await asyncio.to_thread(readable_method, body)
+        if method is None or dataset is None:
+            return []
+        return await self._ports.tries.issues(method, dataset.sample_rows, reported=reported)
+
+    async def _unknown_start(self, body: dict[str, Any]) -> list[PreflightIssue]:
+        """Checks a call that names a tuned model as its start."""
+        name = body.get("model")
+        if not isinstance(name, str) or not is_tuned_name(name):
+            return []
+        if base_of(self._base_models, name) is None:
+            return []  # reported already
+        async with self._database.tenant(self._tenant) as unit:
+            if await unit.models.get(name) is not None:
+                return []
+        message = f"Model {name} is not available for fine-tuning or does not exist."
+        return [PreflightIssue("error", "model_not_available", message, "model")]
+
+    async def _missing_models(self, method: dict[str, Any]) -> list[PreflightIssue]:
+        judges = list(islice(called_models(method, FieldKind.JUDGE), MAX_CHILDREN))
+        known = {name for name in {name for _, name in judges} if await self._judges.knows(name)}
+        return [
+            *(issue_of(unknown_judge(name, param)) for param, name in judges if name not in known),
+            *(issue_of(no_embeddings(param)) for param, _ in self._without_embeddings(method)),
+        ]
+
+    def _without_embeddings(self, method: dict[str, Any]) -> list[tuple[str, str]]:
+        sent = () if self._judges.has_embeddings else called_models(method, FieldKind.EMBEDDING)
+        return list(islice(sent, MAX_CHILDREN))
+
+    async def _object_key(
+        self, body: dict[str, Any], param: str, issues: list[PreflightIssue]
+    ) -> str | None:
+        file_id = body.get(param)
+        if not isinstance(file_id, str):
+            return None
+        try:
+            async with self._database.tenant(self._tenant) as unit:
+                row = await unit.files.get(file_id)
+        except NotFound:
+            message = f"{param} {file_id} does not exist."
+            issues.append(PreflightIssue("error", "file_not_found", message, param))
+            return None
+        if row.purpose != "fine-tune":
+            message = f"{param} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'."
+            issues.append(PreflightIssue("error", "invalid_value", message, param))
+            return None
+        return row.object_key
+
+    async def _inspect(
+        self,
+        body: dict[str, Any],
+        keys: list[str | None],
+        base: BaseModelSpec | None,
+        *,
+        shared_tools: tuple[dict[str, Any], ...],
+    ) -> tuple[DatasetReport | None, tuple[PreflightIssue, ...]]:
+        from app.preflight.dataset import inspect  # noqa: PLC0415 - tokenizers and templates
+
+        if keys == [None, None] or not means_method(body):
+            return None, ()
+        async with AsyncExitStack() as stack:
+            training, validation = [await self._fetched(key, stack) for key in keys]
+            # On a thread: reading a grader may compute the cost of a large schema.
+            question = await asyncio.to_thread(
+                dataset_question,
+                body,
+                base,
+                training=training,
+                validation=validation,
+                sample_rows=ROWS,
+                shared_tools=shared_tools,
+            )
+            report = await self._ports.inspections.run(self._tenant, inspect, question)
+        return report, report.issues
+
+    async def _fetched(self, key: str | None, stack: AsyncExitStack) -> Path | None:
+        if key is None:
+            return None
+        try:
+            return await stack.enter_async_context(
+                local_copy(self._ports.objects, key, self._ports.work_dir)
+            )
+        except FileNotFoundError as error:
+            raise content_gone() from error
+
+    async def _pace(self, base: BaseModelSpec | None) -> Pace | None:
+        if base is None:
+            return None
+        async with self._database.tenant(self._tenant) as unit:
+            return pace_of(await unit.jobs.recent_usage(base.name))
+
+
+def _as_sent(check: EndpointCheck, servers: SentServers) -> EndpointCheck:
+    param, detail = servers.as_sent(check.param, check.detail or "")
+    return replace(check, param=param or check.param, detail=detail if check.detail else None)
+
+
+def _others(issues: Iterable[PreflightIssue], *, faulty: set[str | None]) -> list[PreflightIssue]:
+    """Drops errors about parameters that already have one; errors of rows have a line."""
+    return [
+        issue
+        for issue in issues
+        if issue.severity == "warning" or issue.line is not None or issue.param not in faulty
+    ]

@@ -1,0 +1,1 @@
+"""Calibrations of registered graders, and the samples they read."""

@@ -1,0 +1,1 @@
+"""Contract tests of registered objects: real calls over the path that training uses."""

@@ -1,0 +1,1 @@
+"""Registered curricula: their files, checks and scenarios."""

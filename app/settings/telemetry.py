@@ -1,0 +1,50 @@
+"""Settings of telemetry: the figures that workers show, and the collector of spans."""
+
+import os
+from typing import Final
+
+from pydantic import Field, field_validator
+
+from app.settings.sources import RevealedInJson, SettingsGroup
+from app.telemetry.span_export import SpanExport
+
+_STANDARD: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_DISABLED: Final = "OTEL_SDK_DISABLED"
+
+
+class TelemetrySettings(SettingsGroup):
+    """Both are off by default."""
+
+    metrics_port: int | None = Field(None, ge=1, le=65535)
+    """Port on which a worker shows its figures; `None` shows none. `agent-rft up` chooses ports of
+    its own if there is a `monitoring_key`.
+    """
+    metrics_host: str = "127.0.0.1"
+    """Address of that port."""
+    otlp_endpoint: str | None = None
+    """Base URL of the collector of spans, such as `http://127.0.0.1:4318`; `None` leaves it to
+    OpenTelemetry's own variables, and without them no span is recorded.
+    """
+    otlp_headers: dict[str, RevealedInJson] = Field(default_factory=dict)
+    """Headers of the export, such as a key of the collector."""
+    max_queued_spans: int = Field(4096, ge=1)
+    """Spans of one process that wait for the collector; more are dropped and counted."""
+
+    @field_validator("otlp_endpoint", mode="after")
+    @classmethod
+    def _is_a_url(cls, endpoint: str | None) -> str | None:
+        if endpoint and not endpoint.startswith(("http://", "https://")):
+            raise ValueError("the endpoint of the collector must begin with http:// or https://")
+        return endpoint or None  # compose files pass unset variables as empty ones
+
+    def span_export(self) -> SpanExport | None:
+        """Returns the export of spans, `None` if there is no collector."""
+        if os.environ.get(_DISABLED, "").strip().lower() == "true":
+            return None
+        if self.otlp_endpoint is None and not any(os.environ.get(name) for name in _STANDARD):
+            return None
+        return SpanExport(
+            self.otlp_endpoint,
+            {name: value.get_secret_value() for name, value in self.otlp_headers.items()},
+            most_queued=self.max_queued_spans,
+        )

@@ -1,0 +1,192 @@
+"""Spans: named intervals of a job's work, timed where the work is done and recorded at their end.
+
+Owns the running span of a task, below which calls begin theirs. Promises: without a sink
+nothing is recorded; a sink never raises into the work; a replayed rollout or turn, in which nothing
+was asked, is no span of its own, because the claim that asked has recorded it.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, NamedTuple, Protocol
+
+Value = str | int | float | bool
+
+
+class SpanName(StrEnum):
+    JOB = "job"
+    STEP = "step"
+    COMPARISON = "comparison"
+    """The rollouts of the report."""
+    ROLLOUT = "rollout"
+    TURN = "turn"
+    CALL = "call"
+    """A call to a tool, grader or environment with all its attempts."""
+    ATTEMPT = "attempt"
+
+
+_OF_JOBS: Final = frozenset({SpanName.JOB, SpanName.STEP, SpanName.COMPARISON})
+
+
+@dataclass(frozen=True, slots=True)
+class SpanPosition:
+    """Position of a span: its trace and its id there, in hexadecimal digits."""
+
+    trace: str
+    span: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span that has ended. Times are nanoseconds since 1970."""
+
+    name: SpanName
+    position: SpanPosition
+    parent: str | None
+    """Id of the parent in the same trace."""
+    started_ns: int
+    ended_ns: int
+    attributes: Mapping[str, Value] = field(default_factory=dict)
+    """Ids, names, counts and durations: never a text of a customer or a model."""
+    links: Sequence[SpanPosition] = ()
+    """Spans of other traces that belong to this one."""
+    error: str | None = None
+    """Class of the failure."""
+
+
+class SpanSink(Protocol):
+    """Receives the spans of a process. Its methods return at once and raise nothing."""
+
+    def record(self, span: Span) -> None: ...
+
+    def samples(self, trace: str) -> bool:
+        """Returns whether the spans of a rollout's trace are recorded."""
+        ...
+
+
+class OpenSpan:
+    """A span that runs; `attributes`, `links` and `error` may be set until it ends."""
+
+    def __init__(self, name: SpanName, position: SpanPosition, above: "OpenSpan | None") -> None:
+        self.name = name
+        self.position = position
+        self.attributes: dict[str, Value] = {}
+        self.links: list[SpanPosition] = []
+        self.error: str | None = None
+        self.asked = False
+        """True once something was asked of an engine or an endpoint, not replayed."""
+        self._above = above
+        self._started_ns = time.time_ns()
+
+    def mark_asked(self) -> None:
+        """Marks this span and all above it."""
+        self.asked = True
+        if self._above is not None and not self._above.asked:
+            self._above.mark_asked()
+
+    def end(self) -> Span:
+        above = None if self._above is None else self._above.position
+        is_within = above is not None and above.trace == self.position.trace
+        # A call in a trace of its own, such as a judge's of a whole group, links to its caller.
+        callers = [] if above is None or is_within else [above]
+        return Span(
+            self.name,
+            self.position,
+            above.span if above is not None and is_within else None,
+            self._started_ns,
+            time.time_ns(),
+            dict(self.attributes),
+            [*self.links, *callers],
+            self.error,
+        )
+
+
+class RunningSpan(NamedTuple):
+    """The running span of a task."""
+
+    span: OpenSpan
+    label: str | None = None
+    """Name of the tool or grader that is called."""
+
+
+class Spans:
+    """The spans of this process."""
+
+    def __init__(self) -> None:
+        self._sink: SpanSink | None = None
+        self._running: ContextVar[RunningSpan | None] = ContextVar("running_span", default=None)
+
+    @property
+    def are_recorded(self) -> bool:
+        return self._sink is not None
+
+    def begin(self, sink: SpanSink) -> None:
+        self._sink = sink
+
+    def stop(self) -> None:
+        self._sink = None
+
+    @property
+    def running(self) -> RunningSpan | None:
+        """Returns the span of this task."""
+        return self._running.get()
+
+    def mark_asked(self) -> None:
+        """Marks that the task's span asks an engine or an endpoint."""
+        running = self.running
+        if running is not None:
+            running.span.mark_asked()
+
+    def samples(self, trace: str) -> bool:
+        """Returns what a `traceparent` says of this trace: whether its spans are recorded. Without
+        a sink it says yes, so that a customer's own tracing decides.
+        """
+        return True if self._sink is None else self._sink.samples(trace)
+
+    def record(self, span: Span) -> None:
+        """Records a span, unless it is of a rollout that is not sampled. Jobs and steps are few,
+        and are always recorded.
+        """
+        if self._sink is None:
+            return
+        if span.name in _OF_JOBS or self._sink.samples(span.position.trace):
+            self._sink.record(span)
+
+    @contextmanager
+    def open(self, name: SpanName, position: SpanPosition) -> Iterator[OpenSpan]:
+        """Times the block as a span below the task's running one, and records it at the end if
+        anything was asked.
+        """
+        above = self.running
+        span = OpenSpan(name, position, None if above is None else above.span)
+        try:
+            with self.resumed(RunningSpan(span)):
+                yield span
+        except BaseException as error:
+            span.error = span.error or type(error).__name__
+            raise
+        finally:
+            if span.asked:
+                self.record(span.end())
+
+    @contextmanager
+    def labelled(self, name: str) -> Iterator[None]:
+        """Names the tool or grader that the block calls."""
+        running = self.running
+        with self.resumed(None if running is None else RunningSpan(running.span, name)):
+            yield
+
+    @contextmanager
+    def resumed(self, running: RunningSpan | None) -> Iterator[None]:
+        """Makes a span the running one, also in a task that did not begin below it."""
+        token = self._running.set(running)
+        try:
+            yield
+        finally:
+            self._running.reset(token)
+
+
+SPANS: Final = Spans()

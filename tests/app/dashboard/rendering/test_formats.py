@@ -1,0 +1,19 @@
+"""Texts of pages whose content a stranger chose."""
+
+import json
+
+import pytest
+
+from app.dashboard.rendering.formats import pretty
+
+
+def test_json_stands_on_lines_and_other_texts_stay() -> None:
+    assert pretty('{"a": [1]}') == pretty({"a": [1]}) == '{\n  "a": [\n    1\n  ]\n}'
+    assert pretty("no [JSON") == "no [JSON"
+
+
+@pytest.mark.parametrize("depth", [21, 850, 1900])
+def test_nested_json_is_not_indented(depth: int) -> None:
+    text = "[" * depth + "]" * depth  # indented, its length grows with the square of the depth
+    assert pretty(text) == text
+    assert len(pretty(json.loads(text) if depth < 900 else [text])) < 3 * len(text)

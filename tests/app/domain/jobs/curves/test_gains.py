@@ -1,0 +1,102 @@
+"""Gains between two validations, and the quantiles of their intervals."""
+
+import numpy as np
+import pytest
+
+from app.domain.jobs.curves.curves import Curves
+from app.domain.jobs.curves.gains import paired_gain
+from app.domain.jobs.curves.students_t import t_quantile, tail_above
+from app.domain.jobs.findings.gain_findings import looks_at
+from app.domain.jobs.stop_rules.stop_rules import REWARD
+
+
+@pytest.mark.parametrize(
+    ("freedom", "tail", "quantile"),
+    [
+        # Tables of Student's t.
+        (1, 0.025, 12.7062),
+        (1, 0.0005, 636.619),
+        (2, 0.005, 9.92484),
+        (5, 0.025, 2.57058),
+        (5, 0.001, 5.89343),
+        (9, 0.0005, 4.78091),
+        (19, 0.0025, 3.17372),
+        (1000, 0.025, 1.96234),
+        # mpmath: the root of betainc(n / 2, 1 / 2, 0, n / (n + t²), regularized=True) / 2 = tail.
+        (3, 1e-6, 103.299468),
+        (12, 1e-9, 15.8948134),
+        (199, 1e-9, 6.28785635),
+        (200, 1e-9, 6.28634743),
+        (5000, 1e-6, 4.75903795),
+    ],
+)
+def test_a_quantile_of_students_t_is_that_of_the_tables(
+    freedom: int, tail: float, quantile: float
+) -> None:
+    assert t_quantile(freedom, tail=tail) == pytest.approx(quantile, rel=2e-6)
+
+
+def test_the_tail_beyond_a_quantile_is_the_one_that_was_requested() -> None:
+    for freedom in (1, 2, 3, 6, 17, 60, 199, 200, 250):
+        for tail in (0.4, 0.025, 1e-3, 1e-6):
+            above = tail_above(t_quantile(freedom, tail=tail), freedom)
+            assert above == pytest.approx(tail, rel=2e-5), (freedom, tail)
+
+
+def test_the_interval_of_a_paired_gain_is_students() -> None:
+    # scipy.stats.t.interval(0.95, 9, loc=0.55, scale=scipy.stats.sem([0.1 .. 1.0]))
+    gain = paired_gain(dict.fromkeys(range(10), 0.0), {row: (row + 1) / 10 for row in range(10)})
+    assert gain is not None
+    assert gain.interval == pytest.approx((0.33341, 0.76659), abs=1e-5)
+
+
+def test_rounding_errors_are_no_gain() -> None:
+    gain = paired_gain(dict.fromkeys(range(8), 0.19999999999999998), dict.fromkeys(range(8), 0.2))
+    assert gain is not None
+    assert (gain.mean, gain.interval, gain.is_clear) == (0.0, (0.0, 0.0), False)
+
+
+def test_who_looks_at_every_validation_rarely_sees_luck() -> None:
+    """300 jobs that learn nothing, with 20 validations of 12 rows. Without the allowance
+    one in nine of them shows a clear gain at some look.
+    """
+    generator = np.random.default_rng(12)
+    seen = unallowed = 0
+    for _ in range(300):
+        right_R = generator.beta(0.5, 0.5, 12)
+        plays = (generator.random((21, 12)) < right_R).astype(float).tolist()
+        first, *later = (dict(enumerate(play)) for play in plays)
+        gains = [
+            (paired_gain(first, now, looks=look), paired_gain(first, now))
+            for look, now in enumerate(later, 1)
+        ]
+        seen += any(gain.is_clear and gain.mean > 0 for gain, _ in gains if gain)
+        unallowed += any(gain.is_clear and gain.mean > 0 for _, gain in gains if gain)
+    assert seen <= 0.05 * 300
+    assert unallowed > 0.1 * 300, "the simulation shows the bias that it is about"
+
+
+def test_a_gain_names_how_many_validations_it_allows_for() -> None:
+    before, after = dict.fromkeys(range(10), 0.0), {row: (row + 1) / 10 for row in range(10)}
+    gain = paired_gain(before, after, looks=3)
+    assert gain is not None
+    # t of 0.05 / 12 with 9 degrees: 3.368
+    assert gain.words == (
+        "+0.55 over 10 rows, interval +0.228 to +0.872, which allows for 3 validations"
+    )
+
+
+def test_few_equal_gains_need_as_many_rows_as_signs_would() -> None:
+    def clear(rows: int, looks: int) -> bool:
+        gain = paired_gain(
+            dict.fromkeys(range(rows), 0.0), dict.fromkeys(range(rows), 1.0), looks=looks
+        )
+        return gain is not None and gain.is_clear
+
+    assert [clear(6, 1), clear(6, 2), clear(7, 2), clear(7, 3)] == [True, False, True, False]
+
+
+def test_a_running_job_is_read_at_each_validation() -> None:
+    curves: Curves = {(REWARD.valid, "valid"): {0: 0.1, 4: 0.2, 8: 0.3, 12: 0.4}}
+    assert [looks_at(REWARD, curves, ended=ended) for ended in (False, True)] == [3, 1]
+    assert looks_at(REWARD, {}, ended=False) == 1

@@ -1,0 +1,112 @@
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from app.domain.graders.graders import read_grader
+from app.gateways.endpoints.calls import FaultKind
+from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.grading.scorer import ScoreFault, TokenUsage
+from tests.support.grading import scored
+
+GRADER: dict[str, Any] = {
+    "type": "label_model",
+    "model": "judge-1",
+    "input": [{"role": "user", "content": "Say if this is polite: {{sample.output_text}}"}],
+    "labels": ["polite", "neutral", "rude"],
+    "passing_labels": ["polite", "neutral"],
+}
+SCORES: dict[str, Any] = {
+    "type": "score_model",
+    "model": "judge-1",
+    "input": [{"role": "user", "content": "{{sample.output_text}}"}],
+}
+USED_BY_BOTH = {"judge-1": TokenUsage(7, 2, 0, calls=1), "judge-2": TokenUsage(7, 2, 0, calls=1)}
+
+
+def answering(text: str, **more: Any) -> InMemoryJudges:
+    return InMemoryJudges(lambda _: JudgeReply(text, **more))
+
+
+@pytest.mark.parametrize(("label", "score"), [("polite", 1.0), ("neutral", 1.0), ("rude", 0.0)])
+async def test_a_passing_label_scores_1(label: str, score: float) -> None:
+    steps = [{"description": "tone", "conclusion": "it greets"}]
+    judges = answering(
+        json.dumps({"steps": steps, "result": label}), prompt_tokens=7, completion_tokens=2
+    )
+    result = await scored(GRADER, "Hello", judges=judges)
+    assert (result.score, result.errors.raised, result.reason) == (score, (), "it greets")
+    assert result.token_usage == {"judge-1": TokenUsage(7, 2, 0, calls=1)}
+    (question,) = judges.asked
+    assert question.messages[0]["content"].endswith('one of "polite", "neutral", "rude".')
+    assert question.messages[1]["content"] == "Say if this is polite: Hello"
+    result_of = question.response_format["json_schema"]["schema"]["properties"]["result"]
+    assert result_of == {"type": "string", "enum": ["polite", "neutral", "rude"]}
+
+
+@pytest.mark.parametrize("text", ['{"result": "kind"}', '{"result": ["polite"]}', "polite", ""])
+async def test_an_answer_without_a_label_is_a_fault_and_no_0(text: str) -> None:
+    multi = {"type": "multi", "graders": {"a": GRADER}, "calculate_output": "a", "name": "m"}
+    for grader in (GRADER, multi):
+        with pytest.raises(ScoreFault) as caught:
+            await scored(grader, "Hello", judges=answering(text))
+        fault = caught.value
+        assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_parse_error",))
+        assert fault.message == "the judge's answer contains none of the labels as `result`"
+        assert fault.details.endswith(f"the labels as `result`: {text!r}")
+
+
+async def test_an_answer_without_a_label_is_paid_for() -> None:
+    both = {"a": GRADER, "b": {**SCORES, "model": "judge-2"}}
+    multi = {"type": "multi", "graders": both, "calculate_output": "a + b", "name": "m"}
+
+    def answer(question: JudgeQuestion) -> JudgeReply:
+        result = "kind" if question.model == "judge-1" else 1
+        return JudgeReply(json.dumps({"result": result}), prompt_tokens=7, completion_tokens=2)
+
+    used = {"judge-1": TokenUsage(7, 2, 0, calls=1)}
+    with pytest.raises(ScoreFault) as alone:
+        await scored(GRADER, "Hello", judges=InMemoryJudges(answer))
+    assert (alone.value.token_usage, alone.value.sampled_model_name) == (used, "judge-1")
+    for grader, of_all, model in (
+        ({**multi, "graders": {"a": GRADER}, "calculate_output": "a"}, used, "judge-1"),
+        ({**multi, "graders": dict(reversed(both.items()))}, USED_BY_BOTH, None),
+    ):
+        with pytest.raises(ScoreFault) as caught:
+            await scored(grader, "Hello", judges=InMemoryJudges(answer))
+        assert (caught.value.token_usage, caught.value.sampled_model_name) == (of_all, model)
+        assert caught.value.spent["a"] == used
+
+
+async def test_a_refusal_is_a_fault_and_no_0() -> None:
+    with pytest.raises(ScoreFault) as caught:
+        await scored(GRADER, "Hello", judges=answering("", refusal="no"))
+    fault = caught.value
+    assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_refusal_error",))
+
+
+async def test_a_judge_that_is_unavailable_is_no_score() -> None:
+    def unavailable(_: JudgeQuestion) -> JudgeReply:
+        raise JudgeFault(FaultKind.UNREACHABLE, "cannot be reached")
+
+    with pytest.raises(ScoreFault) as caught:
+        await scored(GRADER, "Hello", judges=InMemoryJudges(unavailable))
+    assert caught.value.kind == "unreachable"
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"labels": []}, ("labels",)),
+        ({"passing_labels": ["kind"]}, ("passing_labels",)),
+        ({"passing_labels": []}, ("passing_labels",)),
+        ({"input": []}, ("input",)),
+        ({"headers": {"K": "v"}}, ("headers",)),
+        ({"base_url": "https://x.example/?a"}, ("base_url",)),
+    ],
+)
+def test_a_fault_is_reported_with_its_path(changes: dict[str, Any], path: tuple[str, ...]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        read_grader({**GRADER, **changes})
+    assert caught.value.errors()[0]["loc"] == path

@@ -1,0 +1,39 @@
+"""Texts that grow when they are normalised."""
+
+import pytest
+
+from app.domain.graders.kinds.exact_match import ExactMatchGrader
+from app.grading.kinds.exact_match import MAX_NORMALISED, ExactMatchScorer
+from app.grading.scorer import ScoreFault
+from app.grading.texts.templating import Unrenderable
+
+LIGATURE = "\ufdfa"
+"""One character that NFKC makes eighteen of."""
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "reward"),
+    [
+        ("NFKC", LIGATURE * (MAX_NORMALISED // 18), 1.0),
+        ("NFKC", LIGATURE * (MAX_NORMALISED // 18 + 1), 0.0),
+        ("NFC", LIGATURE * (MAX_NORMALISED // 18 + 1), 1.0),
+        ("none", LIGATURE * (MAX_NORMALISED // 18 + 1), 1.0),
+        ("NFKC", "a" * (MAX_NORMALISED + 1), 1.0),
+    ],
+)
+def test_a_text_that_becomes_too_long_is_no_match(form: str, text: str, reward: float) -> None:
+    answer = _scorer(form, "{{ sample.output_text }}")
+    if reward:
+        assert answer.compute([text, text]).score == reward
+        return
+    with pytest.raises(Unrenderable) as caught:
+        answer.compute([text, text])
+    result = caught.value.result
+    assert (result.score, result.errors.sample_parse_error) == (0.0, True)
+    with pytest.raises(ScoreFault, match="the row cannot be graded"):
+        _scorer(form, "{{ item.a }}").compute(["an answer", text])
+
+
+def _scorer(form: str, reference: str) -> ExactMatchScorer:
+    spec = {"type": "exact_match", "reference": reference, "unicode": form}
+    return ExactMatchScorer(ExactMatchGrader.model_validate(spec), source="g")

@@ -1,0 +1,165 @@
+"""Mistakes of a create call that is valid otherwise, each with its parameter and a part of the
+sentence that names the cure.
+"""
+
+from copy import deepcopy
+from typing import Any
+
+from tests.support.api.application import ENDPOINT
+
+ROOT = "method.reinforcement"
+HYPER = f"{ROOT}.hyperparameters"
+CHECK = {
+    "type": "string_check",
+    "input": "{{sample.output_text}}",
+    "reference": "x",
+    "operation": "eq",
+}
+CALLS = {"type": "tool_call", "reference": '{"name": "search", "arguments": {}}'}
+SIMILAR = {"type": "text_similarity", "input": "{{sample.output_text}}",
+           "reference": "{{item.answer}}", "evaluation_metric": "fuzzy_match"}  # fmt: skip
+RULER = {"type": "ai_judge", "model": "tiny-agent"}
+LENGTH = {"type": "length_bounds", "input": "a", "max": 5}
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+WRAPPED = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
+
+
+TOOL = {"name": "search", "server_url": ENDPOINT}
+SERVED = {**TOOL, "server_label": "records"}
+SERVER = {"server_label": "records", "server_url": ENDPOINT}
+MANY = {f"X-Key-{number}": f"key-{number:02}-0123456789abcdef" for number in range(33)}
+
+
+def altered(body: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """The call with each value at its dotted path."""
+    copied = deepcopy(body)
+    for path, value in changes.items():
+        *holders, last = path.split(".")
+        inner = copied
+        for name in holders:
+            inner = inner.setdefault(name, {})
+        inner[last] = value
+    return copied
+
+
+def grading(**changes: Any) -> dict[str, Any]:
+    return {f"{ROOT}.grader": {**CHECK, **changes}}
+
+
+REFUSED: list[tuple[dict[str, Any], str, str]] = [
+    ({f"{HYPER}.epochs": 3}, f"{HYPER}.epochs", "Did you mean 'n_epochs'"),
+    ({f"{HYPER}.n_epoch": 1}, f"{HYPER}.n_epoch", "Did you mean 'n_epochs'"),
+    ({f"{HYPER}.learning_rate": 1e-5}, f"{HYPER}.learning_rate",
+     "Did you mean 'learning_rate_multiplier'"),
+    ({f"{HYPER}.temperature": 0.7}, f"{HYPER}.temperature", "Unknown parameter"),
+    ({f"{HYPER}.n_epochs": "3"}, f"{HYPER}.n_epochs", "it is a number"),
+    ({f"{ROOT}.max_episode_steps": "10"}, f"{ROOT}.max_episode_steps", "it is a number"),
+    ({f"{ROOT}.max_episode_steps": True}, f"{ROOT}.max_episode_steps", "it is a number"),
+    ({f"{ROOT}.tool": []}, f"{ROOT}.tool", "Did you mean 'tools'"),
+    ({"method.supervised": {}}, "method.supervised",
+     "is not read, because 'method.type' is 'reinforcement'"),
+    ({"method.type": "supervised"}, ROOT, "send the type 'reinforcement'"),
+    ({"rubrics": "be kind"}, "rubrics", "a rubric is part of an 'ai_judge' or 'llm_judge' grader"),
+    ({f"{ROOT}.grader": {"type": "llm_judge", "model": "tiny-agent", "rubrics": [{"name": "a"}]}},
+     f"{ROOT}.grader.rubrics", "Did you mean 'rubric'"),
+    ({"metadatas": {"a": "b"}}, "metadatas", "Did you mean 'metadata'"),
+    (grading(input="{sample.output_text}"), f"{ROOT}.grader.input",
+     "has single braces and is plain text: write '{{sample.output_text}}'"),
+    (grading(input="{{smple.output_text}}"), f"{ROOT}.grader.input",
+     "a path starts with 'item' or 'sample'"),
+    (grading(input="{{sample.output_txt}}"), f"{ROOT}.grader.input",
+     "did you mean 'sample.output_text'"),
+    (grading(input="{{sample.output_text.x}}"), f"{ROOT}.grader.input", "is a text"),
+    (grading(input="{{sample.output_tools.name}}"), f"{ROOT}.grader.input",
+     "write 'sample.output_tools[0]'"),
+    (grading(input="{{sample.output_tools[0].name}}"), f"{ROOT}.grader.input",
+     "write 'function.name' in place of 'name'"),
+    (grading(input="{{sample.output_tools[0].functoin.name}}"), f"{ROOT}.grader.input",
+     "did you mean 'function'?"),
+    (grading(input="{{sample.output_tools[0].function.argument}}"), f"{ROOT}.grader.input",
+     "did you mean 'function.arguments'?"),
+    (grading(input="{{sample.output_json.x}}"), f"{ROOT}.grader.input",
+     "is there only with 'response_format'"),
+    (grading(input="{{sample.tool_calls.name}}"), f"{ROOT}.grader.input",
+     "write 'sample.tool_calls[0]'"),
+    (grading(input="{{sample.tool_calls[0].outputs}}"), f"{ROOT}.grader.input",
+     "names no part of an entry of 'sample.tool_calls': did you mean 'output'?"),
+    (grading(input="{{sample.turns[1].text}}"), f"{ROOT}.grader.input",
+     "it has content, finish_reason, parse_error, tool_calls, completion_tokens"),
+    (grading(input="{{sample.stop_reason.x}}"), f"{ROOT}.grader.input", "is a text"),
+    ({f"{ROOT}.grader": {"type": "multi", "graders": [CHECK], "calculate_output": "a"}},
+     f"{ROOT}.grader.graders", "a map of name to grader"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a",
+                         "graders": {"a": {**CHECK, "reference": "{item.a}"}}}},
+     f"{ROOT}.grader.graders.a.reference", "write '{{item.a}}'"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "agreement", "graders": {
+        "a": RULER, "b": RULER, "agreement": CHECK}}}, f"{ROOT}.grader.graders",
+     "is the part that several 'ai_judge' graders add"),
+    ({f"{ROOT}.grader": {**SIMILAR, "reference": "x" * 92_682}}, f"{ROOT}.grader.reference",
+     "a text is longer than 92681 characters"),
+    ({f"{ROOT}.grader": {"type": "exact_matches"}}, f"{ROOT}.grader.type", "ai_judge, endpoint"),
+    ({f"{ROOT}.grader": {"type": "exact_matches"}}, f"{ROOT}.grader.type", "multi, auto."),
+    ({"curriculum": 5, "training_file": None, "validation_file": None}, "curriculum",
+     "it must be a text or an object"),
+    ({f"{ROOT}.response_format": SCHEMA}, f"{ROOT}.response_format", "a bare JSON schema"),
+    ({f"{ROOT}.response_format": {"type": "json_schema", "name": "n", "schema": SCHEMA}},
+     f"{ROOT}.response_format", "the form of the Responses API"),
+    ({f"{ROOT}.response_format": {"a": 1}}, f"{ROOT}.response_format.type",
+     "one of text, json_object, json_schema"),
+    ({f"{ROOT}.response_format": {**WRAPPED, "json_schema": {"name": "n", "schema": {
+        "type": "objekt"}}}}, f"{ROOT}.response_format.json_schema.schema.type",
+     "it is no JSON schema"),
+    ({"model": "gpt-9"}, "model", "is not available for fine-tuning or does not exist"),
+    ({"seed": -1}, "seed", "at least 0"),
+    ({"metadata": {"a": 1}}, "metadata.a", "it must be a text"),
+    ({f"{ROOT}.tools": [TOOL, TOOL]}, f"{ROOT}.tools", "Tool 'search' is registered twice"),
+    ({f"{ROOT}.tools": [{**TOOL, "headers": {"Host": "a"}}]}, f"{ROOT}.tools[0].headers",
+     "the header 'host' is set by the service"),
+    ({f"{ROOT}.tools": [{**TOOL, "headers": {"X-A": "a\nb"}}]}, f"{ROOT}.tools[0].headers",
+     "contains a control character"),
+    ({f"{ROOT}.tools": [{**TOOL, "headers": MANY}]}, f"{ROOT}.tools[0].headers",
+     "more than 32 different credentials"),
+    ({f"{ROOT}.tools": [{**TOOL, "headers": {"X-A": "[redacted]"}}]}, f"{ROOT}.tools[0].headers",
+     "The header 'X-A' reads '[redacted]'"),
+    ({f"{ROOT}.tools": [{**TOOL, "k" * 2_000: 1}]}, f"{ROOT}.tools[0]", "longer than"),
+    ({f"{ROOT}.tools": [{**TOOL, "rate_limit": 0}]}, f"{ROOT}.tools[0].rate_limit", "above 0"),
+    ({f"{ROOT}.tools": [{**TOOL, "server_label": "1st"}]}, f"{ROOT}.tools[0].server_label",
+     "a letter first"),
+    ({f"{ROOT}.tools": [SERVED, {**SERVED, "name": "b", "server_url": f"{ENDPOINT}/b"}]},
+     f"{ROOT}.tools[1]", "give one of the servers another 'server_label'"),
+    ({f"{ROOT}.tools": [{**TOOL, "server_url": "ftp://tools.example/"}]},
+     f"{ROOT}.tools[0].server_url", "must be http(s)://host"),
+    ({f"{ROOT}.mcp_servers": [{**SERVER, "headers": {"Cookie": "a"}}]},
+     f"{ROOT}.mcp_servers[0].headers", "the header 'cookie' is set by the service"),
+    ({f"{ROOT}.mcp_servers": [SERVER, SERVER]}, f"{ROOT}.mcp_servers[1].server_label",
+     "another MCP server of the job"),
+    ({f"{ROOT}.grader": {"type": "endpoint", "url": ENDPOINT, "headers": {"Webhook-Id": "a"}}},
+     f"{ROOT}.grader.headers", "the header 'webhook-id' is set by the service"),
+    ({f"{ROOT}.grader": {"type": "endpoint", "url": "https://a@tools.example/"}},
+     f"{ROOT}.grader.url", "without user name"),
+    ({f"{ROOT}.grader": {"type": "python", "source": "def grade("}}, f"{ROOT}.grader.source",
+     "was never closed"),
+    ({f"{ROOT}.environment": "aritmetic", "training_file": None, "validation_file": None},
+     f"{ROOT}.environment", "did you mean 'arithmetic'?"),
+    ({"curriculum": {"training": [{}]}, "training_file": None, "validation_file": None},
+     "curriculum.validation", "has no validation rows"),
+]  # fmt: skip
+
+LOOKED_UP: list[tuple[dict[str, Any], str]] = [
+    ({"model": "ft:tiny-agent-2026-11-21:o::00000000"}, "model"),
+    ({"training_file": "file-none"}, "training_file"),
+    ({"validation_file": "file-none"}, "validation_file"),
+    ({"curriculum": "curr_none", "training_file": None, "validation_file": None}, "curriculum"),
+    ({f"{ROOT}.tools": [{"id": "tool_none"}]}, f"{ROOT}.tools[0].id"),
+    ({f"{ROOT}.grader": {"id": "grader_none"}}, f"{ROOT}.grader.id"),
+    ({f"{ROOT}.tools": [], f"{ROOT}.environment": {"id": "env_none"}}, f"{ROOT}.environment.id"),
+    ({f"{ROOT}.tools": [], f"{ROOT}.environment": "nowhere"}, f"{ROOT}.environment"),
+    ({f"{ROOT}.tools": [{**TOOL, "server_url": "https://10.0.0.1/"}]},
+     f"{ROOT}.tools[0].server_url"),
+    ({f"{ROOT}.mcp_servers": [{**SERVER, "server_url": "https://10.0.0.1/"}]},
+     f"{ROOT}.mcp_servers[0].server_url"),
+    ({f"{ROOT}.grader": {**RULER, "model": "nobody"}}, f"{ROOT}.grader.model"),
+    ({f"{ROOT}.grader": {**SIMILAR, "evaluation_metric": "cosine"}},
+     f"{ROOT}.grader.evaluation_metric"),
+]  # fmt: skip
+"""Mistakes that only a service can find."""

@@ -1,0 +1,1 @@
+"""The processor and the thread on which a process computes with tensors."""

@@ -1,0 +1,146 @@
+"""The engine's one compute thread.
+
+Owns the version batches and their order: each version with work advances by one iteration, round
+robin. Promises that every submitted sequence ends with exactly one final `SequenceUpdate`, also
+after an exception. Must not know HTTP.
+"""
+
+import queue
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+import torch
+
+from workers.engines.cpu.batching.prefixes import PrefixStore
+from workers.engines.cpu.batching.sequence import Sequence, SequenceUpdate
+from workers.engines.cpu.batching.version_batch import BatchShape, VersionBatch
+from workers.engines.cpu.models.kv_pool import KV_POOL_BYTES
+from workers.engines.cpu.models.versions import ADAPTER_BYTES, MERGED_BYTES, Version, Versions
+from workers.engines.cpu.models.weights import Weights
+
+log = structlog.get_logger()
+
+IDLE_BATCHES: Final = 4
+"""Largest number of version batches retained without work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    threads: int
+    """Threads per forward pass."""
+    max_rows: int = 128
+    """Largest number of sequences of one version that run at once; others are queued."""
+    kv_pool_bytes: int = KV_POOL_BYTES
+    """Byte limit for keys and values of one version's running sequences; others are queued. At
+    least one sequence runs even if it exceeds the limit."""
+    prefix_bytes: int = 256 << 20
+    merged_bytes: int = MERGED_BYTES
+    """Byte limit for merged weights that no sequence uses."""
+    adapter_bytes: int = ADAPTER_BYTES
+    """Byte limit for unmerged adapters; a dropped one is read again when it is used."""
+    invariant: bool = True
+    """True if the bits of a sequence's tokens and log-probs must not depend on other sequences."""
+    dtype: torch.dtype = torch.float32
+
+
+class Scheduler:
+    def __init__(
+        self, versions: Versions, deliver: Callable[[list[SequenceUpdate]], None], limits: Limits
+    ) -> None:
+        """`deliver` is called in the compute thread and must return quickly."""
+        self._versions = versions
+        self._deliver = deliver
+        self._limits = limits
+        self._submitted: queue.SimpleQueue[Sequence | None] = queue.SimpleQueue()
+        self._batches: OrderedDict[int, VersionBatch] = OrderedDict()
+        self._prefixes = PrefixStore(limits.prefix_bytes)
+        self._shape = BatchShape(
+            limits.max_rows, limits.threads, limits.invariant, limits.kv_pool_bytes
+        )
+        self._acquired: dict[int, Weights] = {}
+        self.iterations = 0
+        """Forward passes so far; the count stops when the thread hangs in one."""
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+
+    @property
+    def waiting(self) -> int:
+        """Sequences without a row; any thread may ask."""
+        return sum(version_batch.waiting for version_batch in list(self._batches.values()))
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._submitted.put(None)
+        self._thread.join()
+
+    def submit(self, sequence: Sequence) -> None:
+        self._submitted.put(sequence)
+
+    def cancel(self, sequence: Sequence) -> None:
+        sequence.cancelled = True
+        self._submitted.put(None)
+
+    def _run(self) -> None:
+        torch.set_num_threads(self._limits.threads)  # applies to the calling thread
+        with torch.inference_mode():
+            while not self._stopping.is_set():
+                self._receive()
+                updates: list[SequenceUpdate] = []
+                for version_batch in list(self._batches.values()):
+                    if not version_batch.idle:
+                        updates += self._advance(version_batch)
+                        self.iterations += 1
+                self._release_idle()
+                if updates:
+                    self._deliver(updates)
+
+    def _receive(self) -> None:
+        """Adds submitted sequences to their version batches; blocks while there is no work."""
+        if all(version_batch.idle for version_batch in self._batches.values()):
+            self._add(self._submitted.get())
+        while not self._submitted.empty():
+            self._add(self._submitted.get())
+
+    def _add(self, sequence: Sequence | None) -> None:
+        if sequence is None:
+            return
+        version = sequence.version
+        version_batch = self._batches.get(version.number)
+        if version_batch is None:
+            version_batch = VersionBatch(version, self._prefixes, self._shape)
+            self._batches[version.number] = version_batch
+        self._batches.move_to_end(version.number)
+        version_batch.add(sequence)
+
+    def _advance(self, version_batch: VersionBatch) -> list[SequenceUpdate]:
+        try:
+            return version_batch.advance(self._weights(version_batch.version))
+        except Exception:  # thread boundary: one failed batch must not end the engine
+            log.exception("a batch failed", version=version_batch.version.name)
+            return version_batch.abandon()
+
+    def _weights(self, version: Version) -> Weights:
+        """Returns the weights, which stay acquired while the version has work."""
+        if version.number not in self._acquired:
+            self._acquired[version.number] = self._versions.acquire(version)
+        return self._acquired[version.number]
+
+    def _release_idle(self) -> None:
+        idle = [
+            version_batch.version for version_batch in self._batches.values() if version_batch.idle
+        ]
+        for version in idle:
+            if self._acquired.pop(version.number, None) is not None:
+                self._versions.release(version)
+            if not version.loaded:
+                self._prefixes.drop_version(version.number)
+                del self._batches[version.number]
+        for version in [v for v in idle if v.number in self._batches][:-IDLE_BATCHES]:
+            del self._batches[version.number]

@@ -1,0 +1,1 @@
+"""The HTTP endpoints of the CPU engine in the shape of vLLM."""

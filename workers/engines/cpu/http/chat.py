@@ -1,0 +1,186 @@
+"""`POST /v1/chat/completions`: messages and tools in, an assistant message out, also as a stream.
+
+Owns the hosted response shapes. A tool call is sent in one piece, after its closing tag: a
+malformed call is returned as plain content, as in vLLM. Must not know the parsing of answers.
+"""
+
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+from uuid import uuid4
+
+from app.domain.errors import InvalidRequest
+from app.rendering.prompts import fitting_prompt_ids
+from app.rendering.renderer import Renderer
+from app.rendering.turn_reading import Delta, ParsedAnswer
+from workers.engines.cpu.batching.sequence import Sampling
+from workers.engines.cpu.engine import Engine, random_seed
+from workers.engines.cpu.http.bodies import ChatBody
+from workers.engines.cpu.http.chat_turn import ChatTurn
+
+
+async def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatTurn:
+    """Creates the turn of a request. Raises `AdapterMissing` or `InvalidRequest`."""
+    version = engine.versions.get(body.model)
+    renderer, context_length = _renderer(version.base.renderer, body), version.base.context_length
+    if body.tools and renderer.tools_fault is not None:
+        raise InvalidRequest(
+            f"The model `{version.base.spec.name}` {renderer.tools_fault}.", param="tools"
+        )
+    prompt = await fitting_prompt_ids(
+        renderer, body.messages, body.tools, context_length=context_length
+    )
+    sampling = Sampling(
+        max_tokens=body.max_completion_tokens or body.max_tokens or context_length,
+        temperature=1.0 if body.temperature is None else body.temperature,
+        seed=random_seed() if body.seed is None else body.seed & 0xFFFF_FFFF_FFFF_FFFF,
+        top_p=1.0 if body.top_p is None else body.top_p,
+        stop_token_ids=frozenset((*renderer.stop_token_ids, *(body.stop_token_ids or ()))),
+        top_logprobs=(body.top_logprobs or 0) if body.logprobs else 0,
+        cache_salt=body.cache_salt or "",
+    )
+    every_token = streamed or bool(body.stop)
+    sequence = engine.sequence(version, prompt, sampling, streamed=every_token)
+    envelope = {
+        "id": f"chatcmpl-{uuid4().hex}",
+        "object": "chat.completion.chunk" if streamed else "chat.completion",
+        "created": int(time.time()),
+        "model": body.model,
+    }
+    return ChatTurn(body, sequence, renderer, envelope)
+
+
+def _renderer(renderer: Renderer, body: ChatBody) -> Renderer:
+    if body.chat_template_kwargs is None:
+        return renderer
+    return renderer.with_variables(body.chat_template_kwargs.model_dump(exclude_none=True))
+
+
+async def chat(engine: Engine, body: ChatBody) -> dict[str, Any]:
+    turn = await begin_turn(engine, body, streamed=False)
+    updates = engine.updates(turn.sequence)
+    try:
+        async for update in updates:
+            turn.advance_to(update.count)
+            if turn.cut is not None:
+                break
+    finally:
+        await updates.aclose()
+    answer = turn.answer()
+    message = {"role": "assistant", **_message(answer)}
+    choice: dict[str, Any] = {
+        "index": 0,
+        "message": message,
+        "logprobs": _logprobs(turn, 0),
+        "finish_reason": _finish_reason(turn, answer),
+    }
+    if body.return_token_ids:
+        choice["token_ids"] = turn.token_ids
+        turn.envelope["prompt_token_ids"] = turn.sequence.tokens[: turn.sequence.prompt_length]
+    return {**turn.envelope, "choices": [choice], "usage": _usage(turn, answer)}
+
+
+async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str, Any]]:
+    """Yields chunks: the role, reasoning and content as they become final, tool calls in one piece,
+    the finish reason. A token's log-probs are in the first chunk after it was sampled.
+    """
+    yield _chunk(turn, {"role": "assistant", "content": ""})
+    listed = 0
+    updates = engine.updates(turn.sequence)
+    try:
+        async for update in updates:
+            turn.advance_to(update.count)
+            if turn.cut is not None:
+                break
+            for delta in _texts(turn.reading.new()):
+                yield _chunk(turn, delta, logprobs=_logprobs(turn, listed))
+                listed = turn.count
+    finally:
+        await updates.aclose()
+    answer = turn.answer()
+    for delta in _last_deltas(turn, answer):
+        yield _chunk(turn, delta, logprobs=_logprobs(turn, listed))
+        listed = turn.count
+    last = _chunk(turn, {}, logprobs=_logprobs(turn, listed))
+    last["choices"][0]["finish_reason"] = _finish_reason(turn, answer)
+    yield last
+    if turn.body.include_usage:
+        yield {**turn.envelope, "choices": [], "usage": _usage(turn, answer)}
+
+
+def _last_deltas(turn: ChatTurn, answer: ParsedAnswer) -> list[dict[str, Any]]:
+    """Returns the deltas at the end of a stream: remaining reasoning and content, tool calls."""
+    calls = [{"tool_calls": [{"index": i, **call}]} for i, call in enumerate(_tool_calls(answer))]
+    return [*_texts(turn.reading.rest(answer)), *calls]
+
+
+def _texts(new: Delta) -> list[dict[str, Any]]:
+    """Returns a delta for each kind of text that is new."""
+    texts = {"reasoning": new.reasoning, "content": new.content}
+    return [{kind: text} for kind, text in texts.items() if text]
+
+
+def _message(answer: ParsedAnswer) -> dict[str, Any]:
+    message: dict[str, Any] = {"content": answer.content}
+    if answer.reasoning:
+        message["reasoning"] = answer.reasoning
+    if answer.tool_calls:
+        message["content"] = answer.content or None
+        message["tool_calls"] = _tool_calls(answer)
+    return message
+
+
+def _tool_calls(answer: ParsedAnswer) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"call_{uuid4().hex[:24]}",
+            "type": "function",
+            "function": {"name": call.name, "arguments": call.arguments_json},
+        }
+        for call in answer.tool_calls
+    ]
+
+
+def _finish_reason(turn: ChatTurn, answer: ParsedAnswer) -> str:
+    if answer.tool_calls:
+        return "tool_calls"
+    return "stop" if turn.cut is not None else turn.sequence.finish_reason or "stop"
+
+
+def _chunk(
+    turn: ChatTurn, delta: dict[str, Any], *, logprobs: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "logprobs": logprobs, "finish_reason": None}
+    return {**turn.envelope, "choices": [choice]}
+
+
+def _logprobs(turn: ChatTurn, first: int) -> dict[str, Any] | None:
+    """Returns the log-probs of the turn's tokens, starting at index `first`."""
+    if not turn.body.logprobs:
+        return None
+    sequence, text = turn.sequence, turn.sequence.version.base.text
+    entries = []
+    for index, token in enumerate(turn.token_ids[first:], start=first):
+        best = sequence.top_logprobs[index] if sequence.top_logprobs else {}
+        entries.append(
+            {
+                **_token(text(token), sequence.logprobs[index]),
+                "top_logprobs": [_token(text(other), value) for other, value in best.items()],
+            }
+        )
+    return {"content": entries, "refusal": None}
+
+
+def _token(text: str, logprob: float) -> dict[str, Any]:
+    return {"token": text, "logprob": logprob, "bytes": list(text.encode())}
+
+
+def _usage(turn: ChatTurn, answer: ParsedAnswer) -> dict[str, Any]:
+    prompt = turn.sequence.prompt_length
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": turn.count,
+        "total_tokens": prompt + turn.count,
+        "prompt_tokens_details": {"cached_tokens": turn.sequence.reused},
+        "completion_tokens_details": {"reasoning_tokens": answer.reasoning_tokens},
+    }

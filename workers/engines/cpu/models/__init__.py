@@ -1,0 +1,1 @@
+"""Base models and adapters as runnable weights, with the attention of packed steps."""

@@ -1,0 +1,221 @@
+"""Base models and adapters as versions of runnable weights.
+
+Owns the mapping of names to weights, and the memory of adapters and merged copies: beyond a limit
+the least recently used of either are dropped, and an adapter is read again from its directory.
+Promises: a loaded name cannot be loaded again; each load is a new version (so results computed
+under an older one are never reused, and changed files are detected); an unloaded version still
+serves its running sequences; weights in use are never dropped.
+"""
+
+import itertools
+import threading
+import time
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from app.domain.errors import InvalidRequest
+from app.gateways.inference.inference import AdapterMissing
+from workers.engines.cpu.models.adapters import (
+    LoraDelta,
+    Stamp,
+    read_adapter,
+    read_config,
+    stamp_of,
+)
+from workers.engines.cpu.models.base_model import BaseModel
+from workers.engines.cpu.models.weights import Weights
+
+MERGED_BYTES: Final = 1 << 30
+"""Byte limit for merged weights; weights in use may exceed it."""
+ADAPTER_BYTES: Final = 1 << 30
+"""Byte limit for unmerged adapters, which are retained for merging again."""
+_numbers = itertools.count()
+
+
+@dataclass(slots=True, eq=False)
+class Version:
+    """Weights under a name. Compared by identity: every load is another version."""
+
+    name: str
+    base: BaseModel
+    deltas: dict[str, LoraDelta] | None = None
+    """The adapter's deltas while they are in memory; `None` for a base model."""
+    path: Path | None = None
+    """Directory of the adapter; `None` for a base model."""
+    stamp: Stamp | None = None
+    """Fingerprint of its files when it was loaded."""
+    number: int = field(default_factory=lambda: next(_numbers))
+    created: int = field(default_factory=lambda: int(time.time()))
+    loaded: bool = True
+
+
+class Versions:
+    """The loaded versions by name. Thread-safe."""
+
+    def __init__(
+        self,
+        bases: list[BaseModel],
+        *,
+        merged_bytes: int = MERGED_BYTES,
+        adapter_bytes: int = ADAPTER_BYTES,
+    ) -> None:
+        self._lock = threading.Lock()
+        self._by_name = {base.spec.name: Version(base.spec.name, base) for base in bases}
+        self._bases = bases
+        self._limit = merged_bytes
+        self._adapter_limit = adapter_bytes
+        self._in_memory: OrderedDict[int, Version] = OrderedDict()
+        """Loaded versions whose deltas are in memory, least recently used first."""
+        self._merged: OrderedDict[int, Weights] = OrderedDict()
+        self._users: Counter[int] = Counter()
+
+    def get(self, name: str) -> Version:
+        with self._lock:
+            version = self._by_name.get(name)
+        if version is None:
+            raise AdapterMissing(f"The model `{name}` does not exist.", param="model")
+        return version
+
+    def all(self) -> list[Version]:
+        with self._lock:
+            return list(self._by_name.values())
+
+    def load(self, name: str, path: Path) -> Version:
+        """Loads an adapter. With several base models, the adapter's config selects one."""
+        if name in self._names():
+            raise InvalidRequest(
+                f"The lora adapter '{name}' has already been loaded.", param="lora_name"
+            )
+        base = self._base(path)
+        stamp = stamp_of(path)
+        version = Version(name, base, read_adapter(path, base.model), path, stamp)
+        with self._lock:
+            if name in self._by_name:
+                raise InvalidRequest(
+                    f"The lora adapter '{name}' has already been loaded.", param="lora_name"
+                )
+            self._by_name[name] = version
+            self._retain_deltas(version)
+        return version
+
+    def unload(self, name: str) -> None:
+        """Removes a name; sequences that already run under it finish."""
+        version = self.get(name)
+        if version.path is None:
+            raise InvalidRequest("A base model cannot be unloaded.", param="lora_name")
+        with self._lock:
+            self._remove(version)
+
+    def acquire(self, version: Version) -> Weights:
+        """Returns the weights, which stay in memory until `release`; merges them on first use.
+
+        Raises `InvalidRequest` if the adapter must be read again and its files are missing or
+        changed; its name is removed then, so that it can be loaded again.
+        """
+        if version.path is None:
+            return version.base.weights
+        with self._lock:
+            self._users[version.number] += 1
+            merged = self._merged.get(version.number)
+        try:
+            if merged is None:
+                merged = version.base.weights.merged(self._deltas(version, version.path))
+        except BaseException:
+            self.release(version)
+            raise
+        with self._lock:
+            merged = self._merged.setdefault(version.number, merged)
+            self._merged.move_to_end(version.number)
+            self._drop_unused()
+        return merged
+
+    def release(self, version: Version) -> None:
+        """Ends one `acquire`."""
+        if version.path is None:
+            return
+        with self._lock:
+            self._users[version.number] -= 1
+            if self._users[version.number] <= 0:
+                del self._users[version.number]
+            self._drop_unused()
+
+    def merge(self, version: Version) -> None:
+        """Merges weights in advance, so that the first request does not wait for it."""
+        self.acquire(version)
+        self.release(version)
+
+    @property
+    def merged_bytes(self) -> int:
+        with self._lock:
+            return sum(weights.own_bytes for weights in self._merged.values())
+
+    @property
+    def adapter_bytes(self) -> int:
+        with self._lock:
+            return sum(_bytes(version) for version in self._in_memory.values())
+
+    def _deltas(self, version: Version, path: Path) -> dict[str, LoraDelta]:
+        deltas = version.deltas
+        if deltas is None:
+            try:
+                deltas = _read_unchanged(version, path)
+            except InvalidRequest:
+                with self._lock:
+                    self._remove(version)
+                raise
+        with self._lock:
+            if version.loaded:
+                version.deltas = deltas
+                self._retain_deltas(version)
+        return deltas
+
+    def _retain_deltas(self, version: Version) -> None:
+        """Marks a version as most recently used and drops deltas of others beyond the limit."""
+        self._in_memory[version.number] = version
+        self._in_memory.move_to_end(version.number)
+        total = sum(_bytes(version) for version in self._in_memory.values())
+        while total > self._adapter_limit and len(self._in_memory) > 1:
+            _, oldest = self._in_memory.popitem(last=False)
+            total -= _bytes(oldest)
+            oldest.deltas = None
+
+    def _remove(self, version: Version) -> None:
+        """Removes a version; its deltas are freed with the last sequence that refers to it."""
+        if self._by_name.get(version.name) is version:
+            del self._by_name[version.name]
+        self._in_memory.pop(version.number, None)
+        version.loaded = False
+        self._drop_unused()
+
+    def _drop_unused(self) -> None:
+        """Drops unused merged weights: all of unloaded versions, others only beyond the limit."""
+        loaded = {version.number for version in self._by_name.values()}
+        total = sum(weights.own_bytes for weights in self._merged.values())
+        for number in [n for n in self._merged if n not in self._users]:
+            if number not in loaded or total > self._limit:
+                total -= self._merged.pop(number).own_bytes
+
+    def _names(self) -> set[str]:
+        with self._lock:
+            return set(self._by_name)
+
+    def _base(self, path: Path) -> BaseModel:
+        if len(self._bases) == 1:
+            return self._bases[0]
+        name = read_config(path).get("base_model_name_or_path")
+        for base in self._bases:
+            if name == base.spec.path or base.spec.answers_to(str(name)):
+                return base
+        raise InvalidRequest(f"The adapter's base model {name!r} is not served.", param="lora_path")
+
+
+def _read_unchanged(version: Version, path: Path) -> dict[str, LoraDelta]:
+    if stamp_of(path) != version.stamp:
+        raise InvalidRequest(f"The files of '{version.name}' have changed since they were loaded.")
+    return read_adapter(path, version.base.model)
+
+
+def _bytes(version: Version) -> int:
+    return sum(delta.bytes for delta in (version.deltas or {}).values())

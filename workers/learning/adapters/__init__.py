@@ -1,0 +1,1 @@
+"""LoRA adapters on a frozen base model: their layers, files, gradients and scores."""

@@ -1,0 +1,1 @@
+"""Micro-batches: samples packed into rows that fit into memory."""

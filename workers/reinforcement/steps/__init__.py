@@ -1,0 +1,1 @@
+"""A step of a reinforcement run: its outcome, its curves and the event about it."""

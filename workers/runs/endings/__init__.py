@@ -1,0 +1,1 @@
+"""The ends of a run: result, failure, pause, put back."""

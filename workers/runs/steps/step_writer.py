@@ -1,0 +1,160 @@
+"""The step writer: writes the rows of a step (rollouts, curves, checkpoint, model, resume point).
+
+Owns the shape of these rows. Promises that every method works inside the caller's fenced
+transaction and may be repeated when that transaction was rolled back. Must not know the job's
+events or how a step was trained.
+"""
+
+import time
+from dataclasses import replace
+from typing import Final
+
+from app.domain.ids import REPORT, new_id
+from app.domain.jobs.best_checkpoint import kept_steps
+from app.domain.jobs.jobs import Checkpoint
+from app.domain.jobs.usage import Usage
+from app.domain.methods.stop import KeepCheckpoints
+from app.domain.models.models import checkpoint_model_name
+from app.domain.models.tuned_models import TunedModel
+from app.domain.rollouts.metrics import (
+    LOSS,
+    REWARD_MEAN,
+    ROLLOUTS_VALID,
+    TIME_EVAL,
+)
+from app.store.unit_of_work import RunUnitOfWork
+from workers.runs.context import RunContext
+from workers.runs.steps.step_outcome import PublishedAdapter, StepOutcome
+from workers.runs.steps.trace import rollout_row
+
+_VALIDATION_CURVES: Final = [ROLLOUTS_VALID, REWARD_MEAN, LOSS]
+"""A point of the validation split on one of these belongs to a validation on all rows."""
+
+
+class StepWriter:
+    def __init__(self, context: RunContext, tuned_name: str, *, trained_effort: str | None) -> None:
+        """`trained_effort`: the reasoning effort that calls of the job's models use."""
+        self._context = context
+        self._job = context.job
+        self._tuned_name = tuned_name
+        self._trained_effort = trained_effort
+
+    async def is_committed(self, unit: RunUnitOfWork, step: int) -> bool:
+        return (await unit.jobs.resume_point()).step >= step
+
+    async def is_validated(self, unit: RunUnitOfWork, step: int) -> bool:
+        """Returns whether a validation on all rows was committed: its duration is a point of the
+        training split, which exists even if no measured value was finite.
+        """
+        points = await unit.metrics.curve(
+            self._job.id,
+            names=[*_VALIDATION_CURVES, TIME_EVAL],
+            split=None,
+            after_step=step - 1,
+        )
+        return any(
+            point.step == step and (point.split == "valid" or point.name == TIME_EVAL)
+            for point in points
+        )
+
+    async def is_compared(self, unit: RunUnitOfWork, step: int) -> bool:
+        """Returns whether the rollouts of a report that publishes `step` are written."""
+        points = await unit.metrics.curve(
+            self._job.id, names=[ROLLOUTS_VALID], split=REPORT, after_step=step - 1
+        )
+        return any(point.step == step for point in points)
+
+    async def usage(self, unit: RunUnitOfWork) -> Usage | None:
+        """Returns the usage of all committed work."""
+        return (await unit.jobs.get(self._job.id)).usage
+
+    async def validation(self, unit: RunUnitOfWork, outcome: StepOutcome, used: Usage) -> Usage:
+        """Writes a validation alone: rollouts, curves and usage. Returns the usage of the job."""
+        await self.values(unit, outcome)
+        await unit.journal.forget(self._job.id, outcome.step)
+        return await unit.jobs.add_usage(used)
+
+    async def comparison(
+        self, unit: RunUnitOfWork, start: StepOutcome, tuned: StepOutcome, used: Usage
+    ) -> Usage:
+        """Writes a report's validation: rollouts, curves and usage. Returns the usage of the job.
+        Their duration is not a point of a step's curve, which has its own.
+        """
+        for outcome in (start, tuned):
+            untimed = replace(outcome.validation, seconds=None)
+            await self.values(unit, replace(outcome, validation=untimed))
+        return await unit.jobs.add_usage(used)
+
+    async def values(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
+        """Writes the rows of rollouts and the points of the curves."""
+        rows = [
+            rollout_row(rollout, project_id=self._job.project_id, trained_step=trained_step)
+            for rollouts, trained_step in (
+                (outcome.trained.scored_rollouts(), outcome.step),
+                (outcome.validation.scored_rollouts(), None),
+            )
+            for rollout in rollouts
+        ]
+        await unit.rollouts.insert_many(self._job.id, rows)
+        await unit.metrics.upsert(self._job.id, outcome.points())
+
+    async def checkpoint(
+        self, unit: RunUnitOfWork, step: int, *, adapter_key: str, metrics: dict[str, float]
+    ) -> None:
+        """Writes the checkpoint and its model, and drops the checkpoints that retention ends."""
+        name = checkpoint_model_name(self._tuned_name, step)
+        await unit.checkpoints.insert(
+            Checkpoint(
+                id=new_id("ftckpt_"),
+                job_id=self._job.id,
+                step=step,
+                created_at=int(time.time()),
+                model_name=name,
+                metrics=metrics,
+            ),
+            object_key=adapter_key,
+        )
+        await unit.models.insert(self.tuned_model(name, step, adapter_key))
+        await self._drop_checkpoints(unit)
+
+    async def _drop_checkpoints(self, unit: RunUnitOfWork) -> None:
+        """Hides checkpoints that are neither among the best nor among the newest."""
+        kept = kept_steps(
+            await unit.checkpoints.all(self._job.id),
+            self._context.method.keep_checkpoints or KeepCheckpoints(),
+            needed=await unit.checkpoints.needed(self._job.id),
+        )
+        await unit.jobs.mark_retained(kept)
+
+    async def resume_point(
+        self,
+        unit: RunUnitOfWork,
+        step: int,
+        adapter: PublishedAdapter,
+        *,
+        used: Usage,
+        remaining_s: float,
+    ) -> None:
+        """Moves the resume point to the step, adds its usage and forgets its journal."""
+        await unit.jobs.commit_step(
+            step,
+            resume_key=adapter.state_key,
+            adapter_key=adapter.adapter_key,
+            usage=used,
+            estimated_finish=int(time.time() + remaining_s),
+        )
+        await unit.journal.forget(self._job.id, step)
+
+    def tuned_model(self, name: str, step: int, adapter_key: str) -> TunedModel:
+        """Returns a model row; its engine name is new, so no engine has cached anything for it."""
+        return TunedModel(
+            name=name,
+            project_id=self._job.project_id,
+            job_id=self._job.id,
+            base_model=self._context.base_model.name,
+            engine_name=new_id("model-"),
+            object_key=adapter_key,
+            step=step,
+            created_at=int(time.time()),
+            reasoning_effort=self._trained_effort,
+        )
