@@ -33,7 +33,7 @@ from app.gateways.egress.addresses import read_url
 from app.gateways.egress.headers import check_headers
 
 MAX_UNKNOWN_KEYS: Final = 200
-"""Largest number of listed unknown keys of one call, for unknown_key_error and accepted ones each."""
+"""Largest number of listed unknown keys of one call, for refused and accepted ones each."""
 NOT_ALLOWED: Final = "endpoint_not_allowed"
 Walked = Sequence[tuple[str, WalkedField]]
 """Fields, each with the parameter of its definition."""
