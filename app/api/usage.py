@@ -59,7 +59,7 @@ PageText = Annotated[str | None, Query(max_length=64, description="`next_page` o
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _UsageRequest:
     """The request of a report of usage: the records to add up, and the page of buckets."""
 
     query: UsageQuery
@@ -67,7 +67,7 @@ class _Asked:
     limit: int
 
 
-def _asked(
+def _usage_request(
     *,
     start_time: StartTime,
     end_time: EndTime = None,
@@ -77,14 +77,14 @@ def _asked(
     models: Annotated[list[_Id] | None, _ids("models")] = None,
     limit: Buckets = None,
     page: PageText = None,
-) -> _Asked:
+) -> _UsageRequest:
     query = replace(
         _span(start_time, end_time, bucket_width),
         project_ids=tuple(project_ids or ()),
         key_ids=tuple(api_key_ids or ()),
         models=tuple(models or ()),
     )
-    return _Asked(query, page, _size(limit, bucket_width))
+    return _UsageRequest(query, page, _size(limit, bucket_width))
 
 
 def _span(start_s: int, end_s: int | None, width: BucketWidth) -> UsageQuery:
@@ -107,10 +107,10 @@ def _grouped(text: str) -> Any:
     return Query(description=f"A result for each {text}; repeated for several")
 
 
-Asked = Annotated[_Asked, Depends(_asked)]
+Asked = Annotated[_UsageRequest, Depends(_usage_request)]
 
 
-async def _found(services: Administered, asked: _Asked, **narrowed: Any) -> UsagePage:
+async def _found(services: Administered, asked: _UsageRequest, **narrowed: Any) -> UsagePage:
     """Returns a page of the records that `narrowed`, further fields of the query, leaves."""
     query = replace(asked.query, **narrowed)
     return await services.usage().page(query, page=asked.page, limit=asked.limit)

@@ -35,7 +35,7 @@ from app.preflight.grader_choice import (
     with_grader,
 )
 from app.preflight.method_parts import method_of, method_type, reinforcement_of
-from app.preflight.unchecked import is_service_file, unchecked
+from app.preflight.unchecked import is_service_file, unchecked_parts
 from app.settings.models import ModelSettings
 
 
@@ -107,7 +107,7 @@ def _inspected(
             )
         )
         issues += dataset.issues
-    issues += unchecked(body, files)
+    issues += unchecked_parts(body, files)
     return PreflightReport(
         model=None if base is None else base.name,
         method=method_type(body),

@@ -36,7 +36,7 @@ _PROBLEMS: Final = "whether the service's file has as many problems as tasks"
 _TUNED: Final = "whether the project has this tuned model"
 
 
-def unchecked(body: dict[str, Any], files: dict[str, Path | None]) -> list[PreflightIssue]:
+def unchecked_parts(body: dict[str, Any], files: dict[str, Path | None]) -> list[PreflightIssue]:
     """Returns a warning for each part of a call that is not checked. `files` are those on this
     machine, by their parameter.
     """

@@ -25,7 +25,7 @@ SPANS_TOTAL: Final = Counter(
 
 
 @asynccontextmanager
-async def exported(export: SpanExport | None) -> AsyncIterator[None]:
+async def exporting_spans(export: SpanExport | None) -> AsyncIterator[None]:
     """Exports the spans that are recorded in the block; `None` records none. Raises
     `ExporterMissing`.
     """

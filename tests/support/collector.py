@@ -17,7 +17,7 @@ _ERROR = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectedSpan:
     """A span as it was exported."""
 
     name: str
@@ -37,7 +37,7 @@ class Collected:
 class Collector:
     url: str = ""
     manner: Manner = "takes"
-    spans: list[Collected] = field(default_factory=list)
+    spans: list[CollectedSpan] = field(default_factory=list)
     requests: list[dict[str, str]] = field(default_factory=list)
     """Headers of each request, with names in lower case."""
     bodies: list[bytes] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Collector:
     def export(self, **options: Any) -> SpanExport:
         return SpanExport(self.url, **options)
 
-    def named(self, name: str) -> list[Collected]:
+    def named(self, name: str) -> list[CollectedSpan]:
         return [span for span in self.spans if span.name == name]
 
     def take(self, path: str, headers: dict[str, str], body: bytes) -> int:
@@ -64,12 +64,12 @@ class Collector:
         return 200
 
 
-def _read(body: bytes) -> Iterator[Collected]:
+def _read(body: bytes) -> Iterator[CollectedSpan]:
     for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
         named = _attributes(resource.resource.attributes)
         for scope in resource.scope_spans:
             for span in scope.spans:
-                yield Collected(
+                yield CollectedSpan(
                     span.name,
                     span.trace_id.hex(),
                     span.span_id.hex(),

@@ -18,7 +18,7 @@ from app.gateways.free_space import FreeSpace
 from app.logs import log_to_stderr
 from app.settings.settings import Settings, load_settings
 from app.store.leases.leases import Lease
-from app.telemetry.exports import exported
+from app.telemetry.exports import exporting_spans
 from workers.processes.clients import Clients, open_clients
 from workers.processes.leased_work import LeasedWork
 from workers.processes.parent_watch import end_with_parent
@@ -71,7 +71,7 @@ def _lease_of(work: LeasedWork, arguments: list[str]) -> Lease:
 async def _run_supervised(settings: Settings, lease: Lease, body: Body, on_fault: OnFault) -> int:
     beating = asyncio.ensure_future(send_beats(settings.lease.heartbeat_s / 2))
     try:
-        async with exported(settings.telemetry.span_export()):
+        async with exporting_spans(settings.telemetry.span_export()):
             return await _run_with_clients(settings, lease, body, on_fault)
     finally:
         beating.cancel()

@@ -29,7 +29,7 @@ async def _follow(trackers: Trackers) -> None:
             try:
                 following = await trackers.follow()
             except Unavailable as error:
-                log.warning("trackers not written, database away", error=str(error))
+                log.warning("trackers not written, database unavailable", error=str(error))
             if following:
                 await asyncio.sleep(POLL_S)
     finally:

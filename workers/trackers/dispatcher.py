@@ -23,7 +23,7 @@ async def dispatch_trackers(database: Database, *, children: Children) -> bool:
         if not await tracked_now(database):
             return False
     except Unavailable as error:
-        log.warning("trackers not checked, database away", error=str(error))
+        log.warning("trackers not checked, database unavailable", error=str(error))
         return False
     children.start(CHILD)
     return True

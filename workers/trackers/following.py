@@ -26,8 +26,8 @@ from workers.events.consumers import ExternalConsumer
 from workers.events.follower import LEASE_S, Follower
 from workers.trackers.opened import open_tracker
 from workers.trackers.reading import announced_by, read_record
-from workers.trackers.records import Tracker, TrackerFault, Written
-from workers.trackers.tracked import Tracked, tracked_now
+from workers.trackers.records import Tracker, TrackerFault, WriteReport
+from workers.trackers.tracked import JobTracker, tracked_now
 
 log = structlog.get_logger()
 
@@ -75,11 +75,11 @@ class Trackers:
     async def close(self) -> None:
         await asyncio.gather(*(self._close(key) for key in list(self._open)))
 
-    def _is_due(self, tracked: Tracked) -> bool:
+    def _is_due(self, tracked: JobTracker) -> bool:
         rest = self._resting.get(tracked.key)
         return rest is None or rest.until <= time.monotonic()
 
-    async def _write(self, due: Sequence[Tracked]) -> None:
+    async def _write(self, due: Sequence[JobTracker]) -> None:
         earlier = {tracked.key: self._resting.pop(tracked.key, None) for tracked in due}
         consumers = [self._consumer(tracked) for tracked in due]
         await Follower(self._database, consumers).catch_up()
@@ -91,7 +91,7 @@ class Trackers:
                 rest.delay_s = min(2 * last.delay_s, _LONGEST_DELAY_S)
                 rest.until = time.monotonic() + rest.delay_s
 
-    async def _end(self, tracked: Tracked) -> None:
+    async def _end(self, tracked: JobTracker) -> None:
         """Moves the cursor of an ended job past all events, if none is left to write."""
         consumer, scope = tracked.key
         async with event_reader(self._database) as unit:
@@ -102,7 +102,7 @@ class Trackers:
             await unit.cursors.advance(claimed, claimed.position if left.events else ENDED)
         await self._close(tracked.key)
 
-    def _consumer(self, tracked: Tracked) -> ExternalConsumer:
+    def _consumer(self, tracked: JobTracker) -> ExternalConsumer:
         async def send(events: Sequence[CommittedEvent]) -> None:
             announced = announced_by(events)
             if announced is None:
@@ -117,17 +117,20 @@ class Trackers:
 
         return ExternalConsumer(tracked.consumer, send, types=TYPES, scope=tracked.job.id)
 
-    async def _opened(self, tracked: Tracked) -> Tracker:
+    async def _opened(self, tracked: JobTracker) -> Tracker:
         if tracked.key not in self._open:
             opened = await open_tracker(self._database, self._settings, tracked)
             self._open[tracked.key] = opened
         return self._open[tracked.key]
 
     @asynccontextmanager
-    async def _faults_noted(self, tracked: Tracked) -> AsyncIterator[None]:
+    async def _faults_noted(self, tracked: JobTracker) -> AsyncIterator[None]:
         try:
             yield
-        except (Unavailable, NotFound):  # the database is away, or the job was deleted meanwhile
+        except (
+            Unavailable,
+            NotFound,
+        ):  # no database, or the job was deleted
             raise
         except asyncio.CancelledError:  # it may still write: the next try opens it anew
             await self._abandon(tracked.key)
@@ -139,7 +142,7 @@ class Trackers:
             await self._note_fault(tracked, error)
             raise
 
-    async def _note_written(self, tracked: Tracked, written: Written) -> None:
+    async def _note_written(self, tracked: JobTracker, written: WriteReport) -> None:
         """Appends what the owner needs to know of a tracker, each once."""
         if tracked.key in self._noted:
             return
@@ -162,7 +165,7 @@ class Trackers:
                 )
         self._noted.add(tracked.key)
 
-    async def _note_fault(self, tracked: Tracked, error: Exception) -> None:
+    async def _note_fault(self, tracked: JobTracker, error: Exception) -> None:
         title = LIBRARIES[tracked.kind].title
         reason = _reason(error)
         async with job_reader(self._database, tracked.job.project_id) as unit:

@@ -18,17 +18,17 @@ from app.store.database import Database
 from app.store.jobs.tracked_jobs import job_reader
 from workers.trackers.opening import Opening, WandbAccount
 from workers.trackers.records import Tracker, TrackerFault
-from workers.trackers.tracked import Tracked
+from workers.trackers.tracked import JobTracker
 
 
-async def open_tracker(database: Database, settings: Settings, tracked: Tracked) -> Tracker:
+async def open_tracker(database: Database, settings: Settings, tracked: JobTracker) -> Tracker:
     """Raises `TrackerFault`, or an error of the system."""
     if not is_installed(tracked.kind):
         extra = LIBRARIES[tracked.kind].extra
         raise TrackerFault(f"its library is not installed here: pip install 'agent-rft[{extra}]'")
     match tracked.kind:
         case "tensorboard":
-            from workers.trackers.event_files import EventFiles  # noqa: PLC0415 - an optional library
+            from workers.trackers.libraries.event_files import EventFiles  # noqa: PLC0415 - an optional library
             from workers.trackers.threads import OnThread  # noqa: PLC0415 - beside its only use
 
             return OnThread(EventFiles(_directory(settings, tracked)))
@@ -40,7 +40,7 @@ async def open_tracker(database: Database, settings: Settings, tracked: Tracked)
             assert_never(tracked.kind)
 
 
-async def _opening(database: Database, settings: Settings, tracked: Tracked) -> Opening:
+async def _opening(database: Database, settings: Settings, tracked: JobTracker) -> Opening:
     async with job_reader(database, tracked.job.project_id) as unit:
         job = await unit.job(tracked.job.id)
         sealed = await unit.secrets(tracked.job.id)
@@ -72,7 +72,7 @@ def _whole(settings: Settings, job: Job, sealed: bytes | None) -> list[Json]:
         raise TrackerFault("its stored credentials cannot be read any more") from error
 
 
-def _directory(settings: Settings, tracked: Tracked) -> Path:
+def _directory(settings: Settings, tracked: JobTracker) -> Path:
     job = tracked.job
     return settings.trackers_dir / local_directory(
         tracked.kind, tracked.position, project_id=job.project_id, job_id=job.id

@@ -12,7 +12,7 @@ from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.store.database import Database
 from app.store.jobs.tracked_jobs import JobReaderUnitOfWork, job_reader
 from workers.trackers.records import Record, TracedRollout, cut_messages
-from workers.trackers.tracked import Tracked
+from workers.trackers.tracked import JobTracker
 
 _MOST_STEPS: Final = 200
 """Steps whose rollouts are read again when a tracker gets everything again."""
@@ -44,7 +44,7 @@ def announced_by(events: Sequence[CommittedEvent]) -> TrackerNews | None:
 
 
 async def read_record(
-    database: Database, tracked: Tracked, announced: TrackerNews, *, everything: bool
+    database: Database, tracked: JobTracker, announced: TrackerNews, *, everything: bool
 ) -> Record:
     """Returns the announced points and rollouts of a job, or `everything` up to now."""
     first = None if everything else announced.first
@@ -71,7 +71,7 @@ async def read_record(
     )
 
 
-def _traces(tracked: Tracked) -> int:
+def _traces(tracked: JobTracker) -> int:
     count: int = tracked.options.get("traces_per_step", DEFAULT_TRACES)
     return count
 

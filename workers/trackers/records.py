@@ -64,7 +64,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteReport:
     """The result of a write."""
 
     url: str | None = None
@@ -73,13 +73,13 @@ class Written:
     """Warnings for the job's owner; each is one event of the job."""
 
 
-NOTHING_NEW: Final = Written()
+NOTHING_NEW: Final = WriteReport()
 
 
 class Run(Protocol):
     """Writes one job with the library of a tracker. Both methods block."""
 
-    def write(self, record: Record) -> Written:
+    def write(self, record: Record) -> WriteReport:
         """Writes what the tracker does not have yet; a record with an outcome ends the run there,
         and the call returns when everything has arrived. After an error the run is opened anew.
         """
@@ -96,7 +96,7 @@ class Tracker(Protocol):
     wrote: the record must have every step.
     """
 
-    async def write(self, record: Record) -> Written:
+    async def write(self, record: Record) -> WriteReport:
         """Writes as `Run.write`. Raises `TrackerFault`, or any error of the library."""
         ...
 

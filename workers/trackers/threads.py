@@ -2,7 +2,7 @@
 
 import asyncio
 
-from workers.trackers.records import Record, Run, Written
+from workers.trackers.records import Record, Run, WriteReport
 
 
 class OnThread:
@@ -13,7 +13,7 @@ class OnThread:
     def __init__(self, run: Run) -> None:
         self._run = run
 
-    async def write(self, record: Record) -> Written:
+    async def write(self, record: Record) -> WriteReport:
         return await asyncio.to_thread(self._run.write, record)
 
     async def close(self) -> None:

@@ -10,7 +10,7 @@ from app.store.jobs.tracked_jobs import TrackedJob, tracked_jobs
 
 
 @dataclass(frozen=True, slots=True)
-class Tracked:
+class JobTracker:
     """One tracker of one job."""
 
     job: TrackedJob
@@ -34,12 +34,12 @@ class Tracked:
         return options
 
 
-async def tracked_now(database: Database) -> list[Tracked]:
+async def tracked_now(database: Database) -> list[JobTracker]:
     """Returns the trackers of all jobs for which something is left to write, or may come."""
     async with tracked_jobs(database) as unit:
         jobs = await unit.tracked.all()
     followed = [
-        Tracked(job, position, kind)
+        JobTracker(job, position, kind)
         for job in jobs
         for position, kind in trackers_of(job.integrations)
     ]

@@ -18,15 +18,15 @@ def open_run(opening: Opening) -> Run:
     """Imports the library and opens the run."""
     match opening.kind:
         case "wandb":
-            from workers.trackers.wandb_run import WandbRun  # noqa: PLC0415 - an optional library
+            from workers.trackers.libraries.wandb_run import WandbRun  # noqa: PLC0415 - an optional library
 
             return WandbRun(opening)
         case "mlflow":
-            from workers.trackers.mlflow_run import MlflowRun  # noqa: PLC0415 - an optional library
+            from workers.trackers.libraries.mlflow_run import MlflowRun  # noqa: PLC0415 - an optional library
 
             return MlflowRun(opening)
         case "trackio":
-            from workers.trackers.trackio_run import TrackioRun  # noqa: PLC0415 - an optional library
+            from workers.trackers.libraries.trackio_run import TrackioRun  # noqa: PLC0415 - an optional library
 
             return TrackioRun(opening)
         case "tensorboard":

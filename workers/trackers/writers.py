@@ -17,7 +17,7 @@ from typing import Final, assert_never
 from app.domain.documents.json_object import Json
 from app.settings.environment import set_variables
 from workers.trackers.opening import Opening
-from workers.trackers.records import Record, TrackerFault, Written
+from workers.trackers.records import Record, TrackerFault, WriteReport
 
 _MODULE: Final = "workers.trackers.writer"
 _CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
@@ -70,10 +70,10 @@ class Writer:
     def returncode(self) -> int | None:
         return self._process.returncode
 
-    async def write(self, record: Record) -> Written:
+    async def write(self, record: Record) -> WriteReport:
         reply = await self._ask(record.to_json())
         self.wants_all = False
-        return Written(reply.get("url"), tuple(reply.get("notes", ())))
+        return WriteReport(reply.get("url"), tuple(reply.get("notes", ())))
 
     async def close(self) -> None:
         """Ends the run in order, or at once if that takes too long."""

@@ -74,7 +74,7 @@ def _run(run: Callable[..., None], context: typer.Context, /, **options: Any) ->
         AddressSources,
         variables_of,
     )
-    from app.cli.terminal.output import Output  # noqa: PLC0415 - as above
+    from app.cli.terminal.output import Output  # noqa: PLC0415 - keeps --help fast
 
     typed = {name: options.pop(name) for name in ("base_url", "api_key")}
     # The parser reads variables one by one, but an address and a key belong together.

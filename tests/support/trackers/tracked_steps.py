@@ -1,4 +1,4 @@
-"""Tracked jobs: committed steps with rollouts, and processes that follow them."""
+"""JobTracker jobs: committed steps with rollouts, and processes that follow them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ CURSORS_LOST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Rolled(TrainedStep):
+class StepWithRollouts(TrainedStep):
     """A training step with its rollouts, a reward each."""
 
     job_id: str = ""
@@ -42,7 +42,7 @@ class Rolled(TrainedStep):
 
 def outcome(job: Job, step: int) -> StepOutcome:
     return StepOutcome(
-        Rolled(step, {REWARD_MEAN: step / 8}, job_id=job.id),
+        StepWithRollouts(step, {REWARD_MEAN: step / 8}, job_id=job.id),
         PublishedAdapter(f"step-{step}/adapter", f"step-{step}/state"),
         Validation({REWARD_MEAN: step / 16}),
     )

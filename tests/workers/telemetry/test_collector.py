@@ -12,7 +12,7 @@ from app.embedded.telemetry import check_export
 from app.settings.environment import inherited_environment, to_environment
 from app.settings.telemetry import TelemetrySettings
 from app.telemetry import span_export
-from app.telemetry.exports import SPANS_TOTAL, exported
+from app.telemetry.exports import SPANS_TOTAL, exporting_spans
 from tests.support import child_processes
 from tests.support.collector import Collector, collector
 from tests.support.endpoints import endpoint
@@ -65,7 +65,7 @@ def added(before: dict[str, float]) -> dict[str, float]:
 
 async def _traced(collected: Collector, **options: Any) -> dict[str, float]:
     before = counts()
-    async with endpoint(Customer()) as server, exported(collected.export(**options)):
+    async with endpoint(Customer()) as server, exporting_spans(collected.export(**options)):
         await play_traced(server, InMemoryJournal())
     return added(before)
 
@@ -85,7 +85,7 @@ async def test_each_span_is_counted_by_its_end() -> None:
 async def test_headers_of_the_export_reach_the_collector_and_no_log() -> None:
     with collector() as takes:
         export = takes.export(headers={"x-collector-key": "canary"})
-        async with endpoint(Customer()) as server, exported(export):
+        async with endpoint(Customer()) as server, exporting_spans(export):
             await play_traced(server, InMemoryJournal())
         assert takes.requests[0]["x-collector-key"] == "canary"
         assert takes.requests[0]["content-type"] == "application/x-protobuf"
@@ -98,7 +98,7 @@ async def test_a_job_ends_as_without_a_collector(runs: RealRuns, manner: str) ->
     with collector("hangs") as collected:
         if manner == "away":
             collected.url = f"http://127.0.0.1:{free_port()}"
-        async with exported(collected.export(most_queued=4, close_limit_s=0.01)):
+        async with exporting_spans(collected.export(most_queued=4, close_limit_s=0.01)):
             job = await runs.run(await runs.job())
     assert job.status == "succeeded"
     lost = added(before)
@@ -169,7 +169,7 @@ def test_an_empty_endpoint_is_none() -> None:
 async def test_a_span_costs_the_work_no_wait_for_the_collector() -> None:
     """The event loop turns while the collector hangs: a span is queued, not sent."""
     with collector("hangs") as hangs:
-        async with exported(hangs.export(most_queued=1, close_limit_s=0.01)):
+        async with exporting_spans(hangs.export(most_queued=1, close_limit_s=0.01)):
             async with endpoint(Customer()) as server:
                 playing = asyncio.ensure_future(play_traced(server, InMemoryJournal()))
                 await playing

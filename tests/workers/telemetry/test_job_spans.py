@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from app.gateways.egress.egress import EgressReply, EgressRequest
-from app.telemetry.exports import exported
+from app.telemetry.exports import exporting_spans
 from app.telemetry.spans import SPANS
-from tests.support.collector import Collected, Collector, collector
+from tests.support.collector import CollectedSpan, Collector, collector
 from tests.support.endpoints import endpoint
 from tests.support.rollouts import KEY
 from tests.support.runs.interrupted import RunKilled, interrupted_run
@@ -27,7 +27,7 @@ def collected() -> Iterator[Collector]:
         yield running
 
 
-def _only(spans: list[Collected]) -> Collected:
+def _only(spans: list[CollectedSpan]) -> CollectedSpan:
     (span,) = spans
     return span
 
@@ -35,7 +35,7 @@ def _only(spans: list[Collected]) -> Collected:
 async def test_a_rollout_is_a_trace_down_to_each_attempt(collected: Collector) -> None:
     began = time.time_ns()
     async with endpoint(Customer()) as server:
-        async with exported(collected.export()):
+        async with exporting_spans(collected.export()):
             await play_traced(server, InMemoryJournal())
         received = server.received
     rollout = _only(collected.named("rollout"))
@@ -68,7 +68,7 @@ async def test_a_rollout_is_a_trace_down_to_each_attempt(collected: Collector) -
 
 async def test_attributes_are_ids_names_and_counts_alone(collected: Collector) -> None:
     async with endpoint(Customer()) as server:
-        async with exported(collected.export()):
+        async with exporting_spans(collected.export()):
             await play_traced(server, InMemoryJournal())
         address = str(server.port)
     (body,) = collected.bodies
@@ -114,7 +114,7 @@ async def test_attributes_are_ids_names_and_counts_alone(collected: Collector) -
 
 async def test_a_replayed_rollout_is_no_second_span(collected: Collector) -> None:
     journal = InMemoryJournal()
-    async with endpoint(Customer()) as server, exported(collected.export()):
+    async with endpoint(Customer()) as server, exporting_spans(collected.export()):
         await play_traced(server, journal)
         await play_traced(server, journal)
     assert len(collected.named("rollout")) == 1
@@ -127,7 +127,7 @@ async def test_a_rollout_that_is_not_sampled_has_no_span_and_a_flag_that_denies_
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "traceidratio")
     monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", "0")
     async with endpoint(Customer()) as server:
-        async with exported(collected.export()):
+        async with exporting_spans(collected.export()):
             await play_traced(server, InMemoryJournal())
         flags = {request.headers["traceparent"][-3:] for request in server.received}
     assert flags == {"-00"}
@@ -137,7 +137,7 @@ async def test_a_rollout_that_is_not_sampled_has_no_span_and_a_flag_that_denies_
 async def test_without_a_collector_nothing_is_recorded_and_the_header_is_the_same() -> None:
     sent = []
     for _ in range(2):
-        async with endpoint(Customer()) as server, exported(None):
+        async with endpoint(Customer()) as server, exporting_spans(None):
             await play_traced(server, InMemoryJournal())
             assert not SPANS.are_recorded
         sent.append([request.headers["traceparent"] for request in server.received])
@@ -156,7 +156,7 @@ async def test_a_job_is_a_trace_of_its_steps_which_link_to_their_rollouts(
         return script(request)
 
     job = await runs.job()
-    async with exported(collected.export()):
+    async with exporting_spans(collected.export()):
         await _run_as_child(runs, job, answer)
     ended = await runs.world.read(job)
     assert ended.status == "succeeded"
@@ -191,7 +191,7 @@ async def test_a_killed_claim_and_the_next_one_make_each_rollout_one_span(
     runs: RealRuns, collected: Collector
 ) -> None:
     job = await runs.job()
-    async with exported(collected.export()):
+    async with exporting_spans(collected.export()):
         async with runs.context(job, Script()) as context:
             with pytest.raises(RunKilled):
                 await interrupted_run(context, at_commit=True).run()

@@ -1,4 +1,4 @@
-"""Tracked jobs, from committed steps to what TensorBoard's own library reads of them."""
+"""JobTracker jobs, from committed steps to what TensorBoard's own library reads of them."""
 
 import asyncio
 from collections.abc import Iterator

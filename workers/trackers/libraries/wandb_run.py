@@ -16,7 +16,7 @@ from wandb.errors import AuthenticationError, CommError, UsageError
 
 from workers.trackers.documents import numbers_of
 from workers.trackers.opening import Opening
-from workers.trackers.records import NOTHING_NEW, Record, TracedRollout, TrackerFault, Written
+from workers.trackers.records import NOTHING_NEW, Record, TracedRollout, TrackerFault, WriteReport
 
 _OPENING_S: Final = 20.0
 _COLUMNS: Final = ("rank", "rollout", "row", "reward", "messages")
@@ -55,7 +55,7 @@ class WandbRun:
         except UsageError:
             raise TrackerFault("it refuses the key, or the name of project or entity") from None
 
-    def write(self, record: Record) -> Written:
+    def write(self, record: Record) -> WriteReport:
         self._run.config.update(record.settings, allow_val_change=True)
         rollouts = dict[int, list[TracedRollout]]()
         for rollout in record.rollouts:
@@ -76,7 +76,7 @@ class WandbRun:
             self._finish(0 if record.outcome == "succeeded" else 1)
         if self._offline:
             return NOTHING_NEW
-        return Written(url=self._run.url)
+        return WriteReport(url=self._run.url)
 
     def close(self) -> None:
         self._finish(0)

@@ -21,9 +21,9 @@ from mlflow.exceptions import MlflowException
 from app.domain.errors import EndpointRefused
 from app.gateways.egress.guard import EgressPolicy
 from workers.trackers.documents import flat, numbers_of, rollout_text
-from workers.trackers.guarded_sockets import check_url, guard_urllib3
+from workers.trackers.libraries.guarded_sockets import check_url, guard_urllib3
 from workers.trackers.opening import Opening
-from workers.trackers.records import Record, TrackerFault, Written
+from workers.trackers.records import Record, TrackerFault, WriteReport
 
 _Value = TypeVar("_Value")
 _TAG: Final = "agent_rft.run"
@@ -75,7 +75,7 @@ class MlflowRun:
         }
         self._files = set[str]()
 
-    def write(self, record: Record) -> Written:
+    def write(self, record: Record) -> WriteReport:
         try:
             return self._write(record)
         except (MlflowException, EndpointRefused) as error:
@@ -84,7 +84,7 @@ class MlflowRun:
     def close(self) -> None:
         """Does nothing: each call has arrived when it returns."""
 
-    def _write(self, record: Record) -> Written:
+    def _write(self, record: Record) -> WriteReport:
         self._write_params(record)
         new = list(self._new_metrics(record))
         for some in _chunks(new, _METRICS):
@@ -94,7 +94,7 @@ class MlflowRun:
             self._write_files(record)
         if record.outcome is not None:
             self._client.set_terminated(self._id, _STATUS[record.outcome])
-        return Written(self._url(), () if takes_artifacts else (_NO_ARTIFACTS,))
+        return WriteReport(self._url(), () if takes_artifacts else (_NO_ARTIFACTS,))
 
     def _write_params(self, record: Record) -> None:
         if self._has_params:

@@ -15,7 +15,7 @@ from trackio.sqlite_storage import SQLiteStorage
 
 from workers.trackers.documents import numbers_of
 from workers.trackers.opening import Opening
-from workers.trackers.records import NOTHING_NEW, Record, Written
+from workers.trackers.records import NOTHING_NEW, Record, WriteReport
 
 
 class TrackioRun:
@@ -31,7 +31,7 @@ class TrackioRun:
             for name in row
         }
 
-    def write(self, record: Record) -> Written:
+    def write(self, record: Record) -> WriteReport:
         rows: list[tuple[int, dict[str, Any]]] = []
         for step, curves in record.curves_by_step():
             new = {name: one for name, one in curves.items() if (step, name) not in self._written}

@@ -24,7 +24,7 @@ from tensorboard.plugins.text.metadata import create_summary_metadata
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from workers.trackers.documents import Document, documents_of
-from workers.trackers.records import NOTHING_NEW, Record, Written
+from workers.trackers.records import NOTHING_NEW, Record, WriteReport
 
 _VERSION: Final = "brain.Event:2"
 _NAME: Final = "events.out.tfevents"
@@ -41,7 +41,7 @@ class EventFiles:
         self._directory = directory
         self._runs = dict[str, _Run]()
 
-    def write(self, record: Record) -> Written:
+    def write(self, record: Record) -> WriteReport:
         by_split = defaultdict[str, Values](lambda: defaultdict(list))
         for point in record.points:
             value = Summary.Value(tag=point.name, simple_value=point.value)
