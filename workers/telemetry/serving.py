@@ -6,10 +6,10 @@ is created in memory or in a file, and stays there.
 
 import os
 import subprocess
-import sys
 import tempfile
 from typing import Final
 
+from app.domain.processes.interpreters import running_module
 from app.settings.settings import Settings
 
 DIRECTORY: Final = "PROMETHEUS_MULTIPROC_DIR"
@@ -22,5 +22,5 @@ def show_figures(settings: Settings) -> None:
         return
     os.environ[DIRECTORY] = tempfile.mkdtemp(prefix="agent-rft-figures-")
     subprocess.Popen(  # noqa: S603 - our own program, which ends with this process
-        (sys.executable, "-m", "workers.telemetry", str(os.getpid())), stdin=subprocess.DEVNULL
+        running_module("workers.telemetry", str(os.getpid())), stdin=subprocess.DEVNULL
     )
