@@ -12200,7 +12200,7 @@ export interface components {
         };
         /**
          * Wandb
-         * @description Project and run for the curves.
+         * @description Project and run in Weights & Biases for the curves.
          */
         Wandb: {
             /**

@@ -91,7 +91,7 @@ class TensorboardIntegration(_Open):
 
 
 class Wandb(_Open):
-    """Project and run for the curves."""
+    """Project and run in Weights & Biases for the curves."""
 
     project: Name
     """Name of the project there."""

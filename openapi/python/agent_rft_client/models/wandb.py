@@ -22,7 +22,7 @@ T = TypeVar("T", bound="Wandb")
 
 @_attrs_define
 class Wandb:
-    """ Project and run for the curves.
+    """ Project and run in Weights & Biases for the curves.
 
         Attributes:
             project (str): Name of the project there.

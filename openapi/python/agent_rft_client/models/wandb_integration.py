@@ -28,7 +28,7 @@ class WandbIntegration:
 
         Attributes:
             type_ (Literal['wandb']): Weights & Biases.
-            wandb (Wandb): Project and run for the curves.
+            wandb (Wandb): Project and run in Weights & Biases for the curves.
      """
 
     type_: Literal['wandb']
