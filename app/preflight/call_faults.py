@@ -17,7 +17,6 @@ from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unread
 from app.domain.graders.source_faults import source_faults
 from app.domain.jobs.creation.preflight import issue_of
-from app.domain.jobs.integrations import integrations_warning
 from app.domain.methods.faults import format_warning, reinforcement_faults
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.mcp_faults import server_faults
@@ -121,9 +120,6 @@ def _warnings(
     readable = readable_method(body)
     for found in () if readable is None else without_effect(readable, f"method.{kind}"):
         yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)
-    not_sent = integrations_warning(body.get("integrations"))
-    if not_sent is not None:
-        yield PreflightIssue("warning", "integration_not_sent", f"{not_sent}.", "integrations")
 
 
 def readable_method(body: dict[str, Any]) -> ReinforcementMethod | None:

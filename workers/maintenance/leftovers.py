@@ -7,6 +7,9 @@ claim of it must have ended. It also removes the objects and rows of deleted job
 checkpoints. Objects are removed before the rows that refer to them, and rows in batches.
 """
 
+import asyncio
+import shutil
+from pathlib import Path
 from typing import Final
 
 import structlog
@@ -37,8 +40,11 @@ async def clean_ended(
     *,
     adapters: AdapterCache | None,
     keep_s: float,
+    trackers_dir: Path | None = None,
 ) -> None:
-    """Cleans ended jobs. The next round repeats jobs whose adapters the engine did not unload."""
+    """Cleans ended jobs; with a deleted one goes what trackers wrote of it in `trackers_dir`. The
+    next round repeats jobs whose adapters the engine did not unload.
+    """
     more = True
     while more:
         async with maintenance(database) as unit:
@@ -46,6 +52,8 @@ async def clean_ended(
         unloaded = await _unloaded(inference, jobs)
         for job in jobs:
             await _remove_objects(objects, job)
+            if job.deleted and trackers_dir is not None:
+                await asyncio.to_thread(_remove_tracked, trackers_dir, job)
             if unloaded and adapters is not None:
                 for engine_name in job.removed_models:
                     await adapters.forget(engine_name)
@@ -61,6 +69,11 @@ async def clean_ended(
                 adapters_kept=len(job.adapters),
             )
         more = unloaded and len(jobs) == _JOBS
+
+
+def _remove_tracked(trackers_dir: Path, job: EndedJob) -> None:
+    for directory in trackers_dir.glob(f"*/{job.project_id}/{job.job_id}"):
+        shutil.rmtree(directory)
 
 
 async def _remove_objects(objects: Objects, job: EndedJob) -> None:
