@@ -15,7 +15,7 @@ from app.domain.errors import Unavailable
 from app.settings.settings import Settings
 from workers.processes.child import EXIT_FAULT, run_as_child
 from workers.processes.clients import POOL_SIZE, open_database
-from workers.trackers.following import Trackers
+from workers.trackers.tracker_tasks import Trackers
 
 log = structlog.get_logger()
 
@@ -27,7 +27,7 @@ async def _follow(trackers: Trackers) -> None:
     try:
         while following:
             try:
-                following = await trackers.follow()
+                following = await trackers.start()
             except Unavailable as error:
                 log.warning("trackers not written, database unavailable", error=str(error))
             if following:

@@ -8,7 +8,7 @@ from app.domain.errors import Unavailable
 from app.store.database import Database
 from workers.processes.children import Children
 from workers.processes.leased_work import python_module
-from workers.trackers.tracked import tracked_now
+from workers.trackers.job_tracker import tracked_now
 
 log = structlog.get_logger()
 

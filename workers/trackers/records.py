@@ -1,5 +1,6 @@
 """The records that a tracker writes of a job, and the protocols of trackers."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Protocol
@@ -8,7 +9,11 @@ from app.domain.documents.json_object import Json
 from app.domain.rollouts.metrics import MetricPoint
 
 _LONGEST: Final = 20_000
-"""Characters of the messages of one rollout that a tracker gets."""
+"""Characters of JSON of the messages of one rollout that a tracker gets."""
+_SHORTEST: Final = 100
+"""Characters that are left of a long text of a message."""
+_LAST: Final = 100
+"""Characters for the message that counts those that were cut."""
 
 
 class TrackerFault(Exception):
@@ -76,7 +81,7 @@ class WriteReport:
 NOTHING_NEW: Final = WriteReport()
 
 
-class Run(Protocol):
+class LibraryRun(Protocol):
     """Writes one job with the library of a tracker. Both methods block."""
 
     def write(self, record: Record) -> WriteReport:
@@ -97,7 +102,7 @@ class Tracker(Protocol):
     """
 
     async def write(self, record: Record) -> WriteReport:
-        """Writes as `Run.write`. Raises `TrackerFault`, or any error of the library."""
+        """Writes as `LibraryRun.write`. Raises `TrackerFault`, or any error of the library."""
         ...
 
     async def close(self) -> None:
@@ -114,9 +119,33 @@ def curve_name(point: MetricPoint) -> str:
 
 
 def cut_messages(messages: Any) -> list[Json]:
-    """Returns messages whose contents together have no more than about `_LONGEST` characters."""
+    """Returns messages that together have at most `_LONGEST` characters of JSON: all of them with
+    their long texts cut, or else the first ones and a last one with the number of the others.
+    """
     sent = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
-    return _cut(sent, max(200, _LONGEST // max(1, len(sent)))) if sent else []
+    most = _LONGEST
+    kept = _cut(sent, most)
+    while _length(kept) > _LONGEST and most > _SHORTEST:
+        most //= 2
+        kept = _cut(sent, most)
+    if _length(kept) <= _LONGEST:
+        return kept
+    return _beginning(kept)
+
+
+def _beginning(messages: list[Json]) -> list[Json]:
+    left, kept = _LONGEST - _LAST, list[Json]()
+    for one in messages:
+        left -= _length(one) + len(", ")
+        if left < 0:
+            break
+        kept.append(one)
+    last = {"role": "system", "content": f"… {len(messages) - len(kept)} more messages"}
+    return [*kept, last]
+
+
+def _length(value: Any) -> int:
+    return len(json.dumps(value))
 
 
 def _cut(value: Any, most: int) -> Any:

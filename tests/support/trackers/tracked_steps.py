@@ -17,7 +17,7 @@ from workers.runs.context import RunContext
 from workers.runs.method import build_reporter
 from workers.runs.steps.reporter import Reporter
 from workers.runs.steps.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
-from workers.trackers.following import Trackers
+from workers.trackers.tracker_tasks import Trackers
 
 REWARDS = (0.5, 1.0, 0.0, 0.25)
 CURSORS_LOST = (

@@ -29,9 +29,9 @@ from tests.support.trackers.tracked_steps import (
     outcome,
     warnings_of,
 )
-from workers.trackers import following
-from workers.trackers.following import Trackers
-from workers.trackers.writers import Writer
+from workers.trackers import tracker_tasks
+from workers.trackers.tracker_tasks import Trackers
+from workers.trackers.writer_process import WriterProcess
 
 WANDB: dict[str, Any] = {
     "type": "wandb",
@@ -158,7 +158,7 @@ async def test_a_step_is_there_once_whatever_a_killed_process_left(
     await commit_steps(world, job, 1, 2)
     killed = Trackers(world.worker, world.settings)
     await killed.follow()
-    for tracker in killed._open.values():
+    for tracker in killed._open:
         await tracker.abandon()
     execute(database, CURSORS_LOST)
     await end(world, job)
@@ -176,12 +176,12 @@ async def test_a_library_that_hangs_is_killed_and_warned_of_once(
     await commit_steps(world, job, 1)
     followed = Trackers(world.worker, world.settings)
     await followed.follow()
-    [writer] = followed._open.values()
-    assert isinstance(writer, Writer)
+    [writer] = followed._open
+    assert isinstance(writer, WriterProcess)
     os.kill(writer.pid, signal.SIGSTOP)
     await commit_steps(world, job, 2)
     with monkeypatch.context() as hurried:
-        hurried.setattr(following, "_TO_WRITE_S", 0.1)
+        hurried.setattr(tracker_tasks, "_TO_WRITE_S", 0.1)
         assert await followed.follow() is True
     assert writer.returncode == -signal.SIGKILL
     await followed.close()
@@ -205,8 +205,8 @@ async def test_a_library_that_crashes_or_goes_missing_is_warned_of_once(
     assert "its library is not installed here: pip install 'agent-rft[trackio]'" in warning
     followed = Trackers(world.worker, world.settings)
     await followed.follow()
-    [writer] = followed._open.values()
-    assert isinstance(writer, Writer)
+    [writer] = followed._open
+    assert isinstance(writer, WriterProcess)
     os.kill(writer.pid, signal.SIGKILL)
     await commit_steps(world, job, 2)
     assert await followed.follow() is True

@@ -19,7 +19,7 @@ from tests.support.trackers.tracked_steps import (
     execute,
     warnings_of,
 )
-from workers.trackers.following import Trackers
+from workers.trackers.tracker_tasks import Trackers
 
 TOKEN = "canary-token-of-a-server"
 TRAIN = f"train/{REWARD_MEAN}"

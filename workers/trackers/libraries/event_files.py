@@ -39,7 +39,7 @@ class EventFiles:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._runs = dict[str, _Run]()
+        self._runs = dict[str, _EventDirectory]()
 
     def write(self, record: Record) -> WriteReport:
         by_split = defaultdict[str, Values](lambda: defaultdict(list))
@@ -56,13 +56,13 @@ class EventFiles:
         for run in self._runs.values():
             run.close()
 
-    def _run(self, split: str) -> "_Run":
+    def _run(self, split: str) -> "_EventDirectory":
         if split not in self._runs:
-            self._runs[split] = _Run(self._directory / split)
+            self._runs[split] = _EventDirectory(self._directory / split)
         return self._runs[split]
 
 
-class _Run:
+class _EventDirectory:
     """One directory of event files. Each process that writes there adds a file."""
 
     def __init__(self, directory: Path) -> None:

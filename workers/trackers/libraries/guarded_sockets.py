@@ -1,18 +1,27 @@
-"""Guards the connections of a library that dials through urllib3.
+"""Guards the connections of the process that writes one job.
 
 Promises that every connection of this process goes to an address that the egress guard has checked,
 whatever the library was asked to open: the name is resolved once, and the checked address is
-dialled. Must not know the library.
+dialled. It is the interpreter's own audit hook that refuses any other connection, of any module and
+protocol, and that refuses to start programs, which would have no such hook. A hook cannot be
+removed. Must not know the library.
 """
 
 import asyncio
 import socket
-from typing import Any
+import sys
+from typing import Any, Final
 
 from urllib3.util import connection
 
 from app.gateways.egress.addresses import host_port, read_url
 from app.gateways.egress.guard import EgressGuard, EgressPolicy
+
+_DIALLED: Final = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+"""Events with a socket and an address."""
+_PROGRAMS: Final = frozenset(
+    {"subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}
+)
 
 
 def check_url(url: str, policy: EgressPolicy) -> None:
@@ -20,7 +29,30 @@ def check_url(url: str, policy: EgressPolicy) -> None:
     EgressGuard(policy).check(read_url(url))
 
 
-def guard_urllib3(policy: EgressPolicy) -> None:
+def guard_sockets(policy: EgressPolicy | None = None) -> None:
+    """Lets this process dial checked addresses through urllib3, and nothing else: nothing at all
+    without a policy. Everything else raises `PermissionError`.
+    """
+    checked = set[tuple[str, int]]()
+    if policy is not None:
+        _guard_urllib3(policy, checked)
+
+    def refuse(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in _PROGRAMS:
+            raise PermissionError(f"the writer of a tracker starts no program: {event}")
+        if event in _DIALLED and not _is_checked(arguments[1], checked):
+            raise PermissionError("the address was not checked")
+
+    sys.addaudithook(refuse)
+
+
+def _is_checked(address: Any, checked: set[tuple[str, int]]) -> bool:
+    if address is None:  # of a message on a connected socket
+        return True
+    return isinstance(address, tuple) and address[:2] in checked
+
+
+def _guard_urllib3(policy: EgressPolicy, checked: set[tuple[str, int]]) -> None:
     """Replaces the function with which urllib3 opens each connection."""
     dial = connection.create_connection
 
@@ -33,6 +65,7 @@ def guard_urllib3(policy: EgressPolicy) -> None:
         texts = [host] if endpoint.address else asyncio.run(guard.resolve(endpoint.host, port))
         failure = OSError("no addresses")
         for text in texts:
+            checked.add((text.strip("[]"), port))
             try:
                 return dial((text, port), *rest, **options)
             except OSError as error:

@@ -13,17 +13,17 @@ from typing import Any
 from trackio import Trace
 from trackio.sqlite_storage import SQLiteStorage
 
+from workers.trackers.assignment import Assignment
 from workers.trackers.documents import numbers_of
-from workers.trackers.opening import Opening
 from workers.trackers.records import NOTHING_NEW, Record, WriteReport
 
 
 class TrackioRun:
     """A run of a project, in the directory of one job."""
 
-    def __init__(self, opening: Opening) -> None:
-        self._project: str = opening.options["project"]
-        self._run_id, self._name = opening.run_id, opening.name
+    def __init__(self, assignment: Assignment) -> None:
+        self._project: str = assignment.options["project"]
+        self._run_id, self._name = assignment.run_id, assignment.name
         SQLiteStorage.validate_project_name(self._project)
         self._written = {
             (row["step"], name)

@@ -14,8 +14,8 @@ from typing import Any, Final
 import wandb
 from wandb.errors import AuthenticationError, CommError, UsageError
 
+from workers.trackers.assignment import Assignment
 from workers.trackers.documents import numbers_of
-from workers.trackers.opening import Opening
 from workers.trackers.records import NOTHING_NEW, Record, TracedRollout, TrackerFault, WriteReport
 
 _OPENING_S: Final = 20.0
@@ -25,11 +25,13 @@ _COLUMNS: Final = ("rank", "rollout", "row", "reward", "messages")
 class WandbRun:
     """A run, of the job's key or of the operator's."""
 
-    def __init__(self, opening: Opening) -> None:
-        options, account = opening.options, opening.wandb
+    def __init__(self, assignment: Assignment) -> None:
+        options, account = assignment.options, assignment.wandb
+        if account is None:
+            raise ValueError("the assignment has no account")
         key = options.get("api_key") or account.api_key
         self._offline = account.offline or not key
-        self._directory = Path(opening.directory)
+        self._directory = Path(assignment.directory)
         self._ended = False
         if self._offline:
             for left in self._directory.glob("*wandb/offline-run-*"):
@@ -38,11 +40,11 @@ class WandbRun:
             self._run = wandb.init(
                 project=options["project"],
                 entity=options.get("entity"),
-                name=opening.name,
+                name=assignment.name,
                 tags=options.get("tags"),
-                id=opening.run_id,
+                id=assignment.run_id,
                 resume=None if self._offline else "allow",
-                dir=opening.directory,
+                dir=assignment.directory,
                 mode="offline" if self._offline else "online",
                 settings=_settings(account.base_url, key),
             )

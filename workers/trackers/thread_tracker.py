@@ -2,15 +2,15 @@
 
 import asyncio
 
-from workers.trackers.records import Record, Run, WriteReport
+from workers.trackers.records import LibraryRun, Record, WriteReport
 
 
-class OnThread:
+class ThreadTracker:
     """A tracker whose library writes files alone, so that it needs no process of its own."""
 
     wants_all = False
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: LibraryRun) -> None:
         self._run = run
 
     async def write(self, record: Record) -> WriteReport:

@@ -27,7 +27,7 @@ from tests.support.trackers.tracked_steps import (
 )
 from workers.processes.children import Children
 from workers.trackers.dispatcher import dispatch_trackers
-from workers.trackers.following import Trackers
+from workers.trackers.tracker_tasks import Trackers
 
 TENSORBOARD: dict[str, Any] = {"type": "tensorboard", "tensorboard": {"traces_per_step": 2}}
 

@@ -8,6 +8,9 @@ from app.store.database import Database
 from app.store.events.reader import event_reader
 from app.store.jobs.tracked_jobs import TrackedJob, tracked_jobs
 
+Key = tuple[str, str]
+"""Name of the consumer of events, and the job's id, which is its scope."""
+
 
 @dataclass(frozen=True, slots=True)
 class JobTracker:
@@ -24,8 +27,7 @@ class JobTracker:
         return f"tracker:{self.position}:{self.kind}"
 
     @property
-    def key(self) -> tuple[str, str]:
-        """Consumer and scope."""
+    def key(self) -> Key:
         return self.consumer, self.job.id
 
     @property

@@ -11,8 +11,8 @@ from app.domain.jobs.jobs import TERMINAL, Job
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.store.database import Database
 from app.store.jobs.tracked_jobs import JobReaderUnitOfWork, job_reader
+from workers.trackers.job_tracker import JobTracker
 from workers.trackers.records import Record, TracedRollout, cut_messages
-from workers.trackers.tracked import JobTracker
 
 _MOST_STEPS: Final = 200
 """Steps whose rollouts are read again when a tracker gets everything again."""

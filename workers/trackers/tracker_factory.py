@@ -1,6 +1,6 @@
-"""Opens the tracker of an integration: on a thread, or in a process of its own.
+"""Makes the tracker of an integration: on a thread, or in a process of its own.
 
-Owns what an opening is made from: the job, its sealed secrets, the operator's settings.
+Owns what an assignment is made from: the job, its sealed secrets, the operator's settings.
 """
 
 from pathlib import Path
@@ -16,9 +16,9 @@ from app.gateways.trackers import is_installed
 from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.jobs.tracked_jobs import job_reader
-from workers.trackers.opening import Opening, WandbAccount
+from workers.trackers.assignment import Assignment, WandbAccount
+from workers.trackers.job_tracker import JobTracker
 from workers.trackers.records import Tracker, TrackerFault
-from workers.trackers.tracked import JobTracker
 
 
 async def open_tracker(database: Database, settings: Settings, tracked: JobTracker) -> Tracker:
@@ -29,26 +29,25 @@ async def open_tracker(database: Database, settings: Settings, tracked: JobTrack
     match tracked.kind:
         case "tensorboard":
             from workers.trackers.libraries.event_files import EventFiles  # noqa: PLC0415 - an optional library
-            from workers.trackers.threads import OnThread  # noqa: PLC0415 - beside its only use
+            from workers.trackers.thread_tracker import ThreadTracker  # noqa: PLC0415 - beside its only use
 
-            return OnThread(EventFiles(_directory(settings, tracked)))
+            return ThreadTracker(EventFiles(_directory(settings, tracked)))
         case "wandb" | "mlflow" | "trackio":
-            from workers.trackers.writers import Writer  # noqa: PLC0415 - beside its only use
+            from workers.trackers.writer_process import WriterProcess  # noqa: PLC0415 - beside its only use
 
-            return await Writer.opened(await _opening(database, settings, tracked))
+            return await WriterProcess.start(await _assignment(database, settings, tracked))
         case _:
             assert_never(tracked.kind)
 
 
-async def _opening(database: Database, settings: Settings, tracked: JobTracker) -> Opening:
+async def _assignment(database: Database, settings: Settings, tracked: JobTracker) -> Assignment:
     async with job_reader(database, tracked.job.project_id) as unit:
         job = await unit.job(tracked.job.id)
         sealed = await unit.secrets(tracked.job.id)
     integration = _whole(settings, job, sealed)[tracked.position]
     options: Json = integration[tracked.kind]
     name = options.get("name") or options.get("run_name") or job.suffix or job.id
-    wandb = settings.wandb
-    return Opening(
+    return Assignment(
         kind=tracked.kind,
         directory=str(_directory(settings, tracked)),
         run_id=f"{job.id}-{tracked.position}" if tracked.position else job.id,
@@ -57,8 +56,13 @@ async def _opening(database: Database, settings: Settings, tracked: JobTracker) 
         is_local=is_local(integration),
         allow_endpoints=settings.egress.allow_endpoints,
         allow_plain_http=settings.egress.allow_plain_http,
-        wandb=WandbAccount(wandb.api_key.get_secret_value(), wandb.base_url, wandb.offline),
+        wandb=_account(settings) if tracked.kind == "wandb" else None,
     )
+
+
+def _account(settings: Settings) -> WandbAccount:
+    wandb = settings.wandb
+    return WandbAccount(wandb.api_key.get_secret_value(), wandb.base_url, wandb.offline)
 
 
 def _whole(settings: Settings, job: Job, sealed: bytes | None) -> list[Json]:

@@ -1,16 +1,17 @@
 """Writes tracked jobs to their trackers, from the log of committed events.
 
-Owns the order read, write, advance of each tracker of each job, with a cursor of its own, and what
-becomes of a fault: one warning in the job's events, and another try later. Promises that the job is
-not touched by it. Must not know any tracker's library.
+Owns the order read, write, advance of each tracker of each job, with a cursor and a task of its
+own, and what becomes of a fault: one warning in the job's events, and another try later. Promises
+that the job is not touched by it, and that no tracker waits for those of another project that hang.
+Must not know any tracker's library.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -24,16 +25,22 @@ from app.store.events.reader import ENDED, event_reader
 from app.store.jobs.tracked_jobs import job_reader
 from workers.events.consumers import ExternalConsumer
 from workers.events.follower import LEASE_S, Follower
-from workers.trackers.opened import open_tracker
-from workers.trackers.reading import announced_by, read_record
+from workers.trackers.fair_slots import FairSlots
+from workers.trackers.job_tracker import JobTracker, Key, tracked_now
+from workers.trackers.open_trackers import OpenTrackers
+from workers.trackers.record_reader import announced_by, read_record
 from workers.trackers.records import Tracker, TrackerFault, WriteReport
-from workers.trackers.tracked import JobTracker, tracked_now
+from workers.trackers.tracker_factory import open_tracker
 
 log = structlog.get_logger()
 
 TYPES: Final = frozenset({"job.message", "job.metrics", *EVENT_TYPES})
-_BESIDE: Final = 4
+_WRITES: Final = 8
 """Trackers that are written at the same time."""
+_WRITES_OF_ONE: Final = 4
+"""Those of one project: fewer than all, so that one whose trackers hang delays no other."""
+_MOST_OPEN: Final = 16
+"""Trackers that stay open between writes; each may be a process."""
 _FIRST_DELAY_S: Final = 10.0
 _LONGEST_DELAY_S: Final = 600.0
 _TO_WRITE_S: Final = 40.0
@@ -56,40 +63,77 @@ class Trackers:
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
         self._settings = settings
-        self._open = dict[tuple[str, str], Tracker]()
-        self._resting = dict[tuple[str, str], _Rest]()
-        self._noted = set[tuple[str, str]]()
+        self._open = OpenTrackers(_MOST_OPEN)
+        self._slots = FairSlots(_WRITES, for_one=_WRITES_OF_ONE)
+        self._tasks = dict[Key, asyncio.Task[None]]()
+        self._resting = dict[Key, _Rest]()
+        self._noted = set[Key]()
+
+    async def start(self) -> bool:
+        """Starts a task for each tracker that is due and not written now; none waits for another.
+        Returns whether a job is still followed. Raises `Unavailable`.
+        """
+        followed = await tracked_now(self._database)
+        keys = {tracked.key for tracked in followed}
+        for gone in self._open.keys() - keys:
+            self._run(gone, self._close(gone))
+        self._resting = {key: rest for key, rest in self._resting.items() if key in keys}
+        self._noted &= keys
+        for tracked in followed:
+            if self._is_due(tracked):
+                self._run(tracked.key, self._in_slot(tracked))
+        return bool(followed)
+
+    async def settle(self) -> None:
+        """Waits until no tracker is written."""
+        while self._tasks:
+            await asyncio.wait(self._tasks.values())
 
     async def follow(self) -> bool:
         """Writes what was committed before the call. Returns whether a job is still followed.
         Raises `Unavailable`.
         """
-        followed = await tracked_now(self._database)
-        for gone in self._open.keys() - {tracked.key for tracked in followed}:
-            await self._close(gone)
-        due = [tracked for tracked in followed if self._is_due(tracked)]
-        for start in range(0, len(due), _BESIDE):
-            await self._write(due[start : start + _BESIDE])
-        return bool(followed)
+        followed = await self.start()
+        await self.settle()
+        return followed
 
     async def close(self) -> None:
-        await asyncio.gather(*(self._close(key) for key in list(self._open)))
+        for task in self._tasks.values():
+            task.cancel()
+        await self.settle()
+        await asyncio.gather(*(self._close(key) for key in list(self._open.keys())))
+
+    def _run(self, key: Key, work: Coroutine[Any, Any, None]) -> None:
+        """Runs the one task of a tracker, unless there is one."""
+        if key in self._tasks:
+            work.close()
+            return
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks[key] = task
+        task.add_done_callback(lambda _: self._tasks.pop(key))
+
+    async def _in_slot(self, tracked: JobTracker) -> None:
+        async with self._slots.of(tracked.job.project_id):
+            try:
+                await self._write(tracked)
+            except Unavailable as error:
+                log.warning("tracker not written, database unavailable", error=str(error))
+            except Exception:  # the boundary of one tracker: it is tried again
+                log.exception("tracker not written", consumer=tracked.consumer)
 
     def _is_due(self, tracked: JobTracker) -> bool:
         rest = self._resting.get(tracked.key)
         return rest is None or rest.until <= time.monotonic()
 
-    async def _write(self, due: Sequence[JobTracker]) -> None:
-        earlier = {tracked.key: self._resting.pop(tracked.key, None) for tracked in due}
-        consumers = [self._consumer(tracked) for tracked in due]
-        await Follower(self._database, consumers).catch_up()
-        for tracked in due:
-            rest, last = self._resting.get(tracked.key), earlier[tracked.key]
-            if rest is None and tracked.job.has_ended:
-                await self._end(tracked)
-            elif rest is not None and last is not None:
-                rest.delay_s = min(2 * last.delay_s, _LONGEST_DELAY_S)
-                rest.until = time.monotonic() + rest.delay_s
+    async def _write(self, tracked: JobTracker) -> None:
+        last = self._resting.pop(tracked.key, None)
+        await Follower(self._database, [self._consumer(tracked)]).catch_up()
+        rest = self._resting.get(tracked.key)
+        if rest is None and tracked.job.has_ended:
+            await self._end(tracked)
+        elif rest is not None and last is not None:
+            rest.delay_s = min(2 * last.delay_s, _LONGEST_DELAY_S)
+            rest.until = time.monotonic() + rest.delay_s
 
     async def _end(self, tracked: JobTracker) -> None:
         """Moves the cursor of an ended job past all events, if none is left to write."""
@@ -108,7 +152,7 @@ class Trackers:
             if announced is None:
                 return
             async with self._faults_noted(tracked), asyncio.timeout(_TO_WRITE_S):
-                tracker = await self._opened(tracked)
+                tracker = await self._tracker(tracked)
                 record = await read_record(
                     self._database, tracked, announced, everything=tracker.wants_all
                 )
@@ -117,11 +161,15 @@ class Trackers:
 
         return ExternalConsumer(tracked.consumer, send, types=TYPES, scope=tracked.job.id)
 
-    async def _opened(self, tracked: JobTracker) -> Tracker:
-        if tracked.key not in self._open:
-            opened = await open_tracker(self._database, self._settings, tracked)
-            self._open[tracked.key] = opened
-        return self._open[tracked.key]
+    async def _tracker(self, tracked: JobTracker) -> Tracker:
+        """Returns the open tracker, or opens it and closes those that are too many."""
+        tracker = self._open.use(tracked.key)
+        if tracker is None:
+            tracker = await open_tracker(self._database, self._settings, tracked)
+            self._open.add(tracked, tracker)
+            for key in self._open.surplus(busy=self._tasks):
+                self._run(key, self._close(key))
+        return tracker
 
     @asynccontextmanager
     async def _faults_noted(self, tracked: JobTracker) -> AsyncIterator[None]:
@@ -177,8 +225,8 @@ class Trackers:
                 about=tracked.consumer,
             )
 
-    async def _abandon(self, key: tuple[str, str]) -> None:
-        tracker = self._open.pop(key, None)
+    async def _abandon(self, key: Key) -> None:
+        tracker = self._open.remove(key)
         if tracker is None:
             return
         try:
@@ -186,8 +234,8 @@ class Trackers:
         except Exception:  # it failed before; it is opened anew
             log.exception("tracker not ended", consumer=key[0], job_id=key[1])
 
-    async def _close(self, key: tuple[str, str]) -> None:
-        tracker = self._open.pop(key, None)
+    async def _close(self, key: Key) -> None:
+        tracker = self._open.remove(key)
         if tracker is None:
             return
         try:

@@ -1,9 +1,10 @@
-"""The opening of a tracker: everything that its library needs to write one job.
+"""The assignment of a tracker: everything that its library needs to write one job.
 
 It is sent to the library's process as JSON.
 """
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from app.domain.documents.json_object import Json
@@ -20,7 +21,7 @@ class WandbAccount:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class Assignment:
     """Everything that the library of a tracker needs to write one job."""
 
     kind: TrackerKind
@@ -33,13 +34,21 @@ class Opening:
     is_local: bool
     allow_endpoints: tuple[str, ...]
     allow_plain_http: bool
-    wandb: WandbAccount
+    wandb: WandbAccount | None = None
+    """The operator's account, for its own kind of tracker alone."""
+
+    @property
+    def scratch(self) -> Path:
+        """Returns the directory of temporary files, which may hold texts of a customer: it is
+        removed with the process, and again before the next one starts.
+        """
+        return Path(self.directory) / ".tmp"
 
     def to_json(self) -> Json:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, sent: dict[str, Any]) -> "Opening":
+    def from_json(cls, sent: dict[str, Any]) -> "Assignment":
         endpoints = tuple(sent["allow_endpoints"])
-        wandb = WandbAccount(**sent["wandb"])
+        wandb = None if sent["wandb"] is None else WandbAccount(**sent["wandb"])
         return cls(**{**sent, "allow_endpoints": endpoints, "wandb": wandb})
