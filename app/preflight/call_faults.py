@@ -1,11 +1,11 @@
-"""Faults and warnings of a call's method that need neither files nor the network.
+"""Faults and warnings of a call's method and integrations that need neither files nor the network.
 
 Covers unknown keys, bounds, placeholders of secrets, templates, sources of python graders, response
-format and integrations. Accepts bodies that fail validation. Skips objects whose `type` is refused,
+format, addresses, and integrations that exclude each other. Accepts bodies that fail validation. Skips objects whose `type` is refused,
 because their valid keys are unknown.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from pydantic import ValidationError
@@ -17,6 +17,12 @@ from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unread
 from app.domain.graders.source_faults import source_faults
 from app.domain.jobs.creation.preflight import issue_of
+from app.domain.jobs.integrations import (
+    INTEGRATION_MODELS,
+    INTEGRATIONS,
+    repeated_faults,
+    sent_integrations,
+)
 from app.domain.methods.faults import format_warning, reinforcement_faults
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.mcp_faults import server_faults
@@ -64,6 +70,7 @@ def _errors(
     def is_called(root: str, field: WalkedField) -> bool:
         return (root, field.path) in called
 
+    yield from _integration_faults(body, read=is_read)
     yield from definition_faults(
         parts,
         walked_definitions(parts),
@@ -81,6 +88,18 @@ def _errors(
     unfit = model_fault(base, runs_calls=runs_calls(method))
     if unfit is not None:
         yield unfit
+
+
+def _integration_faults(
+    body: dict[str, Any], *, read: Callable[[str, WalkedField], bool]
+) -> Iterator[InvalidRequest]:
+    sent = sent_integrations(body)
+    yield from repeated_faults(sent)
+    parts = [
+        Definition(f"{INTEGRATIONS}[{position}]", INTEGRATION_MODELS, one)
+        for position, one in enumerate(sent)
+    ]
+    yield from definition_faults(parts, walked_definitions(parts), read=read)
 
 
 def _served_faults(inner: dict[str, Any]) -> Iterator[InvalidRequest]:

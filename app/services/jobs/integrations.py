@@ -1,19 +1,19 @@
 """Checks the integrations of a new job, and writes the notices about those that are local.
 
-Owns the refusals: a library that is not installed, a second integration for TensorBoard, an address
-that may not be called. Must not know how a tracker is written.
+Owns the refusals that take a look-up: a library that is not installed, an address that may not be
+called. All others are in the one list of `app.preflight.call_faults`. Must not know how a tracker
+is written.
 """
-
-from typing import assert_never
 
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.integrations import (
+    INTEGRATIONS,
     LIBRARIES,
-    TrackerKind,
     is_local,
     local_directory,
     read_integration,
+    repeated_faults,
     trackers_of,
 )
 from app.domain.jobs.jobs import Job
@@ -27,9 +27,11 @@ async def check_integrations(
     integrations: list[Json], *, egress: Egress, models: JudgeModels
 ) -> None:
     """Raises `InvalidRequest` for an integration that this installation cannot write."""
+    for fault in repeated_faults(integrations):
+        raise fault
     _check_libraries(integrations)
     sent = [
-        (f"integrations[{position}]", read_integration(one))
+        (f"{INTEGRATIONS}[{position}]", read_integration(one))
         for position, one in enumerate(integrations)
     ]
     if sent:
@@ -48,31 +50,12 @@ def integration_notices(job: Job) -> list[str]:
 
 
 def _check_libraries(integrations: list[Json]) -> None:
-    named = set[TrackerKind]()
     for position, kind in trackers_of(integrations):
-        param, library = f"integrations[{position}].type", LIBRARIES[kind]
-        if kind in named and not _may_repeat(kind):
-            raise InvalidRequest(
-                f"'{kind}' is named twice in 'integrations'. Send it once.",
-                param=param,
-                code="invalid_value",
-            )
+        library = LIBRARIES[kind]
         if not is_installed(kind):
             raise InvalidRequest(
                 f"This installation lacks the library of {library.title}. Its operator installs it "
                 f"for API and workers: pip install 'agent-rft[{library.extra}]'",
-                param=param,
+                param=f"{INTEGRATIONS}[{position}].type",
                 code="integration_not_installed",
             )
-        named.add(kind)
-
-
-def _may_repeat(kind: TrackerKind) -> bool:
-    """Returns whether two integrations of a kind may differ in where they are written."""
-    match kind:
-        case "tensorboard":
-            return False
-        case "wandb" | "mlflow" | "trackio":
-            return True
-        case _:
-            assert_never(kind)
