@@ -150,7 +150,7 @@ def one_of(*models: type[BaseModel], noun: str) -> WrapValidator:
         if isinstance(sent, models):
             return sent
         if not isinstance(sent, dict):
-            raise PydanticCustomError("options", "a {noun} is an object", {"noun": noun})
+            raise PydanticCustomError("options", "the {noun} must be an object", {"noun": noun})
         if "type" not in sent:
             raise fault(_MISSING, "type")
         kind = sent["type"]

@@ -53,7 +53,8 @@ def curve(world: World, job: Job, split: str, name: str = REWARD_MEAN) -> list[t
 
 
 def texts(world: World, job: Job, tag: str) -> list[tuple[int, str]]:
-    return [(step, text.decode()) for step, text in values(directory(world, job), tag)]
+    path = directory(world, job) / ("rollouts" if tag.startswith("rollouts") else ".")
+    return [(step, text.decode()) for step, text in values(path, tag)]
 
 
 def trackers(world: World) -> Trackers:
@@ -90,7 +91,7 @@ async def test_tensorboard_reads_curves_settings_rollouts_and_report(world: Worl
         assert [step for step, _ in rollouts] == [1, 2, 3]
         assert all(f"reward {reward}\n" in text for _, text in rollouts)
         assert all('"content": "?"' in text for _, text in rollouts)
-    assert "rollouts/3" not in read(directory(world, job)).Tags()["tensors"]
+    assert "rollouts/3" not in read(directory(world, job) / "rollouts").Tags()["tensors"]
     assert not directory(world, untracked).exists()
 
 
@@ -100,6 +101,7 @@ async def test_traces_are_written_only_where_they_are_wanted(world: World) -> No
     await commit_steps(world, job, 1)
     await follow_once(world)
     assert read(directory(world, job)).Tags()["tensors"] == ["job"]
+    assert not (directory(world, job) / "rollouts").exists()
 
 
 async def test_a_step_is_written_once_whatever_a_killed_process_left(

@@ -1,7 +1,7 @@
 """Event files for TensorBoard, written and read back with its own library.
 
 Owns their layout: a directory for each job, in it one for the curves of each split, so that
-TensorBoard draws the splits in one chart. Promises that no value is written twice: a step is one
+TensorBoard draws the splits in one chart, and one for rollouts. Promises that no value is written twice: a step is one
 record with a checksum, records are on the disk when `write` returns, and a directory is read back
 before it is written again, so that a record which a killed process left is kept or was never
 complete. Must not know jobs or events.
@@ -30,12 +30,15 @@ _VERSION: Final = "brain.Event:2"
 _NAME: Final = "events.out.tfevents"
 """TensorBoard reads files with this in their name."""
 
+_ROLLOUTS: Final = "rollouts"
+"""Beginning of the tags of rollouts, and their directory, which is removed when rollouts are."""
+
 Values = dict[int, list[Any]]
 """Values of a summary, by step."""
 
 
 class EventFiles:
-    """The event files of one job; documents stand in its directory, curves in those of splits."""
+    """The event files of one job: settings and report in its directory, all else below it."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -47,7 +50,8 @@ class EventFiles:
             value = Summary.Value(tag=point.name, simple_value=point.value)
             by_split[point.split][point.step].append(value)
         for document in documents_of(record):
-            by_split["."][document.step].append(_text(document))
+            below = _ROLLOUTS if document.tag.startswith(_ROLLOUTS) else "."
+            by_split[below][document.step].append(_text(document))
         for split, values in by_split.items():
             self._run(split).write(values, at=record.written_at)
         return NOTHING_NEW
