@@ -1,8 +1,8 @@
 """Faults and warnings of a call's method and integrations that need neither files nor the network.
 
 Covers unknown keys, bounds, placeholders of secrets, templates, sources of python graders, response
-format, addresses, and integrations that exclude each other. Accepts bodies that fail validation. Skips objects whose `type` is refused,
-because their valid keys are unknown.
+format, addresses, and integrations that exclude each other. Accepts bodies that fail validation.
+Skips objects whose `type` is refused, because their valid keys are unknown.
 """
 
 from collections.abc import Callable, Collection, Iterator

@@ -26,9 +26,7 @@ _MESSAGES: Final[dict[TrackerKind, tuple[str, ...]]] = {
 _DATABASES: Final = "*/*.db"
 
 
-def remove_tracked(
-    trackers_dir: Path, project_id: str, job_id: str, *, everything: bool
-) -> None:
+def remove_tracked(trackers_dir: Path, project_id: str, job_id: str, *, everything: bool) -> None:
     """Removes all files of a job, or those with messages. Raises `OSError` or `sqlite3.Error`."""
     for kind in LIBRARIES:
         directory = trackers_dir / kind / project_id / job_id

@@ -1,5 +1,6 @@
 """A tracking server of MLflow on a real socket: the calls of its client that a job needs."""
 
+import posixpath
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
@@ -15,6 +16,8 @@ _MISSING: Final = Reply(404, {"error_code": "RESOURCE_DOES_NOT_EXIST", "message"
 class MlflowServer:
     token: str
     artifacts: str = "mlflow-artifacts:/7/r/artifacts"
+    artifacts_later: str | None = None
+    """Where the server stores artifacts when it is asked for the run again."""
     experiment: str | None = None
     tags: dict[str, str] = field(default_factory=dict)
     metrics: list[dict[str, Any]] = field(default_factory=list)
@@ -48,7 +51,10 @@ class MlflowServer:
                 self.status = "RUNNING"
                 found = {"run": self._run}
             case "runs/get":
+                self.artifacts = self.artifacts_later or self.artifacts
                 found = {"run": self._run}
+            case "runs/log-batch" if any(_is_refused(one["key"]) for one in _values(received)):
+                return Reply(400, {"error_code": "INVALID_PARAMETER_VALUE", "message": "key"})
             case "runs/log-batch":
                 self.metrics += received.json.get("metrics", [])
                 self.params |= {one["key"]: one["value"] for one in received.json.get("params", [])}
@@ -80,3 +86,11 @@ class MlflowServer:
             "tags": [{"key": key, "value": value} for key, value in self.tags.items()],
         }
         return {"info": info, "data": data}
+
+
+def _values(received: ReceivedRequest) -> list[dict[str, Any]]:
+    return [*received.json.get("metrics", []), *received.json.get("params", [])]
+
+
+def _is_refused(key: str) -> bool:
+    return posixpath.normpath(key) != key or key.startswith(("..", "/"))

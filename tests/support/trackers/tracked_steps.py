@@ -1,4 +1,4 @@
-"""JobTracker jobs: committed steps with rollouts, and processes that follow them."""
+"""Tracked jobs: committed steps with rollouts, and processes that follow them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from workers.runs.steps.reporter import Reporter
 from workers.runs.steps.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
 from workers.trackers.tracker_tasks import Trackers
 
+MESSAGE = "canary of a conversation"
 REWARDS = (0.5, 1.0, 0.0, 0.25)
 CURSORS_LOST = (
     "UPDATE event_cursors SET position = 0, lease_until = NULL WHERE consumer LIKE 'tracker%'"
@@ -34,10 +35,13 @@ class StepWithRollouts(TrainedStep):
 
     @override
     def scored_rollouts(self) -> Sequence[ScoredRollout]:
-        return [
+        rollouts = [
             scored(("train", self.step, row, 0), reward, job_id=self.job_id)
             for row, reward in enumerate(REWARDS)
         ]
+        for rollout in rollouts:
+            rollout.trajectory.messages[:] = [{"role": "user", "content": MESSAGE}]
+        return rollouts
 
 
 def outcome(job: Job, step: int) -> StepOutcome:

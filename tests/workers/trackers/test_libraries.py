@@ -13,8 +13,10 @@ from mlflow.entities import Run
 from trackio import sqlite_storage
 from trackio.sqlite_storage import SQLiteStorage
 
+from app.domain.jobs.integrations import LIBRARIES
 from app.domain.jobs.jobs import Job, JobError
 from app.domain.rollouts.metrics import REWARD_MEAN
+from app.gateways.objects import LocalObjects
 from app.settings.trackers import WandbSettings
 from tests.support.endpoints import Reply, endpoint
 from tests.support.runs.world import World
@@ -22,6 +24,7 @@ from tests.support.stack import Database
 from tests.support.trackers import wandb_files
 from tests.support.trackers.tracked_steps import (
     CURSORS_LOST,
+    MESSAGE,
     commit_steps,
     execute,
     follow_once,
@@ -29,6 +32,7 @@ from tests.support.trackers.tracked_steps import (
     outcome,
     warnings_of,
 )
+from workers.maintenance.expiry import expire
 from workers.trackers import tracker_tasks
 from workers.trackers.tracker_tasks import Trackers
 from workers.trackers.writer_process import WriterProcess
@@ -41,7 +45,12 @@ MLFLOW: dict[str, Any] = {
     "type": "mlflow",
     "mlflow": {"experiment": "rivers", "run_name": "first", "tags": {"team": "a"}},
 }
+TENSORBOARD: dict[str, Any] = {"type": "tensorboard", "tensorboard": {}}
 TRACKIO: dict[str, Any] = {"type": "trackio", "trackio": {"project": "rivers", "name": "first"}}
+ROLLOUTS_RETIRED = (
+    "UPDATE fine_tuning_jobs SET rollouts_deleted_at = now(), clean_after = now(), "
+    "finished_at = finished_at - interval '11 minutes'"
+)
 TRAIN, VALID = f"train/{REWARD_MEAN}", f"valid/{REWARD_MEAN}"
 CURVES = {TRAIN: [(1, 0.125), (2, 0.25), (3, 0.375)], VALID: [(1, 0.0625), (2, 0.125), (3, 0.1875)]}
 
@@ -88,6 +97,15 @@ def trackio_curves(place: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, An
     }
 
 
+def with_message(below: Path) -> list[str]:
+    """Returns the files below a directory that hold the message of the rollouts."""
+    return [
+        str(path.relative_to(below))
+        for path in sorted(below.rglob("*"))
+        if path.is_file() and MESSAGE.encode() in path.read_bytes()
+    ]
+
+
 async def end(world: World, job: Job) -> None:
     """Commits step 3 and the report, and ends the job."""
     context, reporter = await opened(world, job)
@@ -98,9 +116,9 @@ async def end(world: World, job: Job) -> None:
 
 
 async def test_each_library_reads_back_curves_settings_rollouts_and_report(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = await world.job(integrations=[WANDB, MLFLOW, TRACKIO])
+    job = await world.job(integrations=[WANDB, MLFLOW, TRACKIO, TENSORBOARD])
     followed = Trackers(world.worker, world.settings)
     assert await followed.follow() is True
     assert not world.settings.trackers_dir.exists(), "nothing is written before there is something"
@@ -135,7 +153,7 @@ async def test_each_library_reads_back_curves_settings_rollouts_and_report(
     texts = place / "artifacts" / found.info.run_id / "artifacts"
     assert json.loads((texts / "settings.json").read_text())["id"] == job.id
     rollout = (texts / "rollouts/step-000002/1.md").read_text()
-    assert ("reward 1.0\n" in rollout, '"content": "?"' in rollout) == (True, True)
+    assert ("reward 1.0\n" in rollout, f'"content": "{MESSAGE}"' in rollout) == (True, True)
     assert not (texts / "rollouts/step-000002/3.md").exists()
     del client
 
@@ -148,7 +166,22 @@ async def test_each_library_reads_back_curves_settings_rollouts_and_report(
     assert [(one["step"], one["metadata"]["reward"]) for one in traces] == [
         (step, reward) for step in (1, 2, 3) for reward in (1.0, 0.0)
     ]
-    assert traces[0]["messages"][0]["content"] == "?"
+    assert traces[0]["messages"][0]["content"] == MESSAGE
+
+    # The retention of rollouts ends what trackers keep of them, and only that.
+    below = world.settings.trackers_dir
+    assert {path.split("/")[0] for path in with_message(below)} == set(LIBRARIES)
+    execute(database, ROLLOUTS_RETIRED)
+    objects = LocalObjects(world.settings.objects_dir)
+    await expire(world.worker, objects, world.inference, trackers_dir=below)
+    assert with_message(below) == []
+    assert wandb_curves(file) == CURVES
+    assert mlflow_curves(directory(world, job, "mlflow", 1)) == CURVES
+    assert trackio_curves(directory(world, job, "trackio", 2), monkeypatch) == CURVES
+    event_files = below / "tensorboard" / job.project_id / job.id
+    assert [path.name for path in sorted(event_files.iterdir()) if path.is_dir()] == [
+        *("train", "valid"),
+    ]
 
 
 async def test_a_step_is_there_once_whatever_a_killed_process_left(
@@ -194,9 +227,14 @@ async def test_a_library_that_hangs_is_killed_and_warned_of_once(
 
 
 async def test_a_library_that_crashes_or_goes_missing_is_warned_of_once(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('imported from the working directory')")
+    monkeypatch.chdir(tmp_path)
     job = await world.job(integrations=[TRACKIO])
+    scratch = directory(world, job, "trackio") / ".tmp"
+    scratch.mkdir(parents=True)
+    (scratch / "left").write_text("by a writer and its parent, which were killed together")
     await commit_steps(world, job, 1)
     with monkeypatch.context() as without:
         without.setitem(sys.modules, "trackio", None)
@@ -207,10 +245,13 @@ async def test_a_library_that_crashes_or_goes_missing_is_warned_of_once(
     await followed.follow()
     [writer] = followed._open
     assert isinstance(writer, WriterProcess)
+    assert list(scratch.iterdir()) == []
     os.kill(writer.pid, signal.SIGKILL)
+    (scratch / "left").write_text("by a writer")
     await commit_steps(world, job, 2)
     assert await followed.follow() is True
     await followed.close()
+    assert not scratch.exists()
     await follow_once(world)
     assert trackio_curves(directory(world, job, "trackio"), monkeypatch)[TRAIN] == [
         (1, 0.125),

@@ -1,5 +1,6 @@
 """Jobs on a customer's MLflow server: what arrives there, and which addresses are never dialled."""
 
+import json
 from typing import Any
 
 import pytest
@@ -22,13 +23,22 @@ from tests.support.trackers.tracked_steps import (
 from workers.trackers.tracker_tasks import Trackers
 
 TOKEN = "canary-token-of-a-server"
+METADATA = {"team": "one", "a//b": "two", "a/_/b": "three", "../c:": "four"}
+"""Keys of which MLflow takes one as it is, and two would get one name without a checksum."""
 TRAIN = f"train/{REWARD_MEAN}"
 
 
 async def tracked_job(world: World, server: EndpointServer, database: Database) -> Job:
     """Returns a job whose token is sealed, as a create call stores it."""
     sent: list[dict[str, Any]] = [
-        {"type": "mlflow", "mlflow": {"tracking_uri": server.url(""), "experiment": "e"}}
+        {
+            "type": "mlflow",
+            "mlflow": {
+                "tracking_uri": server.url(""),
+                "experiment": "e",
+                "tags": {"a": "b", "x//y": "c"},
+            },
+        }
     ]
     sent[0]["mlflow"]["token"] = TOKEN
     shown, secrets = split_integrations(sent)
@@ -60,6 +70,7 @@ async def test_a_server_gets_curves_settings_and_rollouts_with_its_token(
     mlflow = MlflowServer(TOKEN)
     async with endpoint(mlflow.answer) as server:
         job = await tracked_job(world, server, database)
+        execute(database, f"UPDATE fine_tuning_jobs SET metadata = '{json.dumps(METADATA)}'")
         await commit_steps(world, job, 1, 2)
         await follow(world, server)
         execute(database, CURSORS_LOST)
@@ -71,6 +82,12 @@ async def test_a_server_gets_curves_settings_and_rollouts_with_its_token(
     ]
     assert (mlflow.experiment, mlflow.status, mlflow.params["model"]) == ("e", "RUNNING", job.model)
     assert mlflow.tags["agent_rft.run"] == job.id
+    named = {key: value for key, value in mlflow.params.items() if key.startswith("metadata.")}
+    assert named.pop("metadata.team") == "one"
+    assert sorted(named.values()) == ["four", "three", "two"], "no key is lost or refused"
+    assert mlflow.tags["a"] == "b"
+    [tag] = [key for key in mlflow.tags if key.startswith("x/_/y-")]
+    assert mlflow.tags[tag] == "c"
     [text] = [one for name, one in mlflow.files.items() if name.endswith("step-000002/1.md")]
     assert "reward 1.0\n" in text
     assert all(name.startswith("7/r/artifacts/") for name in mlflow.files)
@@ -81,7 +98,23 @@ async def test_a_server_gets_curves_settings_and_rollouts_with_its_token(
     assert (link.data or {})["url"] == address
 
 
-@pytest.mark.parametrize("stored_at", ["file:///PATH/artifacts", "mlflow-artifacts://HOST/7/r"])
+async def test_a_server_that_names_another_address_later_gets_the_artifacts_itself(
+    world: World, database: Database
+) -> None:
+    elsewhere = world.settings.trackers_dir.parent / "elsewhere"
+    mlflow = MlflowServer(TOKEN, artifacts_later=elsewhere.as_uri())
+    async with endpoint(mlflow.answer) as server:
+        job = await tracked_job(world, server, database)
+        await commit_steps(world, job, 1)
+        await follow(world, server)
+    assert not elsewhere.exists()
+    assert "7/r/artifacts/settings.json" in mlflow.files
+    assert await warnings_of(world, job) == []
+
+
+@pytest.mark.parametrize(
+    "stored_at", ["file:///PATH/artifacts", "mlflow-artifacts://HOST/7/r", "ftp://HOST/7/r"]
+)
 async def test_artifacts_go_to_no_address_or_path_that_the_server_names(
     world: World, database: Database, stored_at: str
 ) -> None:

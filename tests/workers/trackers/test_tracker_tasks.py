@@ -1,4 +1,4 @@
-"""JobTracker jobs, from committed steps to what TensorBoard's own library reads of them."""
+"""Tracked jobs, from committed steps to what TensorBoard's own library reads of them."""
 
 import asyncio
 from collections.abc import Iterator
@@ -18,6 +18,7 @@ from tests.support.runs.world import World
 from tests.support.stack import Database
 from tests.support.trackers.tracked_steps import (
     CURSORS_LOST,
+    MESSAGE,
     commit_steps,
     execute,
     follow_once,
@@ -90,7 +91,7 @@ async def test_tensorboard_reads_curves_settings_rollouts_and_report(world: Worl
         rollouts = texts(world, job, f"rollouts/{rank}")
         assert [step for step, _ in rollouts] == [1, 2, 3]
         assert all(f"reward {reward}\n" in text for _, text in rollouts)
-        assert all('"content": "?"' in text for _, text in rollouts)
+        assert all(f'"content": "{MESSAGE}"' in text for _, text in rollouts)
     assert "rollouts/3" not in read(directory(world, job) / "rollouts").Tags()["tensors"]
     assert not directory(world, untracked).exists()
 
