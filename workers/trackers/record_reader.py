@@ -10,7 +10,7 @@ from app.domain.jobs.integrations import DEFAULT_TRACES
 from app.domain.jobs.jobs import TERMINAL, Job
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.store.database import Database
-from app.store.jobs.tracked_jobs import JobReaderUnitOfWork, job_reader
+from app.store.jobs.job_reader import JobReaderUnitOfWork, job_reader
 from workers.trackers.job_tracker import JobTracker
 from workers.trackers.records import Record, TracedRollout, cut_messages
 

@@ -15,7 +15,7 @@ from app.gateways.secrets import build_secret_box
 from app.gateways.trackers import is_installed
 from app.settings.settings import Settings
 from app.store.database import Database
-from app.store.jobs.tracked_jobs import job_reader
+from app.store.jobs.job_reader import job_reader
 from workers.trackers.assignment import Assignment, WandbAccount
 from workers.trackers.job_tracker import JobTracker
 from workers.trackers.records import Tracker, TrackerFault

@@ -22,7 +22,7 @@ from app.domain.jobs.integrations import LIBRARIES
 from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.events.reader import ENDED, event_reader
-from app.store.jobs.tracked_jobs import job_reader
+from app.store.jobs.job_reader import job_reader
 from workers.events.consumers import ExternalConsumer
 from workers.events.follower import LEASE_S, Follower
 from workers.trackers.fair_slots import FairSlots
