@@ -45,9 +45,9 @@ async def clean_ended(
     keep_s: float,
     trackers_dir: Path | None = None,
 ) -> None:
-    """Cleans ended jobs. What trackers wrote of them in `trackers_dir` goes with the rows that it
-    was made from: the messages of rollouts with these, all of it with a deleted job. The next round
-    repeats jobs whose adapters the engine did not unload.
+    """Cleans ended jobs. The files of trackers in `trackers_dir` go with the rows that they were
+    made from: messages with the rollouts, all files with a deleted job. The next round repeats jobs
+    whose adapters the engine did not unload.
     """
     more = True
     while more:

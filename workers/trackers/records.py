@@ -124,7 +124,7 @@ def cut_messages(messages: Any) -> list[Json]:
     """
     sent = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
     most = _LONGEST
-    kept = _cut(sent, most)
+    kept: list[Json] = _cut(sent, most)
     while _length(kept) > _LONGEST and most > _SHORTEST:
         most //= 2
         kept = _cut(sent, most)

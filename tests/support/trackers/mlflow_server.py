@@ -17,7 +17,7 @@ class MlflowServer:
     token: str
     artifacts: str = "mlflow-artifacts:/7/r/artifacts"
     artifacts_later: str | None = None
-    """Where the server stores artifacts when it is asked for the run again."""
+    """Address of the store of artifacts in later answers about the run."""
     experiment: str | None = None
     tags: dict[str, str] = field(default_factory=dict)
     metrics: list[dict[str, Any]] = field(default_factory=list)

@@ -78,8 +78,7 @@ class EndedJobs:
 
     def is_due(self, job: Job) -> bool:
         query = f"SELECT clean_after <= now() FROM fine_tuning_jobs WHERE id = '{job.id}'"
-        [[due]] = self._execute(query) or [[None]]
-        return bool(due)
+        return [(True,)] == self._execute(query)
 
     def _execute(self, query: str) -> list[tuple[object, ...]] | None:
         url = self.database.superuser_url.replace("+psycopg", "")

@@ -47,7 +47,7 @@ def guard_sockets(policy: EgressPolicy | None = None) -> None:
 
 
 def _is_checked(address: Any, checked: set[tuple[str, int]]) -> bool:
-    if address is None:  # of a message on a connected socket
+    if address is None:  # a message on a connected socket
         return True
     return isinstance(address, tuple) and address[:2] in checked
 
