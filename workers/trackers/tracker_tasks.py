@@ -38,8 +38,8 @@ TYPES: Final = frozenset({"job.message", "job.metrics", *EVENT_TYPES})
 _WRITES: Final = 8
 """Trackers that are written at the same time."""
 _WRITES_OF_ONE: Final = 4
-"""Trackers of one project that are written at the same time: fewer than all, so that a project whose
-trackers hang delays no other.
+"""Trackers of one project that are written at the same time: fewer than all, so that a project
+whose trackers hang delays no other.
 """
 _MOST_OPEN: Final = 16
 """Trackers that stay open between writes; each may be a process."""

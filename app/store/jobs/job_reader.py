@@ -1,5 +1,5 @@
-"""Reads one job of a project for a process that has no lease on it: its row, its sealed secrets, and
-its curves, rollouts and report.
+"""Reads one job of a project for a process that has no lease on it: its row, its sealed secrets,
+and its curves, rollouts and report.
 """
 
 from sqlalchemy import select

@@ -78,7 +78,7 @@ class EndedJobs:
 
     def is_due(self, job: Job) -> bool:
         query = f"SELECT clean_after <= now() FROM fine_tuning_jobs WHERE id = '{job.id}'"
-        return [(True,)] == self._execute(query)
+        return self._execute(query) == [(True,)]
 
     def _execute(self, query: str) -> list[tuple[object, ...]] | None:
         url = self.database.superuser_url.replace("+psycopg", "")
