@@ -32,6 +32,7 @@ async def _follow(trackers: Trackers) -> None:
                 log.warning("trackers not written, database unavailable", error=str(error))
             if following:
                 await asyncio.sleep(POLL_S)
+        await trackers.settle()
     finally:
         await trackers.close()
 

@@ -33,6 +33,7 @@ INTEGRATIONS: Final = "integrations"
 TRACK_TASK: Final = "agent_rft.track"
 TrackerKind = Literal["tensorboard", "wandb", "mlflow", "trackio"]
 """Types of integrations."""
+_DELETE: Final = 0x7F
 DEFAULT_TRACES: Final = 2
 MAX_TRACES: Final = 10
 DEFAULT_EXPERIMENT: Final = "agent-rft"
@@ -66,6 +67,16 @@ def _without_query(url: str) -> str:
     if "?" in url or "#" in url:
         raise PydanticCustomError("url", "the address must have no query and no fragment")
     return url.rstrip("/")
+
+
+def _without_controls(text: str) -> str:
+    if any(ord(each) < ord(" ") or ord(each) == _DELETE for each in text):
+        raise PydanticCustomError("controls", "it must have no control characters")
+    return text
+
+
+_Credential = Annotated[SecretString, AfterValidator(_without_controls)]
+"""A secret that is sent in a header, and given to a library as a variable of its environment."""
 
 
 class _Open(DescribedModel):
@@ -106,7 +117,7 @@ class Wandb(_Open):
     """Team or user that owns the project; absent: that of the key."""
     tags: list[Name] | None = None
     """Tags of the run."""
-    api_key: SecretString | None = None
+    api_key: _Credential | None = None
     """Key of your account (an extension); stored sealed and never shown. Absent: the operator's
     key; without any key the run is written offline, for `wandb sync`."""
     traces_per_step: Traces = DEFAULT_TRACES
@@ -150,11 +161,11 @@ class Mlflow(_Open):
         | None
     ) = None
     """Tags of the run."""
-    token: SecretString | None = None
+    token: _Credential | None = None
     """Token that the server wants as `Authorization: Bearer …`; stored sealed and never shown."""
-    username: Name | None = None
+    username: Annotated[Name, AfterValidator(_without_controls)] | None = None
     """User of the server, instead of a token."""
-    password: SecretString | None = None
+    password: _Credential | None = None
     """Password of the user; stored sealed and never shown."""
     traces_per_step: Traces = DEFAULT_TRACES
     """Rollouts of each training step that become artifacts below `rollouts`: those of the highest

@@ -138,6 +138,12 @@ async def test_credentials_are_sealed_and_shown_nowhere(
         ({"tracking_uri": ENDPOINT, "username": "a"}, "", "invalid_value"),
         ({"token": "a"}, "", "invalid_value"),
         ({"tracking_uri": ENDPOINT, "token": "[redacted]"}, ".token", "invalid_value"),
+        ({"tracking_uri": ENDPOINT, "token": "a\r\nb"}, ".token", "invalid_value"),
+        (
+            {"tracking_uri": ENDPOINT, "username": "a\x7f", "password": "b"},
+            ".username",
+            "invalid_value",
+        ),
         ({"tags": {"a{b": "c"}}, ".tags.a{b", "invalid_value"),
     ],
 )

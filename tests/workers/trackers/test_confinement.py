@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 from asyncio.subprocess import Process
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.support.runs.world import World
 from tests.support.trackers.tracked_steps import commit_steps
 from workers.sandbox import landlock
 from workers.trackers.assignment import Assignment
+from workers.trackers.libraries.guarded_sockets import _is_checked
 from workers.trackers.records import TrackerFault
 from workers.trackers.tracker_tasks import Trackers
 from workers.trackers.writer_process import WriterProcess, _environment
@@ -140,6 +142,13 @@ async def test_a_writer_that_waits_for_a_server_ends_with_its_parent(tmp_path: P
         await parent.wait()
         await until(lambda: not is_running(writer), what="the end of the writer")
         release.set()
+
+
+def test_an_address_was_checked_in_any_spelling_and_at_its_port_alone() -> None:
+    checked = {(ip_address("2001:db8::1"), 443)}
+    assert _is_checked(("2001:0DB8::0001", 443, 0, 0), checked)
+    assert not _is_checked(("2001:db8::1", 80, 0, 0), checked)
+    assert not _is_checked(("example.com", 443), checked)
 
 
 def is_running(pid: int) -> bool:

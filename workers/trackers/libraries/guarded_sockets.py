@@ -10,13 +10,16 @@ removed. Must not know the library.
 import asyncio
 import socket
 import sys
+from collections.abc import Collection
+from ipaddress import ip_address
 from typing import Any, Final
 
 from urllib3.util import connection
 
-from app.gateways.egress.addresses import host_port, read_url
+from app.gateways.egress.addresses import IPAddress, host_port, read_url
 from app.gateways.egress.guard import EgressGuard, EgressPolicy
 
+_Address = tuple[IPAddress, int]
 _DIALLED: Final = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 """Events with a socket and an address."""
 _PROGRAMS: Final = frozenset(
@@ -33,7 +36,7 @@ def guard_sockets(policy: EgressPolicy | None = None) -> None:
     """Lets this process dial checked addresses through urllib3, and nothing else: nothing at all
     without a policy. Everything else raises `PermissionError`.
     """
-    checked = set[tuple[str, int]]()
+    checked = set[_Address]()
     if policy is not None:
         _guard_urllib3(policy, checked)
 
@@ -46,13 +49,16 @@ def guard_sockets(policy: EgressPolicy | None = None) -> None:
     sys.addaudithook(refuse)
 
 
-def _is_checked(address: Any, checked: set[tuple[str, int]]) -> bool:
+def _is_checked(address: Any, checked: Collection[_Address]) -> bool:
     if address is None:  # a message on a connected socket
         return True
-    return isinstance(address, tuple) and address[:2] in checked
+    try:
+        return (ip_address(address[0]), address[1]) in checked
+    except (TypeError, ValueError, IndexError):  # a name, or the path of a socket
+        return False
 
 
-def _guard_urllib3(policy: EgressPolicy, checked: set[tuple[str, int]]) -> None:
+def _guard_urllib3(policy: EgressPolicy, checked: set[_Address]) -> None:
     """Replaces the function with which urllib3 opens each connection."""
     dial = connection.create_connection
 
@@ -65,7 +71,7 @@ def _guard_urllib3(policy: EgressPolicy, checked: set[tuple[str, int]]) -> None:
         texts = [host] if endpoint.address else asyncio.run(guard.resolve(endpoint.host, port))
         failure = OSError("no addresses")
         for text in texts:
-            checked.add((text.strip("[]"), port))
+            checked.add((ip_address(text.strip("[]")), port))
             try:
                 return dial((text, port), *rest, **options)
             except OSError as error:

@@ -22,7 +22,7 @@ from mlflow.exceptions import MlflowException
 from mlflow.store.artifact.artifact_repo import ArtifactRepository
 from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
 from mlflow.store.artifact.mlflow_artifacts_repo import MlflowArtifactsRepository
-from requests import RequestException
+from requests import HTTPError, RequestException
 
 from app.domain.errors import EndpointRefused
 from app.gateways.egress.guard import EgressPolicy
@@ -207,6 +207,8 @@ def _fault(error: BaseException) -> TrackerFault:
         if isinstance(seen, ConnectionError | TimeoutError):
             return TrackerFault("its server cannot be reached")
         seen = seen.__cause__ or seen.__context__
+    if isinstance(error, HTTPError):
+        return TrackerFault(f"its server answers {error.response.status_code}")
     if isinstance(error, MlflowException):
         return TrackerFault(f"its server answers {error.error_code}")
     return TrackerFault(type(error).__name__)
