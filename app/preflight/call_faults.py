@@ -16,13 +16,9 @@ from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unread
 from app.domain.graders.source_faults import source_faults
+from app.domain.jobs.creation.integration_faults import repeated_faults, sent_integrations
 from app.domain.jobs.creation.preflight import issue_of
-from app.domain.jobs.integrations import (
-    INTEGRATION_MODELS,
-    INTEGRATIONS,
-    repeated_faults,
-    sent_integrations,
-)
+from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS
 from app.domain.methods.faults import format_warning, reinforcement_faults
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.mcp_faults import server_faults

@@ -14,7 +14,8 @@ from app.domain.documents.walk import FieldKind, walk_fields
 from app.domain.environments.environments import FILE_PARAM, PARAM, is_built_in_name
 from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.source_faults import python_graders
-from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS, sent_integrations
+from app.domain.jobs.creation.integration_faults import sent_integrations
+from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS
 from app.domain.models.models import is_tuned_name
 from app.domain.registry.references import is_reference
 from app.preflight.addresses import called_addresses, called_models

@@ -5,7 +5,6 @@ Must not know how one is written. Source of `wandb`: the hosted API's
 `FineTuningJobWandbIntegration`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, Self, assert_never
@@ -24,8 +23,6 @@ from pydantic_core import PydanticCustomError
 from app.domain.documents.described import DescribedModel
 from app.domain.documents.fields import CustomerUrl, SecretString
 from app.domain.documents.json_object import Json
-from app.domain.documents.walk import value_of
-from app.domain.errors import InvalidRequest
 from app.domain.methods.loss import one_of
 
 INTEGRATIONS: Final = "integrations"
@@ -242,26 +239,6 @@ _READ: Final = TypeAdapter[AnyIntegration](Integration)
 def read_integration(kept: Json) -> AnyIntegration:
     """Returns the model of a kept integration, with its secrets or redacted."""
     return _READ.validate_python(kept)
-
-
-def sent_integrations(body: Mapping[str, Any]) -> list[Any]:
-    """Returns the integrations of a call, valid or not."""
-    sent = body.get(INTEGRATIONS)
-    return sent if isinstance(sent, list) else []
-
-
-def repeated_faults(integrations: Sequence[Any]) -> Iterator[InvalidRequest]:
-    """Yields an error for each integration that an earlier one excludes: a job has one directory of
-    event files. Accepts integrations that are invalid.
-    """
-    named = [value_of(one, "type") for one in integrations]
-    for position, kind in enumerate(named):
-        if kind == "tensorboard" and kind in named[:position]:
-            yield InvalidRequest(
-                f"'{kind}' is named twice in '{INTEGRATIONS}'. Send it once.",
-                param=f"{INTEGRATIONS}[{position}].type",
-                code="invalid_value",
-            )
 
 
 def trackers_of(integrations: list[dict[str, Any]]) -> list[tuple[int, TrackerKind]]:

@@ -7,13 +7,13 @@ is written.
 
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest
+from app.domain.jobs.creation.integration_faults import repeated_faults
 from app.domain.jobs.integrations import (
     INTEGRATIONS,
     LIBRARIES,
     is_local,
     local_directory,
     read_integration,
-    repeated_faults,
     trackers_of,
 )
 from app.domain.jobs.jobs import Job

@@ -207,7 +207,7 @@ def _fault(error: BaseException) -> TrackerFault:
         if isinstance(seen, ConnectionError | TimeoutError):
             return TrackerFault("its server cannot be reached")
         seen = seen.__cause__ or seen.__context__
-    if isinstance(error, HTTPError):
+    if isinstance(error, HTTPError) and error.response is not None:
         return TrackerFault(f"its server answers {error.response.status_code}")
     if isinstance(error, MlflowException):
         return TrackerFault(f"its server answers {error.error_code}")
