@@ -26,4 +26,4 @@ USER rft
 WORKDIR /data
 ENV PYTHONUNBUFFERED=1
 EXPOSE 8000
-CMD ["uvicorn", "app.main:create_app", "--factory", "--http", "app.api.middleware.protocol:Protocol", "--host", "0.0.0.0", "--port", "8000"]
+CMD ["uvicorn", "app.main:create_app", "--factory", "--http", "app.api.middleware.protocol:Protocol", "--loop", "asyncio", "--host", "0.0.0.0", "--port", "8000"]

@@ -13,6 +13,7 @@ from kombu.entity import Queue
 
 from app.domain.evals.evals import EVAL_TASK
 from app.domain.events.webhooks import DELIVER_TASK
+from app.domain.jobs.integrations import TRACK_TASK
 from app.domain.jobs.jobs import CONTROL_QUEUE, EXPIRE_TASK, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
 from app.domain.models.exports import EXPORT_TASK
 from app.gateways.job_queue import broker_settings
@@ -26,6 +27,7 @@ EXPIRE_INTERVAL_S = 600.0
 remain this long.
 """
 DELIVERY_INTERVAL_S = 2.0
+TRACK_INTERVAL_S = 5.0
 
 
 def create_celery(settings: Settings) -> Celery:
@@ -39,6 +41,7 @@ def create_celery(settings: Settings) -> Celery:
             EVAL_TASK: {"queue": CONTROL_QUEUE},
             EXPORT_TASK: {"queue": CONTROL_QUEUE},
             DELIVER_TASK: {"queue": CONTROL_QUEUE},
+            TRACK_TASK: {"queue": CONTROL_QUEUE},
             EXPIRE_TASK: {"queue": CONTROL_QUEUE},
         },
         task_acks_late=False,
@@ -62,6 +65,11 @@ def create_celery(settings: Settings) -> Celery:
                 "task": DELIVER_TASK,
                 "schedule": DELIVERY_INTERVAL_S,
                 "options": {"expires": DELIVERY_INTERVAL_S},
+            },
+            "write_trackers": {
+                "task": TRACK_TASK,
+                "schedule": TRACK_INTERVAL_S,
+                "options": {"expires": TRACK_INTERVAL_S},
             },
             "expire": {
                 "task": EXPIRE_TASK,

@@ -7,6 +7,7 @@ from celery import Task
 
 from app.domain.evals.evals import EVAL_TASK
 from app.domain.events.webhooks import DELIVER_TASK
+from app.domain.jobs.integrations import TRACK_TASK
 from app.domain.jobs.jobs import EXPIRE_TASK, RUN_TASK, SWEEP_TASK
 from app.domain.models.exports import EXPORT_TASK
 from app.settings.settings import load_settings
@@ -24,7 +25,10 @@ JOB_CHILDREN: Final = fork_server(
 its own fork server.
 """
 CONTROL_CHILDREN: Final = fork_server(
-    "workers.evals.child", "workers.exports.child", "workers.webhooks.child"
+    "workers.evals.child",
+    "workers.exports.child",
+    "workers.trackers.child",
+    "workers.webhooks.child",
 )
 
 
@@ -83,6 +87,15 @@ def deliver_webhooks(task: ChildrenTask) -> None:
     from workers.webhooks.dispatcher import dispatch_deliveries  # noqa: PLC0415 - the parent process loads no more than it needs
 
     TICKS.run(lambda clients: dispatch_deliveries(clients.database, children=task.children))
+
+
+@app.task(name=TRACK_TASK, base=ChildrenTask, bind=True)  # type: ignore[untyped-decorator]  # celery has no types
+def write_trackers(task: ChildrenTask) -> None:
+    """Starts the process that writes trackers, unless it runs or no job has one."""
+    from workers.processes.ticks import TICKS  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.trackers.dispatcher import dispatch_trackers  # noqa: PLC0415 - the parent process loads no more than it needs
+
+    TICKS.run(lambda clients: dispatch_trackers(clients.database, children=task.children))
 
 
 @app.task(name=EXPIRE_TASK)  # type: ignore[untyped-decorator]  # celery has no types

@@ -69,6 +69,7 @@ async def job_page(
     curves = await visitor.services.metrics().packed(job_id)
     ends = (await visitor.services.metrics().ends([job_id], LISTED)).get(job_id, [])
     report, rewards = await _report(visitor, job), await _row_rewards(visitor, job, ends)
+    links = await visitor.services.events().tracker_links(job_id) if job.integrations else []
     return await visitor.on_thread(
         lambda: page(
             "job_part.html" if wants_part(request) else "job.html",
@@ -78,6 +79,7 @@ async def job_page(
             last_event=last.id,
             events=events,
             more_events=more_events,
+            tracker_links=links,
             report_finding=None if report is None else report_finding(report),
             standing=standing(job, ends),
             **_shown(job, curves, rewards),

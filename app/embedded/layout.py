@@ -121,7 +121,9 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
         command=(
             *running_module("uvicorn", "app.main:create_app", "--factory", *_FIRST_ON_PATH),
             *("--host", HOST, "--port", str(port), "--timeout-graceful-shutdown", "5"),
-            *("--http", "app.api.middleware.protocol:Protocol", *_trusted_proxies()),
+            # The same loop whether or not a library has brought uvloop, which uvicorn would take.
+            *("--http", "app.api.middleware.protocol:Protocol", "--loop", "asyncio"),
+            *_trusted_proxies(),
         ),
         environment=_without(_environment(settings), hidden),
         log=data_dir.logs / "api.log",

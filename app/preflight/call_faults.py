@@ -1,11 +1,11 @@
-"""Faults and warnings of a call's method that need neither files nor the network.
+"""Faults and warnings of a call's method and integrations that need neither files nor the network.
 
 Covers unknown keys, bounds, placeholders of secrets, templates, sources of python graders, response
-format and integrations. Accepts bodies that fail validation. Skips objects whose `type` is refused,
-because their valid keys are unknown.
+format, addresses, and integrations that exclude each other. Accepts bodies that fail validation.
+Skips objects whose `type` is refused, because their valid keys are unknown.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,8 +16,9 @@ from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unread
 from app.domain.graders.source_faults import source_faults
+from app.domain.jobs.creation.integration_faults import repeated_faults, sent_integrations
 from app.domain.jobs.creation.preflight import issue_of
-from app.domain.jobs.integrations import integrations_warning
+from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS
 from app.domain.methods.faults import format_warning, reinforcement_faults
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.mcp_faults import server_faults
@@ -65,6 +66,7 @@ def _errors(
     def is_called(root: str, field: WalkedField) -> bool:
         return (root, field.path) in called
 
+    yield from _integration_faults(body, read=is_read)
     yield from definition_faults(
         parts,
         walked_definitions(parts),
@@ -82,6 +84,18 @@ def _errors(
     unfit = model_fault(base, runs_calls=runs_calls(method))
     if unfit is not None:
         yield unfit
+
+
+def _integration_faults(
+    body: dict[str, Any], *, read: Callable[[str, WalkedField], bool]
+) -> Iterator[InvalidRequest]:
+    sent = sent_integrations(body)
+    yield from repeated_faults(sent)
+    parts = [
+        Definition(f"{INTEGRATIONS}[{position}]", INTEGRATION_MODELS, one)
+        for position, one in enumerate(sent)
+    ]
+    yield from definition_faults(parts, walked_definitions(parts), read=read)
 
 
 def _served_faults(inner: dict[str, Any]) -> Iterator[InvalidRequest]:
@@ -121,9 +135,6 @@ def _warnings(
     readable = readable_method(body)
     for found in () if readable is None else without_effect(readable, f"method.{kind}"):
         yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)
-    not_sent = integrations_warning(body.get("integrations"))
-    if not_sent is not None:
-        yield PreflightIssue("warning", "integration_not_sent", f"{not_sent}.", "integrations")
 
 
 def readable_method(body: dict[str, Any]) -> ReinforcementMethod | None:

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import FieldKind
+from app.domain.documents.walk import FieldKind, walk_fields
 from app.domain.environments.environments import FILE_PARAM, PARAM, is_built_in_name
 from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.source_faults import python_graders
+from app.domain.jobs.creation.integration_faults import sent_integrations
+from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS
 from app.domain.models.models import is_tuned_name
 from app.domain.registry.references import is_reference
 from app.preflight.addresses import called_addresses, called_models
@@ -34,6 +36,7 @@ _CHOICE: Final = "the grader that 'auto' stands for, which the rows of the servi
 _NAMES: Final = "whether two tools have one name: those of registered tools are not known"
 _PROBLEMS: Final = "whether the service's file has as many problems as tasks"
 _TUNED: Final = "whether the project has this tuned model"
+_LIBRARY: Final = "whether the service has the library of this tracker"
 
 
 def unchecked_parts(body: dict[str, Any], files: dict[str, Path | None]) -> list[PreflightIssue]:
@@ -57,6 +60,7 @@ def _parts(body: dict[str, Any], files: dict[str, Path | None]) -> Iterator[tupl
     curriculum = body.get("curriculum")
     if isinstance(curriculum, str) or is_reference(curriculum, "training"):
         yield "curriculum", _REGISTERED
+    yield from _integrations(body)
     method = method_of(body)
     yield from _references(reinforcement_of(method))
     yield from _rows(body, files)
@@ -69,6 +73,15 @@ def _parts(body: dict[str, Any], files: dict[str, Path | None]) -> Iterator[tupl
     readable = readable_method(body)
     for at, _ in () if readable is None else python_graders(readable):
         yield parameter(ROOT, (*at, "source")), _CODE
+
+
+def _integrations(body: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for position, one in enumerate(sent_integrations(body)):
+        root = f"{INTEGRATIONS}[{position}]"
+        yield f"{root}.type", _LIBRARY
+        for field in walk_fields(INTEGRATION_MODELS, one):
+            if field.kind is FieldKind.ADDRESS:
+                yield parameter(root, field.path), _ADDRESS
 
 
 def _rows(body: dict[str, Any], files: dict[str, Path | None]) -> Iterator[tuple[str, str]]:

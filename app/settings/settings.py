@@ -16,6 +16,7 @@ from app.settings.runs import LeaseSettings, PricingSettings, RetentionSettings,
 from app.settings.sandbox import SandboxSettings, socket_of
 from app.settings.secret_key import SecretKey, derive_key
 from app.settings.telemetry import TelemetrySettings
+from app.settings.trackers import WandbSettings
 
 _KEY_HMAC = "api-key-hmac/v1"
 _LEAST_KEY_LENGTH = 16
@@ -39,6 +40,9 @@ class Settings(ModelSettings):
     workers and the engine of one machine must see it under the same path. Its contents are
     disposable.
     """
+    trackers_dir: Path = Field(default_factory=lambda data: Path(data["data_dir"]) / "trackers")
+    """Directory of what trackers of experiments write, such as event files for TensorBoard."""
+    wandb: WandbSettings = WandbSettings()
     min_free_bytes: int = Field(256 * 1024**2, ge=0)
     """Free space of each disk below which the service stores no new file, begins no run and is not
     ready. Postgres needs the remaining space.

@@ -4133,9 +4133,9 @@ export interface components {
             } | null;
             /**
              * Integrations
-             * @description The service stores and echoes them; it sends nothing.
+             * @description Trackers of experiments, to which the service writes curves, settings, report and some rollouts: `wandb` in the hosted shape; `tensorboard`, `mlflow` and `trackio` are extensions.
              */
-            integrations?: components["schemas"]["WandbIntegration"][] | null;
+            integrations?: (components["schemas"]["WandbIntegration"] | components["schemas"]["TensorboardIntegration"] | components["schemas"]["MlflowIntegration"] | components["schemas"]["TrackioIntegration"])[] | null;
             /**
              * Priority
              * @description Jobs of the project with a higher priority start first (an extension; default 0). It has no effect on other projects.
@@ -7660,6 +7660,73 @@ export interface components {
             max_log_ratio: number;
         };
         /**
+         * Mlflow
+         * @description Server, experiment and run for the curves.
+         */
+        Mlflow: {
+            /**
+             * Tracking Uri
+             * @description Address of your MLflow server; absent: a store in the installation's directory of trackers.
+             */
+            tracking_uri?: string | null;
+            /**
+             * Experiment
+             * @description Name of the experiment; it is made if the server has none of the name.
+             * @default agent-rft
+             */
+            experiment: string;
+            /**
+             * Run Name
+             * @description Name of the run; absent: the suffix of the job, or its id.
+             */
+            run_name?: string | null;
+            /**
+             * Tags
+             * @description Tags of the run.
+             */
+            tags?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Token
+             * @description Token that the server wants as `Authorization: Bearer …`; stored sealed and never shown.
+             */
+            token?: string | null;
+            /**
+             * Username
+             * @description User of the server, instead of a token.
+             */
+            username?: string | null;
+            /**
+             * Password
+             * @description Password of the user; stored sealed and never shown.
+             */
+            password?: string | null;
+            /**
+             * Traces Per Step
+             * @description Rollouts of each training step that become artifacts below `rollouts`: those of the highest and of the lowest rewards; 0 writes none.
+             * @default 2
+             */
+            traces_per_step: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * MlflowIntegration
+         * @description A run in MLflow, of your server or in the installation's own directory (an extension).
+         */
+        MlflowIntegration: {
+            /**
+             * @description MLflow. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "mlflow";
+            /** @description Server, experiment and run for the curves. */
+            mlflow?: components["schemas"]["Mlflow"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * Model
          * @description A model that can be called.
          */
@@ -10900,6 +10967,35 @@ export interface components {
             value: number;
         };
         /**
+         * Tensorboard
+         * @description Options of the event files, which always have curves, settings and report.
+         */
+        Tensorboard: {
+            /**
+             * Traces Per Step
+             * @description Rollouts of each training step whose messages are written: those of the highest and of the lowest rewards; 0 writes none.
+             * @default 2
+             */
+            traces_per_step: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * TensorboardIntegration
+         * @description Event files for TensorBoard, in the installation's directory of trackers (an extension).
+         */
+        TensorboardIntegration: {
+            /**
+             * @description TensorBoard. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "tensorboard";
+            /** @description Options of the event files. */
+            tensorboard?: components["schemas"]["Tensorboard"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * TestWebhookEndpoint
          * @description The event that a test sends to an endpoint.
          */
@@ -11455,6 +11551,46 @@ export interface components {
              * @description UTF-8 bytes of the text.
              */
             bytes: number[] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * Trackio
+         * @description Project and run for the curves.
+         */
+        Trackio: {
+            /**
+             * Project
+             * @description Name of the project: letters, digits, spaces, `_`, `-` and dots.
+             * @default agent-rft
+             */
+            project: string;
+            /**
+             * Name
+             * @description Name of the run; absent: the suffix of the job, or its id.
+             */
+            name?: string | null;
+            /**
+             * Traces Per Step
+             * @description Rollouts of each training step that become traces: those of the highest and of the lowest rewards; 0 writes none.
+             * @default 2
+             */
+            traces_per_step: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * TrackioIntegration
+         * @description A local database of Trackio in the installation's directory of trackers (an extension).
+         */
+        TrackioIntegration: {
+            /**
+             * @description Trackio. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "trackio";
+            /** @description Project and run for the curves. */
+            trackio?: components["schemas"]["Trackio"];
         } & {
             [key: string]: unknown;
         };
@@ -12069,7 +12205,7 @@ export interface components {
         };
         /**
          * Wandb
-         * @description Project and run of the job in Weights & Biases; nothing is sent there.
+         * @description Project and run in Weights & Biases for the curves.
          */
         Wandb: {
             /**
@@ -12079,34 +12215,44 @@ export interface components {
             project: string;
             /**
              * Name
-             * @description Name of the run there.
+             * @description Name of the run; absent: the suffix of the job, or its id.
              */
             name?: string | null;
             /**
              * Entity
-             * @description User or team there.
+             * @description Team or user that owns the project; absent: that of the key.
              */
             entity?: string | null;
             /**
              * Tags
-             * @description Labels of the run there.
+             * @description Tags of the run.
              */
             tags?: string[] | null;
+            /**
+             * Api Key
+             * @description Key of your account (an extension); stored sealed and never shown. Absent: the operator's key; without any key the run is written offline, for `wandb sync`.
+             */
+            api_key?: string | null;
+            /**
+             * Traces Per Step
+             * @description Rollouts of each training step in the table `rollouts` (an extension): those of the highest and of the lowest rewards; 0 writes none.
+             * @default 2
+             */
+            traces_per_step: number;
         } & {
             [key: string]: unknown;
         };
         /**
          * WandbIntegration
-         * @description An integration, whose known keys are stored and echoed.
+         * @description A run in Weights & Biases. Unknown keys are left out.
          */
         WandbIntegration: {
             /**
-             * Type
-             * @description The only kind that is accepted; nothing is sent to it.
-             * @constant
+             * @description Weights & Biases. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             type: "wandb";
-            /** @description Project and run to which the hosted service would send the curves. */
+            /** @description Project and run for the curves. */
             wandb: components["schemas"]["Wandb"];
         } & {
             [key: string]: unknown;

@@ -36,6 +36,7 @@ def running_api(settings: Settings) -> Iterator[ApiServer]:
     config = uvicorn.Config(
         application(settings),
         http="app.api.middleware.protocol:Protocol",
+        loop="asyncio",
         host="127.0.0.1",
         port=0,
         log_level="warning",

@@ -26,11 +26,14 @@ FORKS: Final = ForkServer(
         "workers.learning.training.lora_trainer",
         "workers.evals.child",
         "workers.exports.child",
+        "workers.trackers.child",
         "workers.webhooks.child",
     ]
 )
 
-CONTROL_FORKS: Final = ForkServer(["workers.evals.child", "workers.webhooks.child"])
+CONTROL_FORKS: Final = ForkServer(
+    ["workers.evals.child", "workers.trackers.child", "workers.webhooks.child"]
+)
 
 
 @cache

@@ -229,7 +229,12 @@ def mcp_server(port: int = 0, **options: Any) -> Iterator[McpServerUnderTest]:
     """Runs a server on a thread of its own while the block runs."""
     server = McpServerUnderTest(**options)
     config = uvicorn.Config(
-        server.application(), host="127.0.0.1", port=port, log_level="critical", lifespan="on"
+        server.application(),
+        host="127.0.0.1",
+        port=port,
+        log_level="critical",
+        lifespan="on",
+        loop="asyncio",
     )
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run, daemon=True)

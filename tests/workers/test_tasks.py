@@ -34,8 +34,9 @@ def test_each_task_that_starts_children_has_its_own_and_its_limit(database: Data
         "agent_rft.run_eval": 2,
         "agent_rft.run_export": 1,
         "agent_rft.deliver_webhooks": 1,
+        "agent_rft.track": 1,
     }
-    assert lists == 3
+    assert lists == 4
     assert unregistered == []
     assert heavy == []
     assert unrouted == [], "a task sent by its name alone would go to a queue without a worker"

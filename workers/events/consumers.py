@@ -29,7 +29,7 @@ class RowConsumer:
     types: frozenset[str] | None = None
     """Types of events that it reads; `None` for all types."""
     scope: str = ALL_PROJECTS
-    """Id of the project whose events it reads, or `ALL_PROJECTS`."""
+    """Id of the project or of the job whose events it reads, or `ALL_PROJECTS`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ again. Bytes that never got a row (a process crashed in the middle of an upload)
 
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from pathlib import Path
 
 import structlog
 
@@ -55,6 +56,7 @@ async def expire_once(clients: TickClients) -> None:
                 inference,
                 retention=settings.retention,
                 adapters=build_adapter_cache(settings, objects),
+                trackers_dir=settings.trackers_dir,
             )
         except Unavailable as error:
             log.warning("expiry skipped, a service is unavailable", error=str(error))
@@ -67,9 +69,10 @@ async def expire(
     *,
     retention: RetentionSettings | None = None,
     adapters: AdapterCache | None = None,
+    trackers_dir: Path | None = None,
 ) -> None:
     """Removes everything that has expired. `adapters`: the copies on this machine; those of removed
-    models are removed too.
+    models are removed too. `trackers_dir`: what trackers wrote; that of deleted jobs is removed.
     """
     if retention is not None:
         await retire(database, retention)
@@ -77,7 +80,14 @@ async def expire(
     await _uploads(database, objects)
     await _exports(database, objects)
     await _strays(database, objects)
-    await clean_ended(database, objects, inference, adapters=adapters, keep_s=KEEP_S)
+    await clean_ended(
+        database,
+        objects,
+        inference,
+        adapters=adapters,
+        keep_s=KEEP_S,
+        trackers_dir=trackers_dir,
+    )
     await _rows(database)
     await _logged_events(database)
 

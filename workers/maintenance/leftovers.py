@@ -7,6 +7,9 @@ claim of it must have ended. It also removes the objects and rows of deleted job
 checkpoints. Objects are removed before the rows that refer to them, and rows in batches.
 """
 
+import asyncio
+import sqlite3
+from pathlib import Path
 from typing import Final
 
 import structlog
@@ -17,6 +20,7 @@ from app.gateways.objects import Objects
 from app.store.database import Database
 from app.store.maintenance.ended_jobs import EndedJob
 from app.store.maintenance.maintenance import maintenance
+from workers.maintenance.tracker_files import remove_tracked
 from workers.runs.adapters.adapter_names import adapter_prefix, unload_all
 from workers.runs.adapters.retention import clear_job
 
@@ -26,6 +30,8 @@ SETTLED_S: Final = 600.0
 """Seconds between the end of a job and its cleaning; a run that lost its lease ends within two
 heartbeats.
 """
+_POSTPONED_S: Final = 3600.0
+"""Seconds after which files that could not be removed are tried again."""
 _JOBS: Final = 100
 _ROWS: Final = 1000
 
@@ -37,8 +43,12 @@ async def clean_ended(
     *,
     adapters: AdapterCache | None,
     keep_s: float,
+    trackers_dir: Path | None = None,
 ) -> None:
-    """Cleans ended jobs. The next round repeats jobs whose adapters the engine did not unload."""
+    """Cleans ended jobs. The files of trackers in `trackers_dir` go with the rows that they were
+    made from: messages with the rollouts, all files with a deleted job. The next round repeats jobs
+    whose adapters the engine did not unload.
+    """
     more = True
     while more:
         async with maintenance(database) as unit:
@@ -50,6 +60,10 @@ async def clean_ended(
                 for engine_name in job.removed_models:
                     await adapters.forget(engine_name)
             rows = await _remove_rows(database, job)
+            if trackers_dir is not None and not await _tracked_removed(trackers_dir, job):
+                async with maintenance(database) as unit:
+                    await unit.ended_jobs.postpone(job, _POSTPONED_S)
+                continue
             async with maintenance(database) as unit:
                 gone = await unit.ended_jobs.finish(job, unloaded=unloaded, keep_s=keep_s)
             log.info(
@@ -61,6 +75,22 @@ async def clean_ended(
                 adapters_kept=len(job.adapters),
             )
         more = unloaded and len(jobs) == _JOBS
+
+
+async def _tracked_removed(trackers_dir: Path, job: EndedJob) -> bool:
+    """Removes what trackers may not keep of a job. Returns whether that worked: a file that cannot
+    be removed ends no round.
+    """
+    if not job.loses_rollouts:
+        return True
+    try:
+        await asyncio.to_thread(
+            remove_tracked, trackers_dir, job.project_id, job.job_id, everything=job.deleted
+        )
+    except (OSError, sqlite3.Error) as error:
+        log.warning("files of trackers not removed", job_id=job.job_id, error=repr(error))
+        return False
+    return True
 
 
 async def _remove_objects(objects: Objects, job: EndedJob) -> None:

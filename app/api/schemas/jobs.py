@@ -4,7 +4,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
-from app.api.schemas.integrations import WandbIntegration
 from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault
 from app.domain.documents.json_object import Json
@@ -14,6 +13,7 @@ from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.faults.suggestions import KeyHints
 from app.domain.faults.unknown_keys import UnreadKey, misnamed_key_error, unknown_key_error, unread
 from app.domain.jobs.creation.requests import JobRequest
+from app.domain.jobs.integrations import Integration
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import (
@@ -74,8 +74,9 @@ class CreateFineTuningJob(CapsBody):
     seed: Annotated[int, Field(ge=0, le=2147483647, strict=True)] | None = None
     """Seed of sampling and training; absent: chosen by the service and shown in the job."""
     metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
-    integrations: Annotated[list[WandbIntegration], Field(max_length=5)] | None = None
-    """The service stores and echoes them; it sends nothing."""
+    integrations: Annotated[list[Integration], Field(max_length=5)] | None = None
+    """Trackers of experiments, to which the service writes curves, settings, report and some
+    rollouts: `wandb` in the hosted shape; `tensorboard`, `mlflow` and `trackio` are extensions."""
     priority: Annotated[int, Field(ge=-100, le=100, strict=True)] | None = None
     """Jobs of the project with a higher priority start first (an extension; default 0). It has no
     effect on other projects."""

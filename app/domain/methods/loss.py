@@ -6,7 +6,7 @@ change the training. Must not know how a loss is computed. All options are exten
 API has none.
 """
 
-from typing import Annotated, Any, Final, Literal, Self, assert_never
+from typing import Annotated, Any, Final, Literal, Self, assert_never, get_args
 
 from pydantic import (
     BaseModel,
@@ -144,13 +144,13 @@ def one_of(*models: type[BaseModel], noun: str) -> WrapValidator:
     """Chooses the class by `type` and by hand, so that an error has the path in the client's body,
     without a union's tags.
     """
-    kinds = {model.model_fields["type"].default: model for model in models}
+    kinds = {get_args(model.model_fields["type"].annotation)[0]: model for model in models}
 
     def read(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
         if isinstance(sent, models):
             return sent
         if not isinstance(sent, dict):
-            raise PydanticCustomError("options", "a {noun} is an object", {"noun": noun})
+            raise PydanticCustomError("options", "the {noun} must be an object", {"noun": noun})
         if "type" not in sent:
             raise fault(_MISSING, "type")
         kind = sent["type"]

@@ -24,3 +24,10 @@ class EventService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             return await unit.events.page(job_id, after=after, limit=limit, type="message")
+
+    async def tracker_links(self, job_id: str) -> list[tuple[str, str]]:
+        """Returns name and address of each tracker that shows the job."""
+        async with self._database.tenant(self._tenant) as unit:
+            events = await unit.events.links(job_id)
+        found = [event.data or {} for event in events]
+        return [(str(one.get("tracker")), str(one["url"])) for one in found]

@@ -26,6 +26,10 @@ from app.store.schema.event_log import EventLogTable as Table
 from app.store.webhooks.fan_out import WebhookFanOut
 
 ALL_PROJECTS: Final = "*"
+_JOB: Final = "ftjob-"
+"""Beginning of the id of a job."""
+ENDED: Final = 2**63 - 1
+"""Position of a cursor whose consumer reads no more: no event has it."""
 _SEQUENCER: Final = "sequencer"
 """Consumer whose cursor is the last assigned position; the lock on its row allows to assign."""
 _ASSIGN = text("""
@@ -88,14 +92,18 @@ class EventLogReader:
     async def read_after(
         self, position: int, *, scope: str, types: Collection[str] | None, limit: int
     ) -> LogPage:
-        """Returns the next events of a scope, of all types or of `types` only, by position."""
+        """Returns the next events of a scope (a project, a job, or all projects), of all types or
+        of `types` only, by position.
+        """
         head = await self._session.scalar(
             select(Cursor.position).where(
                 Cursor.consumer == _SEQUENCER, Cursor.scope == ALL_PROJECTS
             )
         )
         query = select(Table).where(Table.position > position, Table.position <= (head or 0))
-        if scope != ALL_PROJECTS:
+        if scope.startswith(_JOB):
+            query = query.where(Table.subject == scope)
+        elif scope != ALL_PROJECTS:
             query = query.where(Table.project_id == scope)
         if types is not None:
             query = query.where(Table.type.in_(types))
@@ -144,6 +152,15 @@ class EventCursorStore:
         )
         if moved is None:
             raise ValueError(f"cursor {consumer} goes back to {position}")
+
+    async def ended(
+        self, consumers: Collection[str], scopes: Collection[str]
+    ) -> set[tuple[str, str]]:
+        """Returns consumer and scope of the cursors at `ENDED`."""
+        query = select(Cursor.consumer, Cursor.scope).where(
+            Cursor.consumer.in_(consumers), Cursor.scope.in_(scopes), Cursor.position == ENDED
+        )
+        return {(row.consumer, row.scope) for row in await self._session.execute(query)}
 
     async def claim(self, consumer: str, scope: str, *, lease_s: float) -> ClaimedCursor | None:
         """Claims the cursor under a lease. Returns `None` while another process has the lease."""

@@ -5,6 +5,7 @@ job's row, so that the next event is written after this one is committed or roll
 that follows one job from a position misses none.
 """
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from sqlalchemy import Table as CoreTable
@@ -20,6 +21,7 @@ from app.store.schema.jobs import FineTuningJobTable
 from app.store.storable import storable
 from app.store.times import unix
 
+_MOST_LINKS = 20
 _NEWEST_FIRST = Keyset((Table.seq,), descending=True)
 _INSERT = insert(cast("CoreTable", Table.__table__))
 _LOCK_JOB = (
@@ -64,6 +66,35 @@ class EventStore:
         row |= {"level": level, "type": type, "data": storable(data)}
         await self._session.execute(_INSERT, row)
         await log_job_event(self._session, row)
+
+    async def append_once(
+        self,
+        job_id: str,
+        *,
+        level: EventLevel,
+        message: str,
+        about: str,
+        data: Mapping[str, str] | None = None,
+    ) -> bool:
+        """Appends a message about `about`, a word of the caller's, unless the job has one about it.
+        Returns whether it did. Locks the job's row, so that two callers append one.
+        """
+        await self._session.execute(_LOCK_JOB, {"job": job_id})
+        said = await self._session.scalar(
+            select(Table.id)
+            .where(Table.job_id == job_id, Table.data["about"].astext == about)
+            .limit(1)
+        )
+        if said is None:
+            whole = {"about": about, **(data or {})}
+            await self.append(job_id, level=level, type="message", message=message, data=whole)
+        return said is None
+
+    async def links(self, job_id: str) -> list[JobEvent]:
+        """Returns the events with a `url` that people open, oldest first."""
+        url = Table.data["url"].astext
+        query = select(Table).where(Table.job_id == job_id, url.is_not(None)).order_by(Table.seq)
+        return [to_event(row) for row in await self._session.scalars(query.limit(_MOST_LINKS))]
 
     async def page(
         self,

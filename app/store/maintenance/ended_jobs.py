@@ -145,6 +145,13 @@ class EndedJobStore:
             await self._settle(job, clean_after=due)
         return removed is not None
 
+    async def postpone(self, job: EndedJob, seconds: float) -> None:
+        """Makes `unclean` return the job again after some time, when files of it could not be
+        removed: others come first until then.
+        """
+        await set_tenant(self._session, job.project_id)
+        await self._settle(job, clean_after=func.now() + timedelta(seconds=seconds))
+
     async def _settle(self, job: EndedJob, *, clean_after: Any) -> None:
         await self._session.execute(
             update(Job)

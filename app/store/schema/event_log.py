@@ -41,6 +41,7 @@ class EventCursorTable(FencedRow, Base):
 
     consumer: Mapped[str]
     scope: Mapped[str]
-    """Id of the project whose events are read, or `*` for the events of all projects."""
+    """Id of the project or of the job whose events are read, or `*` for the events of all projects.
+    """
     position: Mapped[int] = mapped_column(BigInteger, server_default="0")
     """The last event that the consumer has handled."""

@@ -53,6 +53,7 @@ async def test_a_deleted_job_goes_with_all_but_the_model_that_it_published(
     for step in (1, 3):
         await jobs.inference.load_adapter(job.engine_name(step), Path("x"))
     eval_id = (await jobs.api.call("GET", "/v1/evals")).json()["data"][0]["id"]
+    written = {one.id: jobs.tracked(one) for one in (job, neighbour)}
 
     reply = await jobs.api.call("DELETE", path)
     assert reply.json() == {"id": job.id, "object": "fine_tuning.job", "deleted": True}
@@ -76,6 +77,7 @@ async def test_a_deleted_job_goes_with_all_but_the_model_that_it_published(
     await jobs.sweep()
     assert jobs.bytes_of(job) == ALL_STEPS[1:2]
     assert not jobs.result_bytes(job).exists()
+    assert [written[one.id].exists() for one in (job, neighbour)] == [False, True]
     assert jobs.rows(job) == {"fine_tuning_jobs": 1, "tuned_models": 4}
     assert jobs.inference.adapters == {}
     assert await jobs.status("GET", f"/v1/models/{job.model}") == 200

@@ -1,5 +1,6 @@
 """The list of jobs and the page of a job: values, states, buttons, and the renewal of a page."""
 
+import json
 import re
 from html import unescape
 from threading import current_thread
@@ -283,3 +284,23 @@ async def test_a_long_jobs_page_has_a_bounded_number_of_values(
     [_, *rows] = rows_of(page, "Reward, table")
     assert SHOWN_STEPS <= len(rows) <= 2 * SHOWN_STEPS
     assert (rows[0], rows[-1]) == (["1", "0"], ["1000", "0.999"])
+
+
+async def test_a_job_links_to_the_trackers_that_show_it(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    job = await create_job(api, integrations=[{"type": "wandb", "wandb": {"project": "p"}}])
+    assert "Also at" not in (await visit.get(f"/jobs/{job}")).text
+    url = "https://wandb.example/team/rivers/runs/a?b=<script>"
+    execute(
+        database,
+        "INSERT INTO job_events (id, project_id, job_id, level, type, message, data) "
+        "SELECT 'ftevent-link', project_id, id, 'info', 'message', 'shown', %s::jsonb "
+        "FROM fine_tuning_jobs WHERE id = %s",
+        (json.dumps({"about": "a", "url": url, "tracker": "Weights & Biases"}), job),
+    )
+    page = (await visit.get(f"/jobs/{job}")).text
+    [link] = re.findall(r'<dt>Also at</dt><dd><a href="([^"]*)"[^>]*>([^<]*)</a>', page)
+    assert (unescape(link[0]), unescape(link[1])) == (url, "Weights & Biases")
+    other = await create_job(api, integrations=[{"type": "trackio"}])
+    assert "Also at" not in (await visit.get(f"/jobs/{other}")).text

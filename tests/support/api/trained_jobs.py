@@ -163,6 +163,7 @@ class TrainedJobs:
             self.inference,
             retention=retention,
             adapters=self.cache,
+            trackers_dir=self.settings.trackers_dir,
         )
 
     def rows(self, job: TrainedJob) -> dict[str, int]:
@@ -180,6 +181,12 @@ class TrainedJobs:
         return sorted(
             str(path.relative_to(root).parent) for path in root.rglob("*") if path.is_file()
         )
+
+    def tracked(self, job: TrainedJob) -> Path:
+        """Returns the event files of a job, which it does not have otherwise."""
+        path = self.settings.trackers_dir / f"tensorboard/{job.project_id}/{job.id}/train"
+        path.mkdir(parents=True, exist_ok=True)
+        return path
 
     def result_bytes(self, job: TrainedJob) -> Path:
         return self.settings.objects_dir / f"projects/{job.project_id}/files/{job.result_file}"

@@ -1,6 +1,7 @@
 """A job with curves, rollouts, events and a report, as rows, for pages to show."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
@@ -15,7 +16,13 @@ SAMPLES = 3
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\u202eevil & \"quoted\" 'text'"
 
 
-async def create_job(api: Api, *, key: str | None = None, suffix: str | None = None) -> str:
+async def create_job(
+    api: Api,
+    *,
+    key: str | None = None,
+    suffix: str | None = None,
+    integrations: Sequence[dict[str, Any]] = (),
+) -> str:
     """Creates a job by the API."""
     content = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12
     files = [(await api.upload(content, key=key)).json()["id"] for _ in range(2)]
@@ -28,6 +35,7 @@ async def create_job(api: Api, *, key: str | None = None, suffix: str | None = N
         "training_file": files[0],
         "validation_file": files[1],
         "suffix": suffix,
+        "integrations": list(integrations),
         "method": {"type": "reinforcement", "reinforcement": inner},
     }
     reply = await api.call("POST", JOBS, json=body, key=key)

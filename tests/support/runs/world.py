@@ -1,7 +1,7 @@
 """A claimed job on a fresh database, without engine or torch."""
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +49,11 @@ class World:
     inference: InMemoryInference
 
     async def job(
-        self, tenant: Tenant | None = None, *, method: dict[str, Any] | None = None
+        self,
+        tenant: Tenant | None = None,
+        *,
+        method: dict[str, Any] | None = None,
+        integrations: Sequence[dict[str, Any]] = (),
     ) -> Job:
         tenant = tenant or self.tenant
         job = Job(
@@ -62,6 +66,7 @@ class World:
             validation_file="file-b",
             seed=7,
             method=stored_method(method or METHOD),
+            integrations=list(integrations),
             created_at=0,
             key_id="key_x",
         )
@@ -133,7 +138,11 @@ async def opened_world(database: stack.Database, tmp_path: Path) -> AsyncIterato
     worker = Database(database.worker_url, pool_size=3)
     tenant = await insert_tenant(app, "one")
     settings = database.settings.model_copy(
-        update={"objects_dir": tmp_path / "objects", "work_dir": tmp_path / "work"}
+        update={
+            "objects_dir": tmp_path / "objects",
+            "work_dir": tmp_path / "work",
+            "trackers_dir": tmp_path / "trackers",
+        }
     )
     inference = InMemoryInference(_script, base_models=(BASE.name,))
     yield World(app, worker, tenant, settings, inference)

@@ -50,6 +50,9 @@ WRITES: dict[str, Verb] = {
     "events.append": lambda unit, job: unit.events.append(
         job, level="info", type="message", message="m"
     ),
+    "events.append_once": lambda unit, job: unit.events.append_once(
+        job, level="warn", message="m", about="a"
+    ),
     "metrics.upsert": lambda unit, job: unit.metrics.upsert(
         job, [MetricPoint("a", "train", 1, 1.0)]
     ),

@@ -66,7 +66,19 @@ class EndedJobs:
 
     async def expire(self) -> None:
         objects = LocalObjects(self.world.settings.objects_dir)
-        await expire(self.world.worker, objects, self.world.inference)
+        below = self.world.settings.trackers_dir
+        await expire(self.world.worker, objects, self.world.inference, trackers_dir=below)
+
+    def mark(self, job: Job, column: str) -> None:
+        """Marks a job as the request or the retention does that removes something of it."""
+        self._execute(
+            f"UPDATE fine_tuning_jobs SET {column} = now(), clean_after = now() "
+            f"WHERE id = '{job.id}'"
+        )
+
+    def is_due(self, job: Job) -> bool:
+        query = f"SELECT clean_after <= now() FROM fine_tuning_jobs WHERE id = '{job.id}'"
+        return self._execute(query) == [(True,)]
 
     def _execute(self, query: str) -> list[tuple[object, ...]] | None:
         url = self.database.superuser_url.replace("+psycopg", "")
@@ -205,3 +217,28 @@ async def test_adapters_of_a_claim_that_crashed_leave_the_engine_once_it_is_ther
     world.inference.unavailable = False
     await ended_jobs.expire()
     assert set(world.inference.adapters) == {names[living.id], "model-of-a-caller"}
+
+
+async def test_files_of_a_tracker_that_cannot_be_removed_delay_no_other_job(
+    ended_jobs: EndedJobs, world: World
+) -> None:
+    broken, sound = [await ended_jobs.job() for _ in range(2)]
+    files = {
+        job.id: world.settings.trackers_dir / f"trackio/{job.project_id}/{job.id}/0"
+        for job in (broken, sound)
+    }
+    for job in (broken, sound):
+        await ended_jobs.cancel(job)
+        (files[job.id] / "traces").mkdir(parents=True)
+        (files[job.id] / "traces" / "session.jsonl").write_text("messages of a rollout")
+        ended_jobs.mark(job, "rollouts_deleted_at")
+    (files[broken.id] / "p.db").write_text("no database")
+    ended_jobs.pass_time()
+    await ended_jobs.expire()
+    assert not (files[sound.id] / "traces").exists()
+    assert ended_jobs.journal() == [broken.id], "the other one is clean"
+    assert not ended_jobs.is_due(broken), "it is tried again later, behind others"
+    (files[broken.id] / "p.db").unlink()
+    ended_jobs.mark(broken, "rollouts_deleted_at")
+    await ended_jobs.expire()
+    assert (ended_jobs.journal(), files[broken.id].exists()) == ([], True)

@@ -6,7 +6,7 @@ Owns everything that only a create call needs.
 import asyncio
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from app.domain.accounts.tenants import Tenant
@@ -15,7 +15,7 @@ from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
 from app.domain.jobs.creation.requests import JobRequest
-from app.domain.jobs.job_secrets import split_method
+from app.domain.jobs.job_secrets import split_integrations, split_method
 from app.domain.jobs.jobs import Job, JobStatus, NewJob, TuningMethod
 from app.domain.methods.faults import reinforcement_faults
 from app.domain.methods.kinds import parameters_of
@@ -41,6 +41,7 @@ from app.preflight.model_faults import model_fault
 from app.services.jobs.creation.creation_warnings import creation_warnings
 from app.services.jobs.creation.references import RegisteredReferences
 from app.services.jobs.file_validation import FileValidation
+from app.services.jobs.integrations import check_integrations, integration_notices
 from app.services.jobs.queue_positions import with_queue_position
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition
@@ -95,6 +96,9 @@ class JobCreationService:
     async def _check(self, new: NewJob) -> str:
         """Returns the model's name. Raises `InvalidRequest` with the parameter at fault."""
         model = await self._resolve_model(new.model)
+        await check_integrations(
+            new.integrations, egress=self._ports.egress, models=self._ports.judge_models
+        )
         await self._check_method(new.method, f"method.{new.method.kind}")
         base = base_of(self._base_models, model)
         fault = await asyncio.to_thread(model_fault, base, runs_calls=_runs_calls(new.method))
@@ -107,7 +111,9 @@ class JobCreationService:
         kind = new.method.kind
         sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
         shown, secrets = await asyncio.to_thread(split_method, sent)
-        job = self._job(new, model, stored_method(shown))
+        integrations, of_integrations = split_integrations(new.integrations)
+        secrets |= of_integrations
+        job = replace(self._job(new, model, stored_method(shown)), integrations=integrations)
         sealed = (
             self._ports.secret_box.seal(secrets, project_id=job.project_id, row_id=job.id)
             if secrets
@@ -118,7 +124,7 @@ class JobCreationService:
             secrets=sealed,
             job_eval=_eval_of(job),
             event_message=f"Created fine-tuning job: {job.id}",
-            notices=_notices(new),
+            notices=_notices(new, job),
             warnings=creation_warnings(new),
             after_commit=lambda: self._notify(job.id),
         )
@@ -191,9 +197,10 @@ class JobCreationService:
         )
 
 
-def _notices(new: NewJob) -> list[str]:
+def _notices(new: NewJob, job: Job) -> list[str]:
     choice = new.grader_choice
-    return [] if choice is None else [f"Chose a grader of type {choice.kind}. {choice.reason}"]
+    chosen = [] if choice is None else [f"Chose a grader of type {choice.kind}. {choice.reason}"]
+    return chosen + integration_notices(job)
 
 
 def _eval_of(job: Job) -> Eval | None:

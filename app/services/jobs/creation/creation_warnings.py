@@ -4,7 +4,6 @@ from typing import assert_never
 
 from app.domain.documents.walk import walk_fields
 from app.domain.faults.unknown_keys import unread, unread_message
-from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.methods.faults import format_warning
 from app.domain.methods.kinds import parameters_of
@@ -21,7 +20,6 @@ def creation_warnings(new: NewJob) -> list[str]:
     found = [
         unread_message(keys) if keys else None,
         *_of_method(new.method),
-        integrations_warning(new.integrations),
         None if new.grader_choice is None else new.grader_choice.warning,
     ]
     return [message for message in found if message is not None]

@@ -292,6 +292,9 @@ from .mcp_tool import McpTool
 from .method import Method
 from .method_type import MethodType
 from .mismatch_options import MismatchOptions
+from .mlflow import Mlflow
+from .mlflow_integration import MlflowIntegration
+from .mlflow_tags_type_0 import MlflowTagsType0
 from .model import Model
 from .model_export_deleted import ModelExportDeleted
 from .model_export_object import ModelExportObject
@@ -440,6 +443,8 @@ from .supervised_method_train_on_type_0 import SupervisedMethodTrainOnType0
 from .sync_options import SyncOptions
 from .target_rule import TargetRule
 from .target_rule_action import TargetRuleAction
+from .tensorboard import Tensorboard
+from .tensorboard_integration import TensorboardIntegration
 from .test_webhook_endpoint import TestWebhookEndpoint
 from .test_webhook_endpoint_event_type import TestWebhookEndpointEventType
 from .text_part import TextPart
@@ -470,6 +475,8 @@ from .tool_spec import ToolSpec
 from .tool_spec_headers_type_0 import ToolSpecHeadersType0
 from .tool_test import ToolTest
 from .top_logprob import TopLogprob
+from .trackio import Trackio
+from .trackio_integration import TrackioIntegration
 from .truncation import Truncation
 from .truncation_level import TruncationLevel
 from .update_curriculum import UpdateCurriculum
@@ -816,6 +823,9 @@ __all__ = (
     "Method",
     "MethodType",
     "MismatchOptions",
+    "Mlflow",
+    "MlflowIntegration",
+    "MlflowTagsType0",
     "Model",
     "ModelExportDeleted",
     "ModelExportObject",
@@ -964,6 +974,8 @@ __all__ = (
     "SyncOptions",
     "TargetRule",
     "TargetRuleAction",
+    "Tensorboard",
+    "TensorboardIntegration",
     "TestWebhookEndpoint",
     "TestWebhookEndpointEventType",
     "TextPart",
@@ -994,6 +1006,8 @@ __all__ = (
     "ToolSpecHeadersType0",
     "ToolTest",
     "TopLogprob",
+    "Trackio",
+    "TrackioIntegration",
     "Truncation",
     "TruncationLevel",
     "UpdateCurriculum",

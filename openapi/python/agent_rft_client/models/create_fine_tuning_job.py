@@ -16,6 +16,9 @@ if TYPE_CHECKING:
   from ..models.create_fine_tuning_job_hyperparameters_type_0 import CreateFineTuningJobHyperparametersType0
   from ..models.create_fine_tuning_job_metadata_type_0 import CreateFineTuningJobMetadataType0
   from ..models.method import Method
+  from ..models.mlflow_integration import MlflowIntegration
+  from ..models.tensorboard_integration import TensorboardIntegration
+  from ..models.trackio_integration import TrackioIntegration
   from ..models.wandb_integration import WandbIntegration
 
 
@@ -54,7 +57,9 @@ class CreateFineTuningJob:
             seed (int | None | Unset): Seed of sampling and training; absent: chosen by the service and shown in the job.
             metadata (CreateFineTuningJobMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the
                 service does not read them.
-            integrations (list[WandbIntegration] | None | Unset): The service stores and echoes them; it sends nothing.
+            integrations (list[MlflowIntegration | TensorboardIntegration | TrackioIntegration | WandbIntegration] | None |
+                Unset): Trackers of experiments, to which the service writes curves, settings, report and some rollouts: `wandb`
+                in the hosted shape; `tensorboard`, `mlflow` and `trackio` are extensions.
             priority (int | None | Unset): Jobs of the project with a higher priority start first (an extension; default 0).
                 It has no effect on other projects.
      """
@@ -70,7 +75,7 @@ class CreateFineTuningJob:
     suffix: None | str | Unset = UNSET
     seed: int | None | Unset = UNSET
     metadata: CreateFineTuningJobMetadataType0 | None | Unset = UNSET
-    integrations: list[WandbIntegration] | None | Unset = UNSET
+    integrations: list[MlflowIntegration | TensorboardIntegration | TrackioIntegration | WandbIntegration] | None | Unset = UNSET
     priority: int | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -83,6 +88,9 @@ class CreateFineTuningJob:
         from ..models.create_fine_tuning_job_hyperparameters_type_0 import CreateFineTuningJobHyperparametersType0 # noqa: PLC0415
         from ..models.create_fine_tuning_job_metadata_type_0 import CreateFineTuningJobMetadataType0 # noqa: PLC0415
         from ..models.method import Method # noqa: PLC0415
+        from ..models.mlflow_integration import MlflowIntegration # noqa: PLC0415
+        from ..models.tensorboard_integration import TensorboardIntegration # noqa: PLC0415
+        from ..models.trackio_integration import TrackioIntegration # noqa: PLC0415
         from ..models.wandb_integration import WandbIntegration # noqa: PLC0415
         model = self.model
 
@@ -160,7 +168,16 @@ class CreateFineTuningJob:
         elif isinstance(self.integrations, list):
             integrations = []
             for integrations_type_0_item_data in self.integrations:
-                integrations_type_0_item = integrations_type_0_item_data.to_dict()
+                integrations_type_0_item: dict[str, Any]
+                if isinstance(integrations_type_0_item_data, WandbIntegration):
+                    integrations_type_0_item = integrations_type_0_item_data.to_dict()
+                elif isinstance(integrations_type_0_item_data, TensorboardIntegration):
+                    integrations_type_0_item = integrations_type_0_item_data.to_dict()
+                elif isinstance(integrations_type_0_item_data, MlflowIntegration):
+                    integrations_type_0_item = integrations_type_0_item_data.to_dict()
+                else:
+                    integrations_type_0_item = integrations_type_0_item_data.to_dict()
+
                 integrations.append(integrations_type_0_item)
 
 
@@ -214,6 +231,9 @@ class CreateFineTuningJob:
         from ..models.create_fine_tuning_job_hyperparameters_type_0 import CreateFineTuningJobHyperparametersType0 # noqa: PLC0415
         from ..models.create_fine_tuning_job_metadata_type_0 import CreateFineTuningJobMetadataType0 # noqa: PLC0415
         from ..models.method import Method # noqa: PLC0415
+        from ..models.mlflow_integration import MlflowIntegration # noqa: PLC0415
+        from ..models.tensorboard_integration import TensorboardIntegration # noqa: PLC0415
+        from ..models.trackio_integration import TrackioIntegration # noqa: PLC0415
         from ..models.wandb_integration import WandbIntegration # noqa: PLC0415
         d = dict(src_dict)
         model = d.pop("model")
@@ -358,7 +378,7 @@ class CreateFineTuningJob:
         metadata = _parse_metadata(d.pop("metadata", UNSET))
 
 
-        def _parse_integrations(data: object) -> list[WandbIntegration] | None | Unset:
+        def _parse_integrations(data: object) -> list[MlflowIntegration | TensorboardIntegration | TrackioIntegration | WandbIntegration] | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -369,16 +389,53 @@ class CreateFineTuningJob:
                 integrations_type_0 = []
                 _integrations_type_0 = data
                 for integrations_type_0_item_data in (_integrations_type_0):
-                    integrations_type_0_item = WandbIntegration.from_dict(integrations_type_0_item_data)
+                    def _parse_integrations_type_0_item(data: object) -> MlflowIntegration | TensorboardIntegration | TrackioIntegration | WandbIntegration:
+                        try:
+                            if not isinstance(data, dict):
+                                raise TypeError()
+                            integrations_type_0_item_type_0 = WandbIntegration.from_dict(data)
 
 
+
+                            return integrations_type_0_item_type_0
+                        except (TypeError, ValueError, AttributeError, KeyError):
+                            pass
+                        try:
+                            if not isinstance(data, dict):
+                                raise TypeError()
+                            integrations_type_0_item_type_1 = TensorboardIntegration.from_dict(data)
+
+
+
+                            return integrations_type_0_item_type_1
+                        except (TypeError, ValueError, AttributeError, KeyError):
+                            pass
+                        try:
+                            if not isinstance(data, dict):
+                                raise TypeError()
+                            integrations_type_0_item_type_2 = MlflowIntegration.from_dict(data)
+
+
+
+                            return integrations_type_0_item_type_2
+                        except (TypeError, ValueError, AttributeError, KeyError):
+                            pass
+                        if not isinstance(data, dict):
+                            raise TypeError()
+                        integrations_type_0_item_type_3 = TrackioIntegration.from_dict(data)
+
+
+
+                        return integrations_type_0_item_type_3
+
+                    integrations_type_0_item = _parse_integrations_type_0_item(integrations_type_0_item_data)
 
                     integrations_type_0.append(integrations_type_0_item)
 
                 return integrations_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(list[WandbIntegration] | None | Unset, data)
+            return cast(list[MlflowIntegration | TensorboardIntegration | TrackioIntegration | WandbIntegration] | None | Unset, data)
 
         integrations = _parse_integrations(d.pop("integrations", UNSET))
 

@@ -22,19 +22,25 @@ T = TypeVar("T", bound="Wandb")
 
 @_attrs_define
 class Wandb:
-    """ Project and run of the job in Weights & Biases; nothing is sent there.
+    """ Project and run in Weights & Biases for the curves.
 
         Attributes:
             project (str): Name of the project there.
-            name (None | str | Unset): Name of the run there.
-            entity (None | str | Unset): User or team there.
-            tags (list[str] | None | Unset): Labels of the run there.
+            name (None | str | Unset): Name of the run; absent: the suffix of the job, or its id.
+            entity (None | str | Unset): Team or user that owns the project; absent: that of the key.
+            tags (list[str] | None | Unset): Tags of the run.
+            api_key (None | str | Unset): Key of your account (an extension); stored sealed and never shown. Absent: the
+                operator's key; without any key the run is written offline, for `wandb sync`.
+            traces_per_step (int | Unset): Rollouts of each training step in the table `rollouts` (an extension): those of
+                the highest and of the lowest rewards; 0 writes none. Default: 2.
      """
 
     project: str
     name: None | str | Unset = UNSET
     entity: None | str | Unset = UNSET
     tags: list[str] | None | Unset = UNSET
+    api_key: None | str | Unset = UNSET
+    traces_per_step: int | Unset = 2
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -66,6 +72,14 @@ class Wandb:
         else:
             tags = self.tags
 
+        api_key: None | str | Unset
+        if isinstance(self.api_key, Unset):
+            api_key = UNSET
+        else:
+            api_key = self.api_key
+
+        traces_per_step = self.traces_per_step
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -78,6 +92,10 @@ class Wandb:
             field_dict["entity"] = entity
         if tags is not UNSET:
             field_dict["tags"] = tags
+        if api_key is not UNSET:
+            field_dict["api_key"] = api_key
+        if traces_per_step is not UNSET:
+            field_dict["traces_per_step"] = traces_per_step
 
         return field_dict
 
@@ -126,11 +144,25 @@ class Wandb:
         tags = _parse_tags(d.pop("tags", UNSET))
 
 
+        def _parse_api_key(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        api_key = _parse_api_key(d.pop("api_key", UNSET))
+
+
+        traces_per_step = d.pop("traces_per_step", UNSET)
+
         wandb = cls(
             project=project,
             name=name,
             entity=entity,
             tags=tags,
+            api_key=api_key,
+            traces_per_step=traces_per_step,
         )
 
 

@@ -24,11 +24,11 @@ T = TypeVar("T", bound="WandbIntegration")
 
 @_attrs_define
 class WandbIntegration:
-    """ An integration, whose known keys are stored and echoed.
+    """ A run in Weights & Biases. Unknown keys are left out.
 
         Attributes:
-            type_ (Literal['wandb']): The only kind that is accepted; nothing is sent to it.
-            wandb (Wandb): Project and run of the job in Weights & Biases; nothing is sent there.
+            type_ (Literal['wandb']): Weights & Biases.
+            wandb (Wandb): Project and run in Weights & Biases for the curves.
      """
 
     type_: Literal['wandb']

@@ -38,6 +38,7 @@ READS = {
     "names",
     "row_means",
     "pass_counts",
+    "links",
 }
 # The worker's role has no right to these writes, with any fence.
 FORBIDDEN = {"files.mark_deleted", "models.mark_deleted"}

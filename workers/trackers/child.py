@@ -1,0 +1,53 @@
+"""The process that writes trackers: `python -m workers.trackers.child`.
+
+It ends when no job has a tracker to write. The libraries of trackers run in it and in processes
+that it starts: a fault of one of them ends these at most, and beat starts this one again.
+"""
+
+import asyncio
+import signal
+import sys
+from typing import Final
+
+import structlog
+
+from app.domain.errors import Unavailable
+from app.settings.settings import Settings
+from workers.processes.child import EXIT_FAULT, run_as_child
+from workers.processes.clients import POOL_SIZE, open_database
+from workers.trackers.tracker_tasks import Trackers
+
+log = structlog.get_logger()
+
+POLL_S: Final = 2.0
+
+
+async def _follow(trackers: Trackers) -> None:
+    following = True
+    try:
+        while following:
+            try:
+                following = await trackers.start()
+            except Unavailable as error:
+                log.warning("trackers not written, database unavailable", error=str(error))
+            if following:
+                await asyncio.sleep(POLL_S)
+        await trackers.settle()
+    finally:
+        await trackers.close()
+
+
+async def _run(settings: Settings) -> int:
+    async with open_database(settings, pool_size=POOL_SIZE) as database:
+        running = asyncio.ensure_future(_follow(Trackers(database, settings)))
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+        try:
+            await running
+        except (Exception, asyncio.CancelledError):  # a process boundary: beat starts another one
+            log.exception("trackers interrupted")
+            return EXIT_FAULT
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_as_child(_run))

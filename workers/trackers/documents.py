@@ -1,0 +1,70 @@
+"""The texts that trackers get of a record: settings, report, rollouts. Pure.
+
+Secrets are redacted in the job as it is stored, and documents have nothing that the job's API
+replies lack.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from workers.trackers.records import Record, TracedRollout
+
+_MOST: Final = 20_000
+"""Characters of the text of a rollout."""
+_SEPARATOR: Final = "."
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text about a job: its settings, its report, or the messages of a rollout."""
+
+    tag: str
+    step: int
+    text: str
+    """Markdown."""
+
+
+def documents_of(record: Record) -> Iterator[Document]:
+    """Yields the settings, the rollouts by step and rank, and the report."""
+    yield Document("job", 0, _fenced(record.settings))
+    for rollout in record.rollouts:
+        yield Document(f"rollouts/{rollout.rank}", rollout.step, rollout_text(rollout))
+    if record.report is not None:
+        yield Document("report", record.step, _fenced(record.report))
+
+
+def rollout_text(rollout: TracedRollout) -> str:
+    """Returns a rollout as Markdown."""
+    head = f"Rollout {rollout.id}, row {rollout.row}, reward {rollout.reward}"
+    text = f"{head}\n\n{_fenced(rollout.messages)}"
+    if len(text) > _MOST:
+        return f"{text[:_MOST]}\n… {len(text) - _MOST} more characters"
+    return text
+
+
+def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields each value of JSON that is no object, under its keys joined by dots."""
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            yield from flat(below, f"{prefix}{_SEPARATOR}{key}" if prefix else str(key))
+    elif isinstance(value, list):
+        yield prefix, json.dumps(value, ensure_ascii=False, default=str)
+    else:
+        yield prefix, value
+
+
+def numbers_of(report: Mapping[str, Any]) -> dict[str, float]:
+    """Returns the numbers of a report under `report/` and their keys."""
+    return {
+        f"report/{key}": float(value)
+        for key, value in flat(report)
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+
+
+def _fenced(value: Any) -> str:
+    """Returns JSON as an indented block of Markdown: no text in it can end the block."""
+    lines = json.dumps(value, indent=2, ensure_ascii=False, default=str).splitlines()
+    return "\n".join(f"    {line}" for line in lines)

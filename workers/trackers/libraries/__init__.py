@@ -1,0 +1,1 @@
+"""Writes to trackers with the library of each."""

@@ -1,0 +1,214 @@
+"""Writes a job to MLflow with its own client: to a server, or to a store in the job's directory.
+
+Owns the layout there: every curve as the metric `split/name`, the settings as params, texts as
+artifacts. Promises that a value is there once: the run is found by its tag, and what it has is read
+before it is written again. A server is the customer's: every connection is checked, redirects are
+not followed, and artifacts go to that server alone, never to another address or path that it names:
+the client's own calls for artifacts ask the server for the path anew, so none of them is used.
+"""
+
+import json
+import re
+import resource
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+from mlflow import MlflowClient
+from mlflow.entities import Metric, Param, Run
+from mlflow.exceptions import MlflowException
+from mlflow.store.artifact.artifact_repo import ArtifactRepository
+from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
+from mlflow.store.artifact.mlflow_artifacts_repo import MlflowArtifactsRepository
+from requests import HTTPError, RequestException
+
+from app.domain.errors import EndpointRefused
+from app.gateways.egress.guard import EgressPolicy
+from workers.trackers.assignment import Assignment
+from workers.trackers.documents import flat, numbers_of, rollout_text
+from workers.trackers.libraries.guarded_sockets import check_url
+from workers.trackers.records import Record, TrackerFault, WriteReport
+
+_Value = TypeVar("_Value")
+_TAG: Final = "agent_rft.run"
+_REFUSED: Final = re.compile(r"[^A-Za-z0-9_\-. /]")
+_METRICS: Final = 1000
+_PARAMS: Final = 100
+_LONGEST_PARAM: Final = 500
+_LONGEST_NAME: Final = 250
+"""Limits of MLflow for one call, and the smallest length of a param among its versions."""
+_MEMORY: Final = 2 * 1024**3
+"""Bytes that a reply of the server may make this process allocate."""
+_STATUS: Final = {"succeeded": "FINISHED", "failed": "FAILED", "cancelled": "KILLED"}
+_NO_ARTIFACTS: Final = (
+    "MLflow gets no rollouts and no report: its server stores artifacts elsewhere, where the "
+    "service does not write. Start it with --serve-artifacts"
+)
+
+
+class MlflowRun:
+    """A run of an experiment."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        self._uri: str | None = assignment.options.get("tracking_uri")
+        try:
+            self._open(assignment)
+        except (MlflowException, RequestException, EndpointRefused) as error:
+            raise _fault(error) from None
+
+    def _open(self, assignment: Assignment) -> None:
+        if self._uri is None:
+            directory = Path(assignment.directory)
+            address = f"sqlite:///{directory / 'mlflow.db'}"
+            artifacts: str | None = (directory / "artifacts").as_uri()
+        else:
+            policy = EgressPolicy(
+                frozenset(assignment.allow_endpoints), assignment.allow_plain_http
+            )
+            resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+            check_url(self._uri, policy)
+            address, artifacts = self._uri, None
+        self._client = MlflowClient(tracking_uri=address)
+        experiment = self._experiment(assignment.options["experiment"], artifacts)
+        self._run = self._found(experiment, assignment)
+        self._id: str = self._run.info.run_id
+        self._experiment_id = experiment
+        self._params = set(self._run.data.params)
+        self._written = {
+            (metric.key, metric.step)
+            for key in self._run.data.metrics
+            for metric in self._client.get_metric_history(self._id, key)
+        }
+        self._scratch = assignment.scratch
+        self._files = set[str]()
+        self._artifacts = self._artifacts_of(self._run.info.artifact_uri or "")
+
+    def write(self, record: Record) -> WriteReport:
+        try:
+            return self._write(record)
+        except (MlflowException, RequestException, EndpointRefused) as error:
+            raise _fault(error) from None
+
+    def close(self) -> None:
+        """Does nothing: each call has arrived when it returns."""
+
+    def _write(self, record: Record) -> WriteReport:
+        self._write_params(record)
+        new = list(self._new_metrics(record))
+        for some in _chunks(new, _METRICS):
+            self._client.log_batch(self._id, metrics=some)
+            self._written |= {(metric.key, metric.step) for metric in some}
+        if self._artifacts is not None:
+            self._write_files(self._artifacts, record)
+        if record.outcome is not None:
+            self._client.set_terminated(self._id, _STATUS[record.outcome])
+        return WriteReport(self._url(), (_NO_ARTIFACTS,) if self._artifacts is None else ())
+
+    def _write_params(self, record: Record) -> None:
+        params = {_name(key): str(value)[:_LONGEST_PARAM] for key, value in flat(record.settings)}
+        new = [Param(key, value) for key, value in params.items() if key not in self._params]
+        for some in _chunks(new, _PARAMS):
+            self._client.log_batch(self._id, params=some)
+            self._params |= {param.key for param in some}
+
+    def _new_metrics(self, record: Record) -> Iterator[Metric]:
+        at = int(record.written_at * 1000)
+        rows = list(record.curves_by_step())
+        if record.report is not None:
+            rows.append((record.step, numbers_of(record.report)))
+        for step, values in rows:
+            for key, value in values.items():
+                if (_name(key), step) not in self._written:
+                    yield Metric(_name(key), value, at, step)
+
+    def _write_files(self, artifacts: ArtifactRepository, record: Record) -> None:
+        files = {
+            f"rollouts/step-{one.step:06}/{one.rank}.md": rollout_text(one)
+            for one in record.rollouts
+        }
+        files["settings.json"] = _json(record.settings)
+        if record.report is not None:
+            files["report.json"] = _json(record.report)
+        for name, text in files.items():
+            if name not in self._files:
+                self._write_file(artifacts, PurePosixPath(name), text)
+                self._files.add(name)
+
+    def _write_file(self, artifacts: ArtifactRepository, path: PurePosixPath, text: str) -> None:
+        copy = self._scratch / path.name
+        copy.write_text(text, encoding="utf-8", errors="replace")
+        try:
+            artifacts.log_artifact(str(copy), str(path.parent) if path.parent.name else None)
+        finally:
+            copy.unlink()
+
+    def _artifacts_of(self, uri: str) -> ArtifactRepository | None:
+        """Returns the store of the run's artifacts, made once from the checked address: the job's
+        directory, or the server that is dialled. `None` for any other.
+        """
+        if self._uri is None:
+            return LocalArtifactRepository(uri)
+        stored_at = urlsplit(uri)
+        if stored_at.scheme != "mlflow-artifacts" or stored_at.netloc:
+            return None
+        return MlflowArtifactsRepository(uri, tracking_uri=self._uri)
+
+    def _experiment(self, name: str, artifacts: str | None) -> str:
+        found = self._client.get_experiment_by_name(name)
+        if found is None:
+            return str(self._client.create_experiment(name, artifact_location=artifacts))
+        return str(found.experiment_id)
+
+    def _found(self, experiment: str, assignment: Assignment) -> Run:
+        """Returns the run that an earlier process made, or a new one."""
+        mine: Sequence[Run] = self._client.search_runs(
+            [experiment], filter_string=f"tags.`{_TAG}` = '{assignment.run_id}'", max_results=1
+        )
+        if mine:
+            self._client.update_run(mine[0].info.run_id, status="RUNNING")
+            return mine[0]
+        sent: dict[str, str] = assignment.options.get("tags") or {}
+        tags = {**{_name(key): value for key, value in sent.items()}, _TAG: assignment.run_id}
+        return self._client.create_run(experiment, tags=tags, run_name=assignment.name)
+
+    def _url(self) -> str | None:
+        if self._uri is None:
+            return None
+        return f"{self._uri}/#/experiments/{self._experiment_id}/runs/{self._id}"
+
+
+def _chunks(values: Sequence[_Value], size: int) -> Iterator[Sequence[_Value]]:
+    return (values[start : start + size] for start in range(0, len(values), size))
+
+
+def _name(key: str) -> str:
+    """Returns a key as MLflow takes it: a path without empty parts and dots. One that differs ends
+    with a checksum of the key, so that two keys never get one name.
+    """
+    parts = [part if part.strip(".") else "_" for part in _REFUSED.sub("_", key).split("/")]
+    if (name := "/".join(parts)) == key and len(key) <= _LONGEST_NAME:
+        return key
+    checksum = sha256(key.encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{name[: _LONGEST_NAME - len(checksum) - 1]}-{checksum}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+def _fault(error: BaseException) -> TrackerFault:
+    """Returns the fault without texts of the server, which may repeat a credential."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, EndpointRefused):
+            return TrackerFault(f"its address is not allowed: {seen}")
+        if isinstance(seen, ConnectionError | TimeoutError):
+            return TrackerFault("its server cannot be reached")
+        seen = seen.__cause__ or seen.__context__
+    if isinstance(error, HTTPError) and error.response is not None:
+        return TrackerFault(f"its server answers {error.response.status_code}")
+    if isinstance(error, MlflowException):
+        return TrackerFault(f"its server answers {error.error_code}")
+    return TrackerFault(type(error).__name__)

@@ -1,0 +1,70 @@
+"""Writes a job to a local database of Trackio with its own library.
+
+Owns the layout there: a row for each step with every curve as `split/name`, a row with the rollouts
+of each step as traces, the settings as the run's config and the report's numbers as the last row.
+Promises that a value is there once: rows have ids, and the database ignores a second row of an id.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from trackio import Trace
+from trackio.sqlite_storage import SQLiteStorage
+
+from workers.trackers.assignment import Assignment
+from workers.trackers.documents import numbers_of
+from workers.trackers.records import NOTHING_NEW, Record, WriteReport
+
+
+class TrackioRun:
+    """A run of a project, in the directory of one job."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        self._project: str = assignment.options["project"]
+        self._run_id, self._name = assignment.run_id, assignment.name
+        SQLiteStorage.validate_project_name(self._project)
+        self._written = {
+            (row["step"], name)
+            for row in SQLiteStorage.get_logs(self._project, self._name, run_id=self._run_id)
+            for name in row
+        }
+
+    def write(self, record: Record) -> WriteReport:
+        rows: list[tuple[int, dict[str, Any]]] = []
+        for step, curves in record.curves_by_step():
+            new = {name: one for name, one in curves.items() if (step, name) not in self._written}
+            if new:
+                rows.append((step, new))
+        rows += self._traces(record)
+        if record.report is not None:
+            rows.append((record.step, numbers_of(record.report)))
+        SQLiteStorage.bulk_log(
+            self._project,
+            self._name,
+            metrics_list=[row for _, row in rows],
+            steps=[step for step, _ in rows],
+            timestamps=[datetime.fromtimestamp(record.written_at, UTC).isoformat()] * len(rows),
+            config=record.settings,
+            log_ids=[self._id(step, row) for step, row in rows],
+            run_id=self._run_id,
+        )
+        self._written |= {(step, name) for step, row in rows for name in row}
+        return NOTHING_NEW
+
+    def close(self) -> None:
+        """Does nothing: each write is a transaction."""
+
+    def _traces(self, record: Record) -> list[tuple[int, dict[str, Any]]]:
+        by_step = dict[int, list[dict[str, Any]]]()
+        for one in record.rollouts:
+            about = {"rollout": one.id, "row": one.row, "reward": one.reward, "rank": one.rank}
+            trace = Trace(messages=one.messages, metadata=about)
+            payload = trace._to_dict(self._project, self._name, one.step)  # noqa: SLF001 - as its own `log` does
+            by_step.setdefault(one.step, []).append(payload)
+        return [(step, {"rollouts": traces}) for step, traces in by_step.items()]
+
+    def _id(self, step: int, row: Mapping[str, Any]) -> str:
+        names = sha256("\n".join(sorted(row)).encode()).hexdigest()[:16]
+        return f"{self._run_id}-{step}-{names}"

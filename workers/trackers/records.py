@@ -1,0 +1,160 @@
+"""The records that a tracker writes of a job, and the protocols of trackers."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Protocol
+
+from app.domain.documents.json_object import Json
+from app.domain.rollouts.metrics import MetricPoint
+
+_LONGEST: Final = 20_000
+"""Characters of JSON of the messages of one rollout that a tracker gets."""
+_SHORTEST: Final = 100
+"""Characters that are left of a long text of a message."""
+_LAST: Final = 100
+"""Characters for the message that counts those that were cut."""
+
+
+class TrackerFault(Exception):
+    """A tracker could not be written; the text is safe to show to the job's owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedRollout:
+    """A rollout whose messages a tracker gets."""
+
+    step: int
+    rank: int
+    """Position by reward among those of the step, from 1."""
+    id: str
+    row: int
+    reward: float | None
+    messages: list[Json]
+    """The conversation, with long contents cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Points and texts of a job that are new, or may be."""
+
+    points: Sequence[MetricPoint]
+    settings: Json
+    """Model, files and method, redacted as in the job's API replies."""
+    rollouts: Sequence[TracedRollout]
+    report: Json | None
+    """The paired report, once the job has one."""
+    step: int
+    """The job's last step."""
+    outcome: str | None
+    """Status of an ended job."""
+    written_at: float
+    """Unix seconds of the newest event that it is made from."""
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, sent: Mapping[str, Any]) -> "Record":
+        points = [MetricPoint(**point) for point in sent["points"]]
+        rollouts = [TracedRollout(**rollout) for rollout in sent["rollouts"]]
+        return cls(**{**sent, "points": points, "rollouts": rollouts})
+
+    def curves_by_step(self) -> Iterator[tuple[int, dict[str, float]]]:
+        """Yields the values of each step under `split/name`, by step."""
+        found = dict[int, dict[str, float]]()
+        for point in self.points:
+            found.setdefault(point.step, {})[curve_name(point)] = point.value
+        yield from sorted(found.items())
+
+
+@dataclass(frozen=True, slots=True)
+class WriteReport:
+    """The result of a write."""
+
+    url: str | None = None
+    """Address of the page of the run."""
+    notes: Sequence[str] = ()
+    """Warnings for the job's owner; each is one event of the job."""
+
+
+NOTHING_NEW: Final = WriteReport()
+
+
+class LibraryRun(Protocol):
+    """Writes one job with the library of a tracker. Both methods block."""
+
+    def write(self, record: Record) -> WriteReport:
+        """Writes what the tracker does not have yet; a record with an outcome ends the run there,
+        and the call returns when everything has arrived. After an error the run is opened anew.
+        """
+        ...
+
+    def close(self) -> None: ...
+
+
+class Tracker(Protocol):
+    """A run that does not block the event loop."""
+
+    wants_all: bool
+    """True until the first write, for a library that cannot add to what an earlier process
+    wrote: the record must have every step.
+    """
+
+    async def write(self, record: Record) -> WriteReport:
+        """Writes as `LibraryRun.write`. Raises `TrackerFault`, or any error of the library."""
+        ...
+
+    async def close(self) -> None:
+        """Ends the run in order; it may continue later."""
+        ...
+
+    async def abandon(self) -> None:
+        """Ends the run at once, after an error."""
+        ...
+
+
+def curve_name(point: MetricPoint) -> str:
+    return f"{point.split}/{point.name}"
+
+
+def cut_messages(messages: Any) -> list[Json]:
+    """Returns messages that together have at most `_LONGEST` characters of JSON: all of them with
+    their long texts cut, or else the first ones and a last one with the number of the others.
+    """
+    sent = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
+    most = _LONGEST
+    kept: list[Json] = _cut(sent, most)
+    while _length(kept) > _LONGEST and most > _SHORTEST:
+        most //= 2
+        kept = _cut(sent, most)
+    if _length(kept) <= _LONGEST:
+        return kept
+    return _beginning(kept)
+
+
+def _beginning(messages: list[Json]) -> list[Json]:
+    left, kept = _LONGEST - _LAST, list[Json]()
+    for one in messages:
+        left -= _length(one) + len(", ")
+        if left < 0:
+            break
+        kept.append(one)
+    last = {"role": "system", "content": f"… {len(messages) - len(kept)} more messages"}
+    return [*kept, last]
+
+
+def _length(value: Any) -> int:
+    return len(json.dumps(value))
+
+
+def _cut(value: Any, most: int) -> Any:
+    match value:
+        case str() if len(value) > most:
+            return f"{value[:most]}… {len(value) - most} more characters"
+        case list():
+            return [_cut(one, most) for one in value]
+        case dict():
+            return {key: _cut(one, most) for key, one in value.items()}
+        case _:
+            return value

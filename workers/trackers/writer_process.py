@@ -1,0 +1,145 @@
+"""Runs the library of a tracker in a process of its own, which writes one job.
+
+Owns the life of that process and the time that it gets. Promises that a library that hangs,
+crashes or prints harms nothing else, and that the process holds no secret of the service: its
+environment is made from nothing, and it gets the credentials of its tracker alone. The process ends
+with this one, which holds its standard input, and leaves no temporary file behind.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, assert_never
+
+from app.domain.documents.json_object import Json
+from app.domain.processes.interpreters import running_module
+from app.settings.environment import set_variables
+from workers.trackers.assignment import Assignment
+from workers.trackers.records import Record, TrackerFault, WriteReport
+
+_MODULE: Final = "workers.trackers.libraries"
+_CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+_SYSTEM: Final = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TZ", *_CERTIFICATES)
+_PROXIES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy")
+_MLFLOW: Final = {
+    "MLFLOW_TRACKING_TOKEN": "token",
+    "MLFLOW_TRACKING_USERNAME": "username",
+    "MLFLOW_TRACKING_PASSWORD": "password",
+}
+"""Variables of MLflow's client, with the options that they take."""
+_REPLY_LIMIT: Final = 1024**2
+_TO_CLOSE_S: Final = 20.0
+"""Time that a library gets to send what it still holds."""
+
+
+class WriterProcess:
+    """The process of one run."""
+
+    def __init__(self, process: Process, scratch: Path, *, wants_all: bool) -> None:
+        self._process = process
+        self._scratch = scratch
+        self.wants_all = wants_all
+
+    @classmethod
+    async def start(cls, assignment: Assignment) -> "WriterProcess":
+        """Starts the process and opens the run there. Raises `TrackerFault`."""
+        process = await asyncio.create_subprocess_exec(
+            *running_module(_MODULE),
+            stdin=PIPE,
+            stdout=PIPE,
+            env=_environment(assignment),
+            start_new_session=True,
+            limit=_REPLY_LIMIT,
+        )
+        writer = cls(process, assignment.scratch, wants_all=assignment.kind == "wandb")
+        try:
+            await writer._ask(assignment.to_json())
+        except BaseException:
+            await writer.abandon()
+            raise
+        return writer
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.returncode
+
+    async def write(self, record: Record) -> WriteReport:
+        reply = await self._ask(record.to_json())
+        self.wants_all = False
+        return WriteReport(reply.get("url"), tuple(reply.get("notes", ())))
+
+    async def close(self) -> None:
+        """Ends the run in order, or at once if that takes too long."""
+        try:
+            async with asyncio.timeout(_TO_CLOSE_S):
+                await self._ask({"close": True})
+        except (TimeoutError, TrackerFault):  # it is opened anew if there is more to write
+            pass
+        finally:
+            await self.abandon()
+
+    async def abandon(self) -> None:
+        """Kills the process and those that its library has started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        await self._process.wait()
+        await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
+
+    async def _ask(self, message: Json) -> Json:
+        """Returns the reply. Raises `TrackerFault`."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
+            raise TrackerFault("its process has no pipes")
+        line = b""
+        with suppress(ConnectionError):
+            stdin.write(json.dumps(message).encode() + b"\n")
+            await stdin.drain()
+            line = await stdout.readline()
+        if not line.endswith(b"\n"):
+            raise TrackerFault("its process ended")
+        reply: Json = json.loads(line)
+        if "fault" in reply:
+            raise TrackerFault(reply["fault"])
+        return reply
+
+
+def _environment(assignment: Assignment) -> dict[str, str]:
+    """Returns the environment of a library, which finds no configuration of the operator's in it
+    or in its home.
+    """
+    base = set_variables(_SYSTEM)
+    base |= {"HOME": assignment.directory, "TMPDIR": str(assignment.scratch)}
+    match assignment.kind:
+        case "wandb":
+            return base | set_variables(_PROXIES) | {"WANDB_ERROR_REPORTING": "false"}
+        case "mlflow":
+            return base | {
+                "MLFLOW_DISABLE_TELEMETRY": "true",
+                "MLFLOW_ALLOW_HTTP_REDIRECTS": "false",
+                "MLFLOW_ENABLE_PROXY_MULTIPART_UPLOAD": "false",
+                "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+                "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+                "GIT_PYTHON_REFRESH": "quiet",
+                **_mlflow_credentials(assignment.options),
+            }
+        case "trackio":
+            return base | {"TRACKIO_DIR": assignment.directory, "HF_HUB_OFFLINE": "1"}
+        case "tensorboard":
+            return base
+        case _:
+            assert_never(assignment.kind)
+
+
+def _mlflow_credentials(options: Json) -> dict[str, str]:
+    return {name: options[key] for name, key in _MLFLOW.items() if options.get(key)}
