@@ -20,6 +20,7 @@ ADDRESSES: Final = {
     "/": "../",
 }
 """The addresses of the service that a page may link to, as they are written below `/docs/`."""
+_ELSEWHERE: Final = ("#", "/", "http://", "https://")
 _LINK: Final = re.compile(r"(?<![!`])\[(?P<text>[^\]\[]*)\]\((?P<target>[^()\s]+)\)")
 _FENCE: Final = re.compile(r"^(?:```|    )")
 
@@ -34,6 +35,22 @@ def copy_pages(target: Path) -> None:
         text = "".join(_lines(path, (ROOT / path).read_text(encoding="utf-8")))
         (target / f"{name}.md").write_text(text, encoding="utf-8")
     (target / "index.md").write_text(_first_page(), encoding="utf-8")
+
+
+def linked_files() -> set[str]:
+    """Returns the files that pages link to, other than pages."""
+    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in names()}
+    return {
+        _file(path, match["target"])
+        for path, text in texts.items()
+        for match in _LINK.finditer(text)
+        if not match["target"].startswith(_ELSEWHERE)
+    } - names().keys()
+
+
+def _file(path: str, target: str) -> str:
+    """Returns the file that a link on a page leads to, below the repository's root."""
+    return normpath(f"{Path(path).parent.as_posix()}/{target.partition('#')[0]}")
 
 
 def _lines(path: str, text: str) -> Iterator[str]:
@@ -55,10 +72,10 @@ def _link(path: str, text: str, target: str) -> str:
         if target not in ADDRESSES:
             raise BrokenLinkError(f"{path}: the service has no page {target}")
         return f'<a href="{ADDRESSES[target]}">{text}</a>'
-    file, _, heading = target.partition("#")
-    found = normpath(f"{Path(path).parent.as_posix()}/{file}")
+    _, mark, heading = target.partition("#")
+    found = _file(path, target)
     if found in names():
-        return f"[{text}]({names()[found]}.md{'#' if heading else ''}{heading})"
+        return f"[{text}]({names()[found]}.md{mark}{heading})"
     if not (ROOT / found).exists():
         raise BrokenLinkError(f"{path}: no file {found}")
     return text

@@ -1,5 +1,6 @@
 """The build of the pages: all pages are in it, and it refuses links to nothing and inline code."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,15 @@ def test_every_page_of_the_folder_is_in_the_navigation_under_a_name_of_its_own()
     folder = {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
     assert {path for path in listed if path.startswith("docs/")} == folder
     assert len(set(listed.values())) == len(listed)
+
+
+def test_the_image_has_every_file_that_the_build_reads() -> None:
+    image = (ROOT / "Dockerfile").read_text()
+    stage = image.partition(" AS pages\n")[2].partition("\nFROM ")[0]
+    copied = [word for line in re.findall(r"^COPY (.+) \S+$", stage, re.M) for word in line.split()]
+    read = [*contents.names(), *(str(path) for path in pages.linked_files())]
+    assert len(read) > len(contents.names())
+    assert [path for path in read if not path.startswith(tuple(copied))] == []
 
 
 def test_links_to_pages_stay_links_and_links_to_other_files_become_text(

@@ -51,6 +51,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built_site(tmp_path_factory)
 
 
+@pytest.fixture(scope="module")
+def files(site: Path) -> dict[str, bytes]:
+    """Returns the contents of all files, by their paths below `/docs/`."""
+    found = [path for path in site.rglob("*") if path.is_file()]
+    return {path.relative_to(site).as_posix(): path.read_bytes() for path in found}
+
+
 @pytest.fixture
 def _served(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     serve(site, monkeypatch)
@@ -58,9 +65,9 @@ def _served(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_served")
 async def test_every_page_loads_files_of_the_service_and_every_link_is_answered(
-    guest: Visit, site: Path
+    guest: Visit, files: dict[str, bytes]
 ) -> None:
-    pages = {path.name: Page(path.read_text("utf-8")) for path in site.glob("*.html")}
+    pages = {name: Page(text.decode()) for name, text in files.items() if name.endswith(".html")}
     assert len(pages) > 30
     assert {name: page.inside for name, page in pages.items() if page.inside} == {}
     loaded = {urljoin(BASE, each) for page in pages.values() for each in page.loads}
@@ -76,15 +83,14 @@ async def test_every_page_loads_files_of_the_service_and_every_link_is_answered(
 
 @pytest.mark.usefixtures("_served")
 async def test_each_file_is_served_with_its_type_and_the_policy_of_pages(
-    guest: Visit, site: Path
+    guest: Visit, files: dict[str, bytes]
 ) -> None:
-    files = [path for path in site.rglob("*") if path.is_file()]
-    assert {path.suffix for path in files} == set(TYPES)
-    for path in files:
-        address = f"/docs/{path.relative_to(site).as_posix()}"
+    assert {Path(name).suffix for name in files} == set(TYPES)
+    for name, content in files.items():
+        address = f"/docs/{name}"
         reply = await guest.get(address)
-        assert (reply.status_code, reply.content) == (200, path.read_bytes())
-        assert reply.headers["content-type"] == TYPES[path.suffix], address
+        assert (reply.status_code, reply.content) == (200, content)
+        assert reply.headers["content-type"] == TYPES[Path(name).suffix], address
         strict = HEADERS["content-security-policy"]
         policy = reply.headers["content-security-policy"]
         assert policy == strict.replace("img-src 'self'", "img-src 'self' data:")
@@ -94,7 +100,7 @@ async def test_each_file_is_served_with_its_type_and_the_policy_of_pages(
         assert (again.status_code, again.content) == (304, b"")
     head = await guest.http.head("/docs/metrics.html")
     assert (head.status_code, head.content) == (200, b"")
-    assert int(head.headers["content-length"]) == (site / "metrics.html").stat().st_size
+    assert int(head.headers["content-length"]) == len(files["metrics.html"])
 
 
 @pytest.mark.usefixtures("_served")
