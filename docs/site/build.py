@@ -21,7 +21,7 @@ from docs.site.pages import ROOT, copy_pages
 
 TARGET: Final = ROOT / "app" / "dashboard" / "site"
 _UNUSED: Final = (".buildinfo", "objects.inv", "_static/**/*.map")
-"""What Sphinx writes and no page loads."""
+"""Files that Sphinx writes and no page loads."""
 
 
 def build(target: Path) -> int:

@@ -7,6 +7,7 @@ myst_heading_anchors = 4
 html_theme = "furo"
 html_title = "agent-rft"
 html_static_path = ["assets"]
+html_favicon = "assets/icon.svg"
 html_css_files = ["pages.css"]
 html_js_files = ["reference_link.js"]
 html_copy_source = False

@@ -25,6 +25,8 @@ def move_inline(site: Path) -> None:
         up = "../" * (len(page.relative_to(site).parts) - 1)
         text = _INSIDE.sub(lambda match: _to_file(site, up, match), page.read_text("utf-8"))  # noqa: B023 - called at once
         text = _STYLE.sub(r' \g<name>="\g<value>"', text)
+        # Sphinx gives the captions of the navigation no level, without which a heading is not one.
+        text = text.replace(' role="heading"', ' role="heading" aria-level="2"')
         tags = re.sub(r"(?<=>)[^<]+", "", text)
         if left := _LEFT.search(tags):
             raise InlineCodeError(f"{page.name}: {left[0]}")

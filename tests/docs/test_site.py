@@ -33,7 +33,11 @@ def test_every_page_of_the_folder_is_in_the_navigation_under_a_name_of_its_own()
 def test_the_image_has_every_file_that_the_build_reads() -> None:
     image = (ROOT / "Dockerfile").read_text()
     stage = image.partition(" AS pages\n")[2].partition("\nFROM ")[0]
-    copied = [word for line in re.findall(r"^COPY (.+) \S+$", stage, re.M) for word in line.split()]
+    copied = [
+        word
+        for line in re.findall(r"^COPY (.+) \S+$", stage, re.MULTILINE)
+        for word in line.split()
+    ]
     read = [*contents.names(), *(str(path) for path in pages.linked_files())]
     assert len(read) > len(contents.names())
     assert [path for path in read if not path.startswith(tuple(copied))] == []

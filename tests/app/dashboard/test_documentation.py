@@ -19,6 +19,7 @@ TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".png": "image/png",
+    ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
 }
 
@@ -137,7 +138,7 @@ async def test_nothing_beside_the_pages_is_served(guest: Visit, path: str) -> No
     assert "root:" not in reply.text
 
 
-async def test_a_checkout_without_built_pages_says_how_to_build_them(
+async def test_a_checkout_without_built_pages_names_the_command_that_builds_them(
     guest: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     serve(tmp_path / "site", monkeypatch)
