@@ -25,7 +25,11 @@ async def test_a_reader_searches_a_curve_and_opens_the_reference(tab: Tab) -> No
                 found[theme, width] = violations
     assert found == {}
     await tab.open("/docs/search.html?q=staleness")
-    await tab.page.locator("#search-results").get_by_role("link", name="Curves").wait_for()
+    await (
+        tab.page.locator("#search-results")
+        .get_by_role("link", name="Curves", exact=True)
+        .wait_for()
+    )
     await tab.open("/docs/#/Jobs")
     await tab.page.wait_for_url("**/docs/reference/#/Jobs")
     await tab.page.locator("#swagger-ui, .swagger-ui").first.wait_for()

@@ -68,5 +68,6 @@ def test_the_script_that_moves_here_differs_in_its_address_its_key_and_its_model
     exec(script, names)  # noqa: S102 - a page of our own
     with names["client"] as client:
         job = client.fine_tuning.jobs.cancel(names["job"].id)
-    assert (job.model, job.seed, job.method.type) == ("tiny-agent", 42, "reinforcement")
+    assert job.model.startswith("tiny-agent-")
+    assert (job.seed, job.method.type) == (42, "reinforcement")
     assert job.method.reinforcement.tools[0]["headers"] == {"Authorization": "[redacted]"}
