@@ -177,7 +177,9 @@ async def test_the_server_of_the_page_answers_calls_and_grades() -> None:
     assert read_score(found) == (1.0, {"calls": 0.0})
 
 
-def test_the_check_of_signatures_takes_calls_of_the_service_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_check_of_signatures_takes_calls_of_the_service_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     secret = "whsec_" + "c2VjcmV0" * 4
     monkeypatch.setenv("SIGNING_SECRET", secret)
     module: dict[str, Any] = {}
