@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from app.domain.environments.environments import ENVIRONMENTS
@@ -38,7 +39,7 @@ Schema = Mapping[str, Any]
 
 def page() -> str:
     """Returns the text of the page."""
-    graders = [*GRADER_MODELS, AutoGrader]
+    graders: list[type[BaseModel]] = [*GRADER_MODELS, AutoGrader]
     models = [*METHOD_MODELS.values(), *ENVIRONMENTS.values(), *graders]
     _, document = models_json_schema([(model, "validation") for model in models])
     schemas = {name: each for name, each in document["$defs"].items() if each.get("properties")}

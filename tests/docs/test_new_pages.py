@@ -57,6 +57,7 @@ FILES = ("job.json", "train.jsonl", "valid.jsonl", "sample.json")
 
 
 def block(page_name: str, label: str) -> str:
+    found: str
     [found] = [text for name, kind, text in BLOCKS if (name, kind) == (page_name, label)]
     return found
 
