@@ -15,7 +15,7 @@ html_show_sourcelink = False
 html_use_index = False
 html_show_copyright = False
 html_last_updated_fmt = None
-html_theme_options = {"top_of_page_buttons": []}
+html_theme_options: dict[str, list[str]] = {"top_of_page_buttons": []}
 # A block is highlighted where it names a language; the others are plain.
 highlight_language = "none"
 pygments_style = "default"
