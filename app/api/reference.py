@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
 from app.api.support.specification import SpecifiedApp
@@ -41,12 +42,18 @@ async def specification(request: Request) -> Response:
     return Response(content, media_type="application/json")
 
 
-@router.get("/docs")
+@router.get("/docs/reference")
+async def without_slash() -> Response:
+    """Redirects to the page, whose links are relative."""
+    return RedirectResponse("reference/", status_code=307, headers=_HEADERS)
+
+
+@router.get("/docs/reference/")
 async def page(request: Request) -> Response:
     return await _file(request, "index.html")
 
 
-@router.get("/docs/{name}")
+@router.get("/docs/reference/{name}")
 async def asset(request: Request, name: str) -> Response:
     return await _file(request, name)
 

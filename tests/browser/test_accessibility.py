@@ -18,6 +18,8 @@ PICTURES: Final = os.environ.get("DASHBOARD_PICTURES")
 WIDTHS: Final = (1440, 360)
 NO_PAGES: Final = {
     "/assets/{name}",
+    "/docs",
+    "/docs/{path:path}",  # `test_documentation.py` reads them
     "/jobs/{job_id}/stream",
     "/jobs/{job_id}/rollouts/{rollout_id}/raw.json",
 }

@@ -24,7 +24,9 @@ _TOPS = r"(?:app|workers|migrations|openapi|tests|benchmarks|constraints|example
 _PATH = re.compile(rf"(?<![\w./<-])(?P<path>{_TOPS}/[\w./-]*[\w/])(?P<more>[*<{{…]?)")
 _MODULE = re.compile(rf"`(?P<name>{_TOPS}(?:\.\w+){{2,}})(?:\(\))?`")
 _PAGE = re.compile(r"`(?P<path>[\w-]+\.(?:md|toml|yml))`")
-_LINK = re.compile(r"\]\((?P<path>[\w./-]+)(?:#[\w-]*)?\)")
+_LINK = re.compile(
+    r"\]\((?!/)(?P<path>[\w./-]+)(?:#[\w-]*)?\)"
+)  # `/…` is an address of the service
 _NAME = re.compile(r"`(?P<name>[A-Z]\w*[a-z]\w*(?:\.\w+)?|[a-z]\w*_\w+|[a-z]\w*(?=\(\)))(?:\(\))?`")
 _DRAWN = re.compile(rf"(?P<path>{_TOPS}/[\w./-]*\.py) +(?P<name>[a-z]\w*_\w+)\b")
 _NUMBERS = re.compile(

@@ -42,6 +42,7 @@ ROOMS = (
     "openapi",
     "benchmarks",
     "constraints",
+    "docs",
     "examples",
     "tests/support",
     "tests/house",

@@ -17,6 +17,7 @@ ROOMS = (
     "migrations",
     "benchmarks",
     "constraints",
+    "docs",
     "examples",
     "openapi",
     "tests",

@@ -14,8 +14,8 @@ PAGE = Path(app.api.reference.__file__).with_name("reference_page")
 
 
 async def test_the_page_loads_nothing_from_another_host(api: Api) -> None:
-    base = "http://service.test/docs"
-    page = await api.http.get("/docs")
+    base = "http://service.test/docs/reference/"
+    page = await api.http.get("/docs/reference/")
     assert page.status_code == 200
     assert page.headers["content-type"].startswith("text/html")
     named = re.findall(r'(?:src|href)="([^"]+)"', page.text)
@@ -23,10 +23,10 @@ async def test_the_page_loads_nothing_from_another_host(api: Api) -> None:
     assert {address.netloc for address in addresses} == {"service.test"}
     paths = sorted(address.path for address in addresses)
     assert paths == [
-        "/docs/favicon-32x32.png",
-        "/docs/reference.js",
-        "/docs/swagger-ui-bundle.js",
-        "/docs/swagger-ui.css",
+        "/docs/reference/favicon-32x32.png",
+        "/docs/reference/reference.js",
+        "/docs/reference/swagger-ui-bundle.js",
+        "/docs/reference/swagger-ui.css",
         "/openapi.json",
     ]
     kinds = []
@@ -35,19 +35,19 @@ async def test_the_page_loads_nothing_from_another_host(api: Api) -> None:
         assert reply.status_code == 200, path
         kinds.append(reply.headers["content-type"].partition(";")[0])
         if path.startswith("/docs/"):
-            assert reply.content == (PAGE / path.removeprefix("/docs/")).read_bytes()
+            assert reply.content == (PAGE / path.removeprefix("/docs/reference/")).read_bytes()
             again = await api.http.get(path, headers={"if-none-match": reply.headers["etag"]})
             assert (again.status_code, again.content) == (304, b"")
     assert kinds == [
         "image/png", "text/javascript", "text/javascript", "text/css", "application/json",
     ]  # fmt: skip
-    style = (await api.http.get("/docs/swagger-ui.css")).text
+    style = (await api.http.get("/docs/reference/swagger-ui.css")).text
     assert [url for url in re.findall(r"url\(\"?([^)]{5})", style) if url != "data:"] == []
     assert "@import" not in style
 
 
 async def test_the_policy_of_the_page_admits_its_own_files_only(api: Api) -> None:
-    for path in ("/docs", "/docs/reference.js"):
+    for path in ("/docs/reference/", "/docs/reference/reference.js"):
         policy = (await api.http.get(path)).headers["content-security-policy"]
         parts = dict(part.strip().split(" ", 1) for part in policy.split(";"))
         assert parts["default-src"] == "'none'"
@@ -56,8 +56,14 @@ async def test_the_policy_of_the_page_admits_its_own_files_only(api: Api) -> Non
         assert sources <= {"'none'", "'self'", "'unsafe-inline'", "data:"}
 
 
+async def test_the_address_without_a_slash_leads_to_the_page(api: Api) -> None:
+    reply = await api.http.get("/docs/reference")
+    assert (reply.status_code, reply.headers["location"]) == (307, "reference/")
+    assert (await api.http.get("/docs/reference", follow_redirects=True)).status_code == 200
+
+
 async def test_other_names_and_the_old_page_are_not_found(api: Api) -> None:
-    for path in ("/docs/main.py", "/docs/..%2freference.py", "/docs/", "/redoc"):
+    for path in ("/docs/reference/main.py", "/docs/reference/..%2freference.py", "/redoc"):
         reply = await api.http.get(path, headers={"Accept": "application/json"})
         assert reply.status_code == 404, path
         assert reply.json()["error"]["type"] == "invalid_request_error"

@@ -1,0 +1,53 @@
+"""Lists the pages of the site, in the order in which a newcomer reads them."""
+
+from pathlib import PurePosixPath
+from typing import Final
+
+SECTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "First steps": ("docs/quickstart.md", "docs/dashboard.md", "docs/command-line.md"),
+    "Calls and curves": (
+        "docs/bodies.md",
+        "docs/metrics.md",
+        "docs/moving.md",
+        "openapi/DEVIATIONS.md",
+        "docs/api-reference.md",
+    ),
+    "Tools and graders": (
+        "docs/writing-endpoints.md",
+        "docs/graders.md",
+        "docs/mcp-servers.md",
+        "docs/environments.md",
+        "docs/http-environments.md",
+        "docs/tool-loop.md",
+    ),
+    "Training": (
+        "docs/reading-curves.md",
+        "docs/hyperparameters.md",
+        "docs/learning.md",
+        "docs/options.md",
+        "docs/features.md",
+    ),
+    "Models and GPUs": ("docs/gpus.md", "docs/running-models.md", "docs/models.md"),
+    "Running the service": (
+        "docs/operations.md",
+        "docs/upgrade.md",
+        "docs/observability.md",
+        "docs/usage.md",
+        "docs/security.md",
+        "SECURITY.md",
+    ),
+    "The project": ("docs/glossary.md", "docs/architecture.md", "CHANGELOG.md"),
+}
+"""The sections of the navigation, with the files of their pages below the repository's root."""
+
+_NAMES: Final = {"SECURITY.md": "security-promises"}
+"""The names of pages whose files have the name of another page."""
+
+
+def names() -> dict[str, str]:
+    """Returns the name of each page in the site, by its file."""
+    return {
+        path: _NAMES.get(path) or PurePosixPath(path).stem.lower()
+        for pages in SECTIONS.values()
+        for path in pages
+    }
