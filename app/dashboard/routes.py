@@ -6,9 +6,15 @@ from typing import Final
 from fastapi import APIRouter
 
 from app.dashboard import assets, comparisons, jobs, reports, rollouts, sign_in, streams, usage
+from app.dashboard.registry import endpoints
 
-FORMS: Final = re.compile(r"/sign-in|/sign-out|/jobs/[^/]+/(?:pause|resume|cancel)")
+FORMS: Final = re.compile(
+    r"/sign-in|/sign-out|/jobs/[^/]+/(?:pause|resume|cancel)|/endpoints/[^/]+/[^/]+/test"
+)
 """Paths of the forms; all other bodies are JSON or uploads."""
 router = APIRouter(include_in_schema=False)
-for room in (sign_in, comparisons, jobs, reports, rollouts, streams, usage, assets):
+for room in (
+    *(sign_in, comparisons, jobs, reports, rollouts, streams, usage, assets),
+    endpoints,
+):
     router.include_router(room.router)

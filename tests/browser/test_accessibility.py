@@ -8,7 +8,7 @@ from typing import Final, get_args
 from fastapi.routing import APIRoute
 
 from app.dashboard.routes import router
-from tests.support.api.application import Api
+from tests.support.api.application import ENDPOINT, Api
 from tests.support.dashboard.browser import Tab, Theme
 from tests.support.dashboard.scenes import create_job, put_lost, put_points, train
 from tests.support.stack import Database
@@ -31,12 +31,18 @@ async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) 
     train(database, job)
     put_lost(database, job)
     put_points(database, waiting, {("reward/mean", "valid"): [0.25, 0.5]})
+    definition = {"name": "search", "server_url": ENDPOINT}
+    tool = (await api.call("POST", "/v1/tools", json=definition)).json()["id"]
+    exact = {"type": "exact_match", "reference": "{{item.answer}}"}
+    sent = {"name": "exact", "grader": exact}
+    grader = (await api.call("POST", "/v1/graders", json=sent)).json()["id"]
     of_job = [
         *("", "/events", "/report", "/rollouts", "/rows?split=report", "/rows/report/1"),
         *("/rollouts/ro_0_1_0", "/rollouts/lost1", "/rollouts?step=99"),
     ]
     paths = [
         *("/", "/usage", "/?status=running", f"/jobs/{waiting}", "/jobs/never"),
+        *("/endpoints", f"/endpoints/tools/{tool}", f"/endpoints/graders/{grader}"),
         *(f"/jobs/compare?ids={job}&ids={waiting}", *(f"/jobs/{job}{part}" for part in of_job)),
     ]
     await tab.open("/sign-in")
