@@ -5,7 +5,17 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from app.dashboard import assets, comparisons, jobs, reports, rollouts, sign_in, streams, usage
+from app.dashboard import (
+    assets,
+    baselines,
+    comparisons,
+    jobs,
+    reports,
+    rollouts,
+    sign_in,
+    streams,
+    usage,
+)
 from app.dashboard.registry import endpoints
 
 FORMS: Final = re.compile(
@@ -15,6 +25,6 @@ FORMS: Final = re.compile(
 router = APIRouter(include_in_schema=False)
 for room in (
     *(sign_in, comparisons, jobs, reports, rollouts, streams, usage, assets),
-    endpoints,
+    *(baselines, endpoints),
 ):
     router.include_router(room.router)

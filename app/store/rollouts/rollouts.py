@@ -102,6 +102,9 @@ class RolloutStore:
             func.count(Table.reward).label("graded"),
             func.avg(Table.reward).label("reward"),
             func.avg(Table.tool_calls).filter(Table.reward.is_not(None)).label("tool_calls"),
+            func.stddev_pop(Table.reward).label("deviation"),
+            func.min(Table.reward).label("lowest"),
+            func.max(Table.reward).label("highest"),
         ).where(Table.job_id == job_id, Table.split == split)
         if steps is not None:
             query = query.where(Table.step.in_(steps))
@@ -117,6 +120,9 @@ class RolloutStore:
                 graded=row.graded,
                 reward=row.reward,
                 tool_calls=None if row.tool_calls is None else float(row.tool_calls),
+                deviation=row.deviation,
+                lowest=row.lowest,
+                highest=row.highest,
             )
             for row in rows
         ]

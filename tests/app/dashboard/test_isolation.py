@@ -12,7 +12,7 @@ async def test_pages_of_another_project_are_not_found(
     job = await create_job(api, suffix="secret-suffix")
     train(database, job)
     pages = [
-        *("", "/events", "/report", "/rollouts", "/rows", "/rows/report/1"),
+        *("", "/events", "/report", "/rollouts", "/rows", "/rows/report/1", "/baseline"),
         *("/rollouts/ro_0_1_0", "/rollouts/ro_0_1_0/raw.json"),
     ]
     async with visiting(api.http) as stranger:

@@ -7,7 +7,10 @@ from app.domain.rollouts.rollouts import RowMean
 
 
 def _mean(step: int, reward: float) -> RowMean:
-    return RowMean(prompt_index=0, step=step, rollouts=3, graded=3, reward=reward, tool_calls=0.0)
+    return RowMean(
+        prompt_index=0, step=step, rollouts=3, graded=3, reward=reward, tool_calls=0.0,
+        deviation=0.0, lowest=reward, highest=reward,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
