@@ -71,6 +71,10 @@ class RowMean:
     """Lowest reward."""
     highest: float | None
     """Highest reward."""
+    completion_tokens: float | None
+    """Mean over graded rollouts."""
+    duration_s: float | None
+    """Mean over graded rollouts, from the first turn to the score."""
 
 
 @dataclass(frozen=True, slots=True)
