@@ -10,6 +10,7 @@ from app.dashboard import (
     baselines,
     comparisons,
     jobs,
+    models,
     reports,
     rollouts,
     sign_in,
@@ -19,12 +20,12 @@ from app.dashboard import (
 from app.dashboard.registry import endpoints
 
 FORMS: Final = re.compile(
-    r"/sign-in|/sign-out|/jobs/[^/]+/(?:pause|resume|cancel)|/endpoints/[^/]+/[^/]+/test"
+    r"/sign-in|/sign-out|/jobs/[^/]+/(?:pause|resume|cancel)|/endpoints/[^/]+/[^/]+/test|/models/ask"
 )
 """Paths of the forms; all other bodies are JSON or uploads."""
 router = APIRouter(include_in_schema=False)
 for room in (
     *(sign_in, comparisons, jobs, reports, rollouts, streams, usage, assets),
-    *(baselines, endpoints),
+    *(baselines, models, endpoints),
 ):
     router.include_router(room.router)

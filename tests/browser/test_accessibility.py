@@ -51,7 +51,7 @@ async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) 
     ]
     paths = [
         *("/", "/usage", "/?status=running", f"/jobs/{waiting}", "/jobs/never"),
-        *("/endpoints", f"/endpoints/tools/{tool}", f"/endpoints/graders/{grader}"),
+        *("/models", "/endpoints", f"/endpoints/tools/{tool}", f"/endpoints/graders/{grader}"),
         *(f"/jobs/compare?ids={job}&ids={waiting}", *(f"/jobs/{job}{part}" for part in of_job)),
     ]
     await tab.open("/sign-in")

@@ -23,7 +23,8 @@ async def shown(api: Api, database: Database) -> list[str]:
     return [
         "/", "/sign-in", f"/jobs/{job}", f"/jobs/{job}/rollouts", f"/jobs/{job}/report",
         f"/jobs/{job}/events", f"/jobs/{job}/rollouts/ro_0_1_0", f"/jobs/{job}/rows/report/1",
-        "/usage", f"/jobs/{job}/baseline", "/endpoints", f"/endpoints/tools/{tool}", "/jobs/never",
+        "/usage", f"/jobs/{job}/baseline", "/models", "/endpoints",
+        f"/endpoints/tools/{tool}", "/jobs/never",
     ]  # fmt: skip
 
 
