@@ -20,7 +20,7 @@ _HOTTEST: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlaygroundForm:
     """A form of the playground; `None` for a value that is not a number."""
 
     models: tuple[str, str]
@@ -40,7 +40,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ModelAnswer:
     """A model's answer, or the reason why there is none."""
 
     model: str
@@ -60,13 +60,13 @@ async def models_page(visitor: SignedIn, model: str | None = None) -> Response:
     chosen = next((one for one in found if one.name == model), found[-1])
     tuned = chosen.tuned
     other = tuned.base_model if tuned is not None and tuned.base_model in names else names[0]
-    return await _shown(visitor, Asked((other, chosen.name), ""), ())
+    return await _shown(visitor, PlaygroundForm((other, chosen.name), ""), ())
 
 
 @router.post("/models/ask")
 async def ask(visitor: SignedIn, form: OwnForm) -> Response:
     """Asks two models the same, at the same time, and shows both answers."""
-    asked = Asked(
+    asked = PlaygroundForm(
         (form.get("first", ""), form.get("second", "")),
         form.get("prompt", ""),
         form.get("max_tokens", ""),
@@ -79,14 +79,14 @@ async def ask(visitor: SignedIn, form: OwnForm) -> Response:
     return await _shown(visitor, asked, answers)
 
 
-async def _answer(visitor: Visitor, body: dict[str, Any]) -> Answered:
+async def _answer(visitor: Visitor, body: dict[str, Any]) -> ModelAnswer:
     try:
         reply = await visitor.services.completions().chat(body)
     except RequestError as error:
-        return Answered(body["model"], error=error.message)
+        return ModelAnswer(body["model"], error=error.message)
     choice = reply["choices"][0]
     message = choice["message"]
-    return Answered(
+    return ModelAnswer(
         body["model"],
         message.get("content") or "",
         message.get("reasoning") or message.get("reasoning_content") or "",
@@ -96,7 +96,9 @@ async def _answer(visitor: Visitor, body: dict[str, Any]) -> Answered:
     )
 
 
-async def _shown(visitor: Visitor, asked: Asked, answers: Sequence[Answered]) -> Response:
+async def _shown(
+    visitor: Visitor, asked: PlaygroundForm, answers: Sequence[ModelAnswer]
+) -> Response:
     found = await visitor.services.models().all()
     tuned = [one.tuned for one in found if one.tuned is not None]
     newest = sorted(tuned, key=lambda one: (-one.created_at, -one.step))

@@ -8,7 +8,6 @@ from app.domain.documents.walk import FieldKind, Models, walk_fields
 from app.domain.environments.http import HttpEnvironmentSpec
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.jobs.jobs import Job
-from app.domain.methods.stored import StoredReinforcementMethod
 from app.domain.registry.registered_objects import Noun, RegisteredVersion
 from app.domain.rollouts import metrics as names
 from app.domain.tools.tools import ToolSpec
@@ -85,8 +84,6 @@ def _addresses(models: Models, definition: Any) -> Iterator[str]:
 
 
 def _uses(job: Job, registered: RegisteredVersion) -> bool:
-    if not isinstance(job.method, StoredReinforcementMethod):
-        return False
     used = list(_definitions(job.method.options, registered))
     if any(one.get("id") == registered.id for one in used):
         return True

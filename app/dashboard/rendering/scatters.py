@@ -68,8 +68,8 @@ class Scatter:
         across, up = self._axis_x, self._axis_y
         dots = [
             Dot(
-                across.place(x),
-                up.place(y),
+                across.position(x),
+                up.position(y),
                 round(min(_LARGEST, _SMALLEST * sqrt(len(spots))), 1),
                 _names(spots),
                 spots[0].href,
@@ -109,7 +109,7 @@ class _Axis:
         low, high = min(0.0, *values), max(0.0, *values)
         return cls(low, high if high > low else low + 1.0, begin, end)
 
-    def place(self, value: float) -> float:
+    def position(self, value: float) -> float:
         span = (self.high - self.low) * (1 + 2 * _MARGIN)
         share = (value - self.low) / span + _MARGIN / (1 + 2 * _MARGIN)
         return round(self.begin + share * (self.end - self.begin), 1)
@@ -117,7 +117,7 @@ class _Axis:
     @property
     def marks(self) -> list[Mark]:
         """The two ends, and 0."""
-        return [Mark(self.place(value), value) for value in sorted({self.low, 0.0, self.high})]
+        return [Mark(self.position(value), value) for value in sorted({self.low, 0.0, self.high})]
 
 
 def _names(spots: Sequence[Spot]) -> str:

@@ -182,7 +182,7 @@ async def test_a_grader_is_tried_on_an_answer(scene: Scene) -> None:
     assert len(scene.customer.scored) == 1
 
 
-async def test_a_grader_that_fails_says_why(scene: Scene) -> None:
+async def test_a_grader_that_fails_reports_the_reason(scene: Scene) -> None:
     url = scene.server.url("/grader")
     one = await scene.register("graders", name="own", grader={"type": "endpoint", "url": url})
     scene.server.script = lambda _: Reply(status=404, json={"error": "none"})
@@ -210,7 +210,7 @@ async def test_the_test_of_an_imported_tool_lists_its_server(database: Database)
             assert "MCP server records" in (await visit.get("/endpoints")).text
 
 
-async def test_a_list_goes_on_behind_its_last_one(scene: Scene) -> None:
+async def test_a_list_continues_behind_its_last_one(scene: Scene) -> None:
     for number in range(51):
         await scene.register("tools", name=f"t{number}", server_url=scene.server.url())
     first = (await scene.visit.get("/endpoints?kind=tools")).text
