@@ -1,6 +1,5 @@
 """Routes of pages over many curves or rows: jobs side by side, and a job's rows by pass rate."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, assert_never
@@ -10,6 +9,7 @@ from pydantic import Field
 
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.chart_tables import Chart, Line
+from app.dashboard.rendering.job_labels import job_labels
 from app.dashboard.rendering.pages import page
 from app.dashboard.rendering.standings import LISTED, Standing, standing
 from app.dashboard.visitors import SignedIn
@@ -62,7 +62,7 @@ async def compare_page(
         _outcome(job, s) for job in jobs for _, s in _SIDES
     }
     packed = [await visitor.services.metrics().packed(job.id, sorted(wanted)) for job in jobs]
-    labels = _labels(jobs)
+    labels = job_labels(jobs)
 
     def made() -> Response:
         curves = [_read(one) for one in packed]
@@ -84,12 +84,6 @@ async def compare_page(
 def _others(chosen: Sequence[str], left_out: str) -> str:
     others = [one for one in chosen if one != left_out]
     return ",".join(others) if len(others) > 1 else ""
-
-
-def _labels(jobs: Sequence[Job]) -> list[str]:
-    """Returns the suffix of each job, or its id where it has none or shares it."""
-    counts = Counter(job.suffix for job in jobs)
-    return [job.suffix if job.suffix and counts[job.suffix] == 1 else job.id for job in jobs]
 
 
 def _outcome(job: Job, split: Split) -> str:

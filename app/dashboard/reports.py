@@ -1,17 +1,17 @@
 """Route of a job's paired report: base against tuned, over all rows and row by row."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any, Final
 
 from fastapi import APIRouter, Response
 
 from app.dashboard.refusals import PageRoute
+from app.dashboard.rendering.changes import cost_changes, most_changed, pairs_of, quadrant
 from app.dashboard.rendering.pages import page
-from app.dashboard.visitors import SignedIn
+from app.dashboard.rendering.transcripts import answer
+from app.dashboard.visitors import SignedIn, Visitor
 from app.domain.ids import REPORT, Split
-from app.domain.jobs.curves.gains import difference
-from app.domain.rollouts.rollouts import RowMean
+from app.domain.rollouts.rollouts import RolloutFilter
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _COMPARISONS: Final = {
@@ -28,27 +28,6 @@ _ABSENT: Final = dict.fromkeys(("start_mean", "tuned_mean", "difference", "diffe
 _FALLBACK: Final[Split] = "valid"
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """One held-out row before and after training."""
-
-    row: int
-    before: RowMean
-    after: RowMean
-
-    @property
-    def difference(self) -> float | None:
-        if self.before.reward is None or self.after.reward is None:
-            return None
-        return difference(self.before.reward, self.after.reward)
-
-    @property
-    def outcome(self) -> str:
-        if self.difference is None:
-            return "lost"
-        return "win" if self.difference > 0 else "loss" if self.difference < 0 else "tie"
-
-
 @router.get("/jobs/{job_id}/report")
 async def report_page(job_id: str, visitor: SignedIn) -> Response:
     """Shows the report. Answers 404, with the reason, for a job that has none."""
@@ -60,6 +39,13 @@ async def report_page(job_id: str, visitor: SignedIn) -> Response:
     if not means:
         split = _FALLBACK
         means = await visitor.services.rollouts().row_means(job_id, split, steps=steps)
+    pairs = pairs_of(means, report["step"])
+    # Rewards of a judge that saw each model apart are on no common scale.
+    compared = [] if report.get("judged_apart") else pairs
+    answers = [
+        (pair, [await _answer(visitor, job_id, split, step, pair.row) for step in steps])
+        for pair in most_changed(compared)
+    ]
     return await visitor.on_thread(
         lambda: page(
             "report.html",
@@ -67,10 +53,26 @@ async def report_page(job_id: str, visitor: SignedIn) -> Response:
             job=job,
             report=report,
             comparisons=list(_comparisons(report)),
-            pairs=_pairs(means, report["step"]),
+            costs=list(cost_changes(pairs)),
+            chart=quadrant(job_id, split, compared, tuned_step=report["step"]),
+            answers=answers,
+            pairs=pairs,
             split=split,
         )
     )
+
+
+async def _answer(visitor: Visitor, job_id: str, split: Split, step: int, row: int) -> str:
+    """Returns the answer of the first graded rollout of a row."""
+    rows, _ = await visitor.services.rollouts().page(
+        job_id,
+        RolloutFilter(split=split, step=step, prompt_index=row, failed=False),
+        after=None,
+        limit=1,
+        order_by="step",
+        descending=False,
+    )
+    return answer(rows[0]) if rows else ""
 
 
 def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -91,15 +93,3 @@ def _part_of(compared: dict[str, Any], report: dict[str, Any]) -> str:
     """Returns the number of rows on which a component is compared, if not all of them."""
     rows = compared.get("rows")
     return "" if rows is None or rows == report["rows"] else f" ({rows} of {report['rows']} rows)"
-
-
-def _pairs(means: Sequence[RowMean], tuned_step: int) -> list[Pair]:
-    """Returns the rows that were sampled before and after, the greatest loss first."""
-    by_row_and_step = {(mean.prompt_index, mean.step): mean for mean in means}
-    rows = sorted({mean.prompt_index for mean in means})
-    pairs = [
-        Pair(row, by_row_and_step[row, 0], by_row_and_step[row, tuned_step])
-        for row in rows
-        if (row, 0) in by_row_and_step and (row, tuned_step) in by_row_and_step
-    ]
-    return sorted(pairs, key=lambda pair: (pair.difference is None, pair.difference or 0.0))

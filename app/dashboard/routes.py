@@ -7,18 +7,26 @@ from fastapi import APIRouter
 
 from app.dashboard import (
     assets,
+    baselines,
     comparisons,
     documentation,
     jobs,
+    models,
     reports,
     rollouts,
     sign_in,
     streams,
     usage,
 )
+from app.dashboard.registry import endpoints
 
-FORMS: Final = re.compile(r"/sign-in|/sign-out|/jobs/[^/]+/(?:pause|resume|cancel)")
+FORMS: Final = re.compile(
+    r"/sign-in|/sign-out|/jobs/[^/]+/(?:pause|resume|cancel)|/endpoints/[^/]+/[^/]+/test|/models/ask"
+)
 """Paths of the forms; all other bodies are JSON or uploads."""
 router = APIRouter(include_in_schema=False)
-for room in (sign_in, comparisons, jobs, reports, rollouts, streams, usage, assets, documentation):
+for room in (
+    *(sign_in, comparisons, jobs, reports, rollouts, streams, usage, assets, documentation),
+    *(baselines, models, endpoints),
+):
     router.include_router(room.router)

@@ -8,9 +8,9 @@ from typing import Final, get_args
 from fastapi.routing import APIRoute
 
 from app.dashboard.routes import router
-from tests.support.api.application import Api
+from tests.support.api.application import ENDPOINT, Api
 from tests.support.dashboard.browser import Tab, Theme
-from tests.support.dashboard.scenes import create_job, put_lost, put_points, train
+from tests.support.dashboard.scenes import create_job, put_baseline, put_lost, put_points, train
 from tests.support.stack import Database
 
 PICTURES: Final = os.environ.get("DASHBOARD_PICTURES")
@@ -32,13 +32,28 @@ async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) 
     job, waiting = await create_job(api, suffix="rivers"), await create_job(api)
     train(database, job)
     put_lost(database, job)
+    put_baseline(database, job)
     put_points(database, waiting, {("reward/mean", "valid"): [0.25, 0.5]})
+    definition = {"name": "search", "server_url": ENDPOINT}
+    tool = (await api.call("POST", "/v1/tools", json=definition)).json()["id"]
+    exact = {"type": "exact_match", "reference": "{{item.answer}}"}
+    sent = {"name": "exact", "grader": exact}
+    grader = (await api.call("POST", "/v1/graders", json=sent)).json()["id"]
     of_job = [
-        *("", "/events", "/report", "/rollouts", "/rows?split=report", "/rows/report/1"),
+        *(
+            "",
+            "/events",
+            "/report",
+            "/rollouts",
+            "/rows?split=report",
+            "/rows/report/1",
+            "/baseline",
+        ),
         *("/rollouts/ro_0_1_0", "/rollouts/lost1", "/rollouts?step=99"),
     ]
     paths = [
         *("/", "/usage", "/?status=running", f"/jobs/{waiting}", "/jobs/never"),
+        *("/models", "/endpoints", f"/endpoints/tools/{tool}", f"/endpoints/graders/{grader}"),
         *(f"/jobs/compare?ids={job}&ids={waiting}", *(f"/jobs/{job}{part}" for part in of_job)),
     ]
     await tab.open("/sign-in")

@@ -65,6 +65,16 @@ class RowMean:
     """Mean over graded rollouts; `None` when all were lost."""
     tool_calls: float | None
     """Mean over graded rollouts."""
+    deviation: float | None
+    """Standard deviation of the graded rewards around their mean."""
+    lowest: float | None
+    """Lowest reward."""
+    highest: float | None
+    """Highest reward."""
+    completion_tokens: float | None
+    """Mean over graded rollouts."""
+    duration_s: float | None
+    """Mean over graded rollouts, from the first turn to the score."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, astuple, fields
+from decimal import Decimal
 from typing import Any, Final
 
 from sqlalchemy import Text, cast, func, insert, select, tuple_
@@ -95,13 +96,19 @@ class RolloutStore:
         prompt_index: int | None = None,
     ) -> list[RowMean]:
         """Returns means by row and step, of all steps and rows unless some are named."""
+        is_graded = Table.reward.is_not(None)
         query = select(
             Table.prompt_index,
             Table.step,
             func.count().label("rollouts"),
             func.count(Table.reward).label("graded"),
             func.avg(Table.reward).label("reward"),
-            func.avg(Table.tool_calls).filter(Table.reward.is_not(None)).label("tool_calls"),
+            func.avg(Table.tool_calls).filter(is_graded).label("tool_calls"),
+            func.stddev_pop(Table.reward).label("deviation"),
+            func.min(Table.reward).label("lowest"),
+            func.max(Table.reward).label("highest"),
+            func.avg(Table.completion_tokens).filter(is_graded).label("completion_tokens"),
+            func.avg(Table.finished_at - Table.started_at).filter(is_graded).label("duration_s"),
         ).where(Table.job_id == job_id, Table.split == split)
         if steps is not None:
             query = query.where(Table.step.in_(steps))
@@ -116,7 +123,12 @@ class RolloutStore:
                 rollouts=row.rollouts,
                 graded=row.graded,
                 reward=row.reward,
-                tool_calls=None if row.tool_calls is None else float(row.tool_calls),
+                tool_calls=_as_float(row.tool_calls),
+                deviation=row.deviation,
+                lowest=row.lowest,
+                highest=row.highest,
+                completion_tokens=_as_float(row.completion_tokens),
+                duration_s=row.duration_s,
             )
             for row in rows
         ]
@@ -135,6 +147,11 @@ class RolloutStore:
             .order_by(*row_key)
         )
         return [PassCount(*row) for row in await self._session.execute(query)]
+
+
+def _as_float(mean: Decimal | None) -> float | None:
+    """Converts the mean of whole numbers, which the database returns as a decimal."""
+    return None if mean is None else float(mean)
 
 
 def _conditions(where: RolloutFilter) -> list[ColumnElement[bool]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import app.dashboard
-from tests.support.api.application import Api
+from tests.support.api.application import ENDPOINT, Api
 from tests.support.dashboard.scenes import create_job, put_points, train
 from tests.support.dashboard.visits import Markup, Visit
 from tests.support.stack import Database
@@ -18,10 +18,13 @@ HEAVIEST = 150_000
 async def shown(api: Api, database: Database) -> list[str]:
     job = await create_job(api)
     train(database, job)
+    definition = {"name": "search", "server_url": ENDPOINT}
+    tool = (await api.call("POST", "/v1/tools", json=definition)).json()["id"]
     return [
         "/", "/sign-in", f"/jobs/{job}", f"/jobs/{job}/rollouts", f"/jobs/{job}/report",
         f"/jobs/{job}/events", f"/jobs/{job}/rollouts/ro_0_1_0", f"/jobs/{job}/rows/report/1",
-        "/usage", "/jobs/never",
+        "/usage", f"/jobs/{job}/baseline", "/models", "/endpoints",
+        f"/endpoints/tools/{tool}", "/jobs/never",
     ]  # fmt: skip
 
 

@@ -2,12 +2,15 @@
 
 import pytest
 
-from app.dashboard.reports import Pair
+from app.dashboard.rendering.changes import Pair
 from app.domain.rollouts.rollouts import RowMean
 
 
 def _mean(step: int, reward: float) -> RowMean:
-    return RowMean(prompt_index=0, step=step, rollouts=3, graded=3, reward=reward, tool_calls=0.0)
+    return RowMean(
+        prompt_index=0, step=step, rollouts=3, graded=3, reward=reward, tool_calls=0.0,
+        deviation=0.0, lowest=reward, highest=reward, completion_tokens=7.0, duration_s=2.5,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

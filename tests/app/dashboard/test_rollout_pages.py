@@ -40,8 +40,8 @@ async def test_the_report_compares_in_all_and_row_by_row(visit: Visit, job: str)
         ["format (2 of 4 rows)", "0.125", "0.875", "+0.75", "too few rows"],
     ]
     assert rows_of(page, "Rows")[1:] == [
-        ["0", "0.5", "0.5", "±0", "tie", "1", "1"],
-        *([str(row), "0", "1", "+1", "win", "1", "1"] for row in (1, 2, 3)),
+        ["0", "0.5", "0.5", "±0", "tie", "1", "1", "±0"],
+        *([str(row), "0", "1", "+1", "win", "1", "1", "±0"] for row in (1, 2, 3)),
     ]
 
 

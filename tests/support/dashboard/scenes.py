@@ -142,6 +142,30 @@ def put_lost(database: Database, job: str) -> None:
         )  # fmt: skip
 
 
+BASELINE: dict[int, tuple[float | None, ...]] = {
+    0: (0.0, 0.0, 0.0, 0.0),
+    1: (0.0, 1.0, 0.0, 0.0),
+    2: (1.0, 1.0, 1.0, 1.0),
+    3: (0.0, 1.0, 1.0, None),
+    4: (None, None, None, None),
+}
+"""Rewards of four samples by row, before training; `None` was lost."""
+
+
+def put_baseline(
+    database: Database, job: str, rewards: dict[int, tuple[float | None, ...]] | None = None
+) -> None:
+    """Stores the rollouts of a validation before training."""
+    for row, samples in (BASELINE if rewards is None else rewards).items():
+        for sample, reward in enumerate(samples):
+            lost = {"failure_class": "tool_timeout", "failure_message": "search: no answer"}
+            put_rollout(
+                database, job, f"base{row}_{sample}_{job}", split="valid", step=0,
+                prompt_index=row, sample_index=sample, reward=reward,
+                trace=trace("Which river?", "Nile"), **(lost if reward is None else {}),
+            )  # fmt: skip
+
+
 def train(database: Database, job: str) -> None:
     """Gives a job twelve steps of curves, rollouts of two validations, a report and its end."""
     rising = [0.1 + 0.05 * step for step in range(1, STEPS + 1)]

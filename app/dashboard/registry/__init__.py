@@ -1,0 +1,1 @@
+"""Pages of registered objects: tools, graders and environments with their tests."""

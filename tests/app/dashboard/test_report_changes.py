@@ -1,0 +1,77 @@
+"""The report's page: the quadrant, the answers that changed most, the change of tokens and time."""
+
+import json
+
+from tests.support.api.application import Api
+from tests.support.dashboard.scenes import (
+    HOSTILE,
+    STEPS,
+    create_job,
+    end,
+    execute,
+    put_rollout,
+    trace,
+)
+from tests.support.dashboard.visits import Markup, Visit, rows_of, texts_of
+from tests.support.stack import Database
+
+REWARDS = (0.0, 0.1, 0.2, 0.25, 0.4, -0.5, -0.6, 0.7, 0.8, 0.9, 1.0, 0.15)
+"""Change of the reward by row: row 0 stays the same, row 1 changes least."""
+
+
+async def trained(api: Api, database: Database) -> str:
+    """Returns a job whose tuned model calls one tool more in row 9 and later, one less before."""
+    job = await create_job(api)
+    for row, change in enumerate(REWARDS):
+        for step, reward, calls in ((0, 1.0, 2), (STEPS, 1.0 + change, 1 if row < 9 else 3)):
+            put_rollout(
+                database, job, f"ro_{step}_{row}", split="report", step=step, prompt_index=row,
+                reward=reward, tool_calls=calls, completion_tokens=30 if step else 40 + row,
+                finished_at=12.0 if step else 14.0, trace=trace("Q", f"{row} at {step}: {HOSTILE}"),
+            )  # fmt: skip
+    end(database, job)
+    return job
+
+
+async def test_the_report_shows_what_changed_and_what_it_cost(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    job = await trained(api, database)
+    page = (await visit.get(f"/jobs/{job}/report")).text
+    tokens, seconds = rows_of(page, "Tokens and time")[1:]
+    assert tokens[:4] == ["Completion tokens", "45.5", "30", "−15.5"]
+    # 15.5 less and more 2.201 times 3.606/sqrt(12).
+    assert tokens[4] == "−17.79 to −13.21"
+    assert seconds == ["Seconds of a rollout", "4", "2", "−2", "−2 to −2"]
+    changed = rows_of(page, "Answers that changed most")[1:]
+    assert [(row[0], row[1]) for row in changed] == [
+        ("10", "+1"), ("9", "+0.9"), ("8", "+0.8"), ("7", "+0.7"), ("6", "−0.6"), ("5", "−0.5"),
+        ("4", "+0.4"), ("3", "+0.25"), ("2", "+0.2"), ("11", "+0.15"),
+    ]  # fmt: skip
+    assert changed[0][2].startswith("10 at 0: <script>")
+    assert changed[0][3].startswith(f"10 at {STEPS}: <script>")
+    assert Markup(page).inline == []
+    assert (
+        "6 rows with a higher reward and fewer calls, 3 rows with a higher reward and more" in page
+    )
+    assert "2 rows with a lower reward and fewer calls, 0 rows with a lower reward and more" in page
+    assert sorted(texts_of(page, "title")[1:]) == sorted(f"Row {row}" for row in range(12))
+    dots = [part for part in page.split("<a ") if "<circle" in part]
+    assert len(dots) == 12
+    (worst,) = [dot for dot in dots if "Row 6<" in dot]
+    assert f'href="/jobs/{job}/rows/report/6?before=0&amp;now={STEPS}"' in worst
+    # The lowest change of both: the left and the lower end, with a margin.
+    assert 'cx="60.4" cy="205.0"' in worst
+
+
+async def test_rewards_on_no_common_scale_are_not_compared(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    job = await trained(api, database)
+    part = json.dumps({"judged_apart": ["grader"]})
+    execute(database, "UPDATE reports SET report = report || %s::jsonb", (part,))
+    page = (await visit.get(f"/jobs/{job}/report")).text
+    assert "<circle" not in page
+    assert "Answers that changed most" not in page
+    assert len(rows_of(page, "Rows")) == 1 + len(REWARDS)
+    assert len(rows_of(page, "Tokens and time")) == 3
