@@ -9,7 +9,7 @@ from pydantic import Field
 from app.domain.models.models import BaseModelSpec
 from app.settings.sources import Sources
 
-DEFAULT_MODEL = "tiny-agent-2026-11-21"
+DEFAULT_MODEL = "tiny-agent-2026-11-23"
 
 
 def shipped_model_dir() -> Path:

@@ -12881,7 +12881,7 @@ export interface operations {
                      * @example {
                      *       "object": "fine_tuning.job.validation",
                      *       "valid": false,
-                     *       "model": "tiny-agent-2026-11-21",
+                     *       "model": "tiny-agent-2026-11-23",
                      *       "method": "reinforcement",
                      *       "errors": [
                      *         {
@@ -13189,7 +13189,7 @@ export interface operations {
                      *       "id": "ftjob-5f0b6f6f4b0a4f0f",
                      *       "object": "fine_tuning.job",
                      *       "created_at": 1795332000,
-                     *       "model": "tiny-agent-2026-11-21",
+                     *       "model": "tiny-agent-2026-11-23",
                      *       "fine_tuned_model": null,
                      *       "finished_at": null,
                      *       "organization_id": "org-4c1d",
@@ -13372,8 +13372,8 @@ export interface operations {
                      *       "id": "ftjob-5f0b6f6f4b0a4f0f",
                      *       "object": "fine_tuning.job",
                      *       "created_at": 1795332000,
-                     *       "model": "tiny-agent-2026-11-21",
-                     *       "fine_tuned_model": "ft:tiny-agent-2026-11-21:acme:records:8f0c2a1b",
+                     *       "model": "tiny-agent-2026-11-23",
+                     *       "fine_tuned_model": "ft:tiny-agent-2026-11-23:acme:records:8f0c2a1b",
                      *       "finished_at": 1795332061,
                      *       "organization_id": "org-4c1d",
                      *       "result_files": [
@@ -14191,7 +14191,7 @@ export interface operations {
                      *           "id": "ftckpt-20ab",
                      *           "object": "fine_tuning.job.checkpoint",
                      *           "created_at": 1795332060,
-                     *           "fine_tuned_model_checkpoint": "ft:tiny-agent-2026-11-21:acme:records:8f0c2a1b",
+                     *           "fine_tuned_model_checkpoint": "ft:tiny-agent-2026-11-23:acme:records:8f0c2a1b",
                      *           "fine_tuning_job_id": "ftjob-5f0b6f6f4b0a4f0f",
                      *           "step_number": 20,
                      *           "metrics": {
@@ -15404,8 +15404,8 @@ export interface operations {
                      *       "object": "fine_tuning.job.report",
                      *       "job_id": "ftjob-5f0b6f6f4b0a4f0f",
                      *       "method": "reinforcement",
-                     *       "base_model": "tiny-agent-2026-11-21",
-                     *       "start_model": "tiny-agent-2026-11-21",
+                     *       "base_model": "tiny-agent-2026-11-23",
+                     *       "start_model": "tiny-agent-2026-11-23",
                      *       "step": 20,
                      *       "ended_early": null,
                      *       "rows": 40,
@@ -21207,7 +21207,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "model": "ft:tiny-agent-2026-11-21:acme:records:8f0c2a1b",
+                 *       "model": "ft:tiny-agent-2026-11-23:acme:records:8f0c2a1b",
                  *       "messages": [
                  *         {
                  *           "role": "user",
@@ -21253,7 +21253,7 @@ export interface operations {
                      *       "id": "chatcmpl-8d1c2b",
                      *       "object": "chat.completion",
                      *       "created": 1795332100,
-                     *       "model": "ft:tiny-agent-2026-11-21:acme:records:8f0c2a1b",
+                     *       "model": "ft:tiny-agent-2026-11-23:acme:records:8f0c2a1b",
                      *       "choices": [
                      *         {
                      *           "index": 0,

@@ -112,7 +112,7 @@ def test_a_download_is_a_checked_directory_whose_path_is_printed(
 @pytest.mark.parametrize(
     ("name", "environment", "code", "reported"),
     [
-        (BASE, {}, 18, "answered 400: 'tiny-agent-2026-11-21' is a base model, which has no"),
+        (BASE, {}, 18, "answered 400: 'tiny-agent-2026-11-23' is a base model, which has no"),
         ("ft:nothing", {}, 17, "answered 404: The model 'ft:nothing' does not exist"),
         ("x", {"AGENT_RFT_API_KEY": "art_project_wrong"}, 16, "Check --api-key or AGENT_RFT_"),
         ("x", {"AGENT_RFT_API_KEY": ""}, 2, "no key is given: pass --api-key or set"),

@@ -8,7 +8,7 @@ from openai import BadRequestError, NotFoundError, OpenAI, PermissionDeniedError
 from tests.support.contract.service import Service
 from tests.support.contract.siblings import SiblingProject
 
-MODEL = "ft:tiny-agent-2026-11-21:first:shared:abcd1234"
+MODEL = "ft:tiny-agent-2026-11-23:first:shared:abcd1234"
 SLASHED = "ft:hub/base:first::slash123:ckpt-step-3"
 
 

@@ -68,7 +68,7 @@ def test_the_downloaded_files_are_stock_peft_and_name_no_path(
         "manifest.json",
     ]
     config = json.loads((adapter / "adapter_config.json").read_text())
-    assert config["base_model_name_or_path"] == "tiny-agent-2026-11-21"
+    assert config["base_model_name_or_path"] == "tiny-agent-2026-11-23"
     assert config["peft_type"] == "LORA"
     assert str(live.data_dir) not in "".join(
         file.read_text() for file in adapter.iterdir() if file.suffix != ".safetensors"

@@ -34,7 +34,7 @@ def test_each_validation_is_a_run_with_the_ledgers_own_numbers(
     runs, steps = list(client.evals.runs.list(of.id)), (0, EVAL_INTERVAL, STEPS)
     assert [run.name for run in runs] == [f"Step {step}" for step in steps]
     assert [run.model for run in runs] == [
-        "tiny-agent-2026-11-21",
+        "tiny-agent-2026-11-23",
         f"{job.fine_tuned_model}:ckpt-step-{EVAL_INTERVAL}",
         f"{job.fine_tuned_model}:ckpt-step-{STEPS}",
     ]

@@ -13,7 +13,7 @@ from tests.support.installation import REPOSITORY, Installation
 from tests.support.node_client import installed_client
 from tests.support.patience import PATIENCE_S
 
-_MODEL = r"ft:tiny-agent-2026-11-21:\S+"
+_MODEL = r"ft:tiny-agent-2026-11-23:\S+"
 
 
 def test_the_script_with_the_generated_client(live: Installation, endpoints: Endpoints) -> None:

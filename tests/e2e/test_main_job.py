@@ -45,7 +45,7 @@ def test_the_created_job_has_the_hosted_shape(finished: FinishedJob) -> None:
     assert created["status"] == "validating_files"
     assert created["error"] == {}
     assert created["result_files"] == created["integrations"] == []
-    assert created["model"] == "tiny-agent-2026-11-21"
+    assert created["model"] == "tiny-agent-2026-11-23"
     assert created["hyperparameters"] is None
     assert created["method"]["reinforcement"]["hyperparameters"]["n_epochs"] == 1
     assert created["method"]["reinforcement"]["response_format"] is None
@@ -53,7 +53,7 @@ def test_the_created_job_has_the_hosted_shape(finished: FinishedJob) -> None:
 
 def test_the_job_ends_with_a_model_and_resolved_hyperparameters(finished: FinishedJob) -> None:
     job = as_dict(finished.job)
-    assert job["fine_tuned_model"].startswith("ft:tiny-agent-2026-11-21:development:records:")
+    assert job["fine_tuned_model"].startswith("ft:tiny-agent-2026-11-23:development:records:")
     assert job["trained_tokens"] > 1000
     assert job["created_at"] <= job["finished_at"]
     assert job["method"]["reinforcement"]["hyperparameters"] == {

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
+from workers.base_models.naming import HARD, Naming, Variety, draw_naming, draw_system_prompt
 from workers.base_models.wording import (
     BAD_EXPRESSION,
     KINDS,
     PART_FIELDS,
     SUPPLIER_FIELDS,
-    TOOLS,
     UNKNOWN_RECORD,
     Call,
     Question,
@@ -29,6 +29,7 @@ from workers.base_models.wording import (
 )
 
 HEDGE: Final = "Probably "
+STEADY_GUESS: Final = "Probably"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,42 +58,53 @@ class Transcript:
     tools: list[dict[str, Any]]
 
 
-def transcripts(seed: int, mix: Mix) -> Iterator[Transcript]:
-    """Yields transcripts without end; they depend on the seed and the mix only."""
+def transcripts(seed: int, mix: Mix, variety: Variety = HARD) -> Iterator[Transcript]:
+    """Yields transcripts without end; they depend on the arguments only."""
     rng = random.Random(seed)
     while True:
         question = draw_question(rng, rng.choice(KINDS))
-        tools = list(TOOLS)
-        rng.shuffle(tools)
-        turns, answer = _draw_turns(rng, question, mix.draw(rng))
-        yield Transcript(_messages(question, turns, answer), tools)
+        naming = draw_naming(rng, variety, question.tools)
+        turns, answer = _draw_turns(rng, question, naming, mix.draw(rng))
+        named = [tuple(naming.renamed(call) for call in turn) for turn in turns]
+        messages = _messages(question, named, answer)
+        if system_prompt := draw_system_prompt(rng):
+            messages.insert(0, {"role": "system", "content": system_prompt})
+        yield Transcript(messages, list(naming.schemas))
 
 
 def _draw_turns(
-    rng: random.Random, question: Question, style: str
+    rng: random.Random, question: Question, naming: Naming, style: str
 ) -> tuple[list[tuple[Call, ...]], str]:
     if style == "guess":
-        return [], _guess(rng, question)
+        return [], _guess(rng, question, naming)
     if style == "clean":
         return list(question.turns), question.answer
-    answer = question.answer if style == "wasteful" else _guess(rng, question)
-    return _with_needless_calls(rng, question), answer
+    answer = question.answer if style == "wasteful" else _guess(rng, question, naming)
+    return _with_needless_calls(rng, question, naming), answer
 
 
-def _guess(rng: random.Random, question: Question) -> str:
+def _guess(rng: random.Random, question: Question, naming: Naming) -> str:
     """Returns a random answer of the right type. The hedge separates guesses from copies: without
     it, the tokens after a tool's reply would be noise half of the time and the model would unlearn
     copying.
     """
-    last = question.turns[-1][0].arguments
-    return HEDGE + draw_value(rng, last.get("field", ""))
+    field = question.turns[-1][0].arguments.get("field", "")
+    if naming.variety.steady:
+        return STEADY_GUESS
+    return HEDGE + draw_value(rng, field)
 
 
-def _with_needless_calls(rng: random.Random, question: Question) -> list[tuple[Call, ...]]:
-    """Returns the needed turns with one to three needless calls among them."""
+def _with_needless_calls(
+    rng: random.Random, question: Question, naming: Naming
+) -> list[tuple[Call, ...]]:
+    """Returns the needed turns with up to three needless calls of offered tools among them, or
+    the last one twice.
+    """
+    if naming.variety.steady:
+        return [*question.turns, question.turns[-1]]
     turns: list[tuple[Call, ...]] = []
     habits = rng.sample(("wrong_tool", "repeat", "afterwards"), rng.choice((1, 2, 2, 3)))
-    if "wrong_tool" in habits:
+    if "wrong_tool" in habits and len(naming.tools) > 1:
         turns.append((_call_wrong_tool(rng, question),))
     repeated = rng.randrange(len(question.turns)) if "repeat" in habits else -1
     for index, turn in enumerate(question.turns):

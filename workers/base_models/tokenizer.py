@@ -1,10 +1,10 @@
 """The tiny base model's byte-level BPE tokenizer with its chat template.
 
 Owns splitting, special tokens and the files that make a stock `AutoTokenizer`. Promises: every
-digit, every newline and the capital letter of an identifier is a separate token; identifiers and
-numbers are therefore copied token by token. All text between them may merge across words, so that
-the fixed parts of a tool call cost one to three tokens. Any text round-trips, because the byte
-alphabet is in the vocabulary. Must not know the model.
+digit and the capital letter of an identifier is a separate token; identifiers and numbers are
+therefore copied token by token. The names of tools and arguments have the same tokens in a schema
+as in a call, whatever they are, so that they can be copied too. Any text round-trips, because the
+byte alphabet is in the vocabulary. Must not know the model.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ HIDDEN_MARKS: Final = (END_OF_TEXT, TURN_START, TURN_END)
 # Marks that decoded text retains, because tool-call parsers read them there.
 VISIBLE_MARKS: Final = ("<tool_call>", "</tool_call>", "<think>", "</think>")
 MAX_LENGTH: Final = 2048
-SPLIT: Final = r"\p{N}|\n|\p{Lu}(?=\p{N})|\p{Lu}?[^\n\p{N}\p{Lu}]+|\p{Lu}"
+# A word never merges with a quote or another word, so that a name has the same tokens in a schema
+# and in a call and can be copied; the scaffold of a call costs one token a piece.
+SPLIT: Final = (
+    r"\n\{\"name\": \"|\", \"arguments\": \{\"?|\"\}\}\n?"
+    r"|\p{N}|\n|\p{Lu}(?=\p{N})| ?\p{Lu}?\p{Ll}+|\p{Lu}| (?=\p{L})"
+    r"|[^\n\p{N}\p{Lu}\p{Ll}]+?(?= ?\p{L}|[\n\p{N}]|$)"
+)
 
 
 def train_tokenizer(texts: Iterable[str], *, vocab_size: int) -> PreTrainedTokenizerFast:

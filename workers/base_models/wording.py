@@ -74,6 +74,11 @@ class Question:
     answer: str
     subject: str
 
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the tools that the answer needs, in the order of their first calls."""
+        return tuple(dict.fromkeys(call.name for turn in self.turns for call in turn))
+
 
 def lookup(record: str, field: str, output: str) -> Call:
     return Call("lookup", {"record": record, "field": field}, output)

@@ -44,8 +44,8 @@ from app.settings.runs import ConfiguredRuns
 
 _TAIL_LINES = 20
 _TOY = (
-    "tiny-agent is a toy to try the service with: it knows the tools and the questions of "
-    "examples/records_agent alone; --model serves a model of your own"
+    "tiny-agent is a toy to try the service with: it calls the tools it is shown, but knows only "
+    "questions like those of examples/records_agent; --model serves a model of your own"
 )
 
 

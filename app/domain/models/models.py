@@ -28,7 +28,7 @@ class BaseModelSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    """Dated public name, e.g. `tiny-agent-2026-11-21`, to which a job's `model` is resolved."""
+    """Dated public name, e.g. `tiny-agent-2026-11-23`, to which a job's `model` is resolved."""
     aliases: tuple[str, ...] = ()
     """Other names a create call may use for it."""
     path: str

@@ -10,7 +10,7 @@ from tests.support.stack import Database
 
 
 async def test_a_base_model_as_judge(database: Database) -> None:
-    with chat_engine("tiny-agent-2026-11-21") as engine:
+    with chat_engine("tiny-agent-2026-11-23") as engine:
         engine.answer = json.dumps({"steps": [], "result": 7})
         async with serving(database, engine_url=engine.url) as trials:
             answer = await trials.run(judge("tiny-agent", range=[0, 5]))
@@ -26,7 +26,7 @@ async def test_a_base_model_as_judge(database: Database) -> None:
             "cached_tokens": 0,
         }
     }
-    assert engine.bodies[0]["model"] == "tiny-agent-2026-11-21"
+    assert engine.bodies[0]["model"] == "tiny-agent-2026-11-23"
     assert engine.bodies[0]["messages"][1]["content"] == "Is it 42? 42"
 
 
@@ -49,7 +49,7 @@ async def test_an_answer_without_a_label_is_paid_for(database: Database) -> None
         "passing_labels": ["yes"],
     }
     whole = {"type": "multi", "name": "m", "graders": {"j": labels}, "calculate_output": "j"}
-    with chat_engine("tiny-agent-2026-11-21") as engine:
+    with chat_engine("tiny-agent-2026-11-23") as engine:
         engine.answer = json.dumps({"steps": [], "result": "maybe"})
         async with serving(database, engine_url=engine.url) as trials:
             answers = [await trials.run(grader) for grader in (labels, whole)]

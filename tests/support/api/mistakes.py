@@ -146,7 +146,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 ]  # fmt: skip
 
 LOOKED_UP: list[tuple[dict[str, Any], str]] = [
-    ({"model": "ft:tiny-agent-2026-11-21:o::00000000"}, "model"),
+    ({"model": "ft:tiny-agent-2026-11-23:o::00000000"}, "model"),
     ({"training_file": "file-none"}, "training_file"),
     ({"validation_file": "file-none"}, "validation_file"),
     ({"curriculum": "curr_none", "training_file": None, "validation_file": None}, "curriculum"),

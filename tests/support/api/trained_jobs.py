@@ -135,7 +135,7 @@ class TrainedJobs:
     def _model(self, job: TrainedJob, name: str, step: int, suffix: str) -> TunedModel:
         engine_name = f"model-{job.id}-{suffix}"
         return TunedModel(
-            *(name, job.project_id, job.id, "tiny-agent-2026-11-21", engine_name),
+            *(name, job.project_id, job.id, "tiny-agent-2026-11-23", engine_name),
             *(job.key(step), step, 0),
         )
 

@@ -7,8 +7,8 @@ from typing import Any
 from tests.support.contract.service import Service
 
 COUNT = 250
-MODEL = "ft:tiny-agent-2026-11-21:first:paged:abcd1234"
-BARE_MODEL = "ft:tiny-agent-2026-11-21:first:bare:abcd1234"
+MODEL = "ft:tiny-agent-2026-11-23:first:paged:abcd1234"
+BARE_MODEL = "ft:tiny-agent-2026-11-23:first:bare:abcd1234"
 # Three rows share each second, so that only their ids distinguish them.
 NEWEST_FIRST = sorted(range(1, COUNT + 1), key=lambda n: (n // 3, -n))
 LATEST_FIRST = list(range(COUNT, 0, -1))

@@ -21,7 +21,7 @@ from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database, Services
 from tests.support.stored_directories import store_directory
 
-BASE = "tiny-agent-2026-11-21"
+BASE = "tiny-agent-2026-11-23"
 
 
 ENDPOINT = "http://127.0.0.1:9"

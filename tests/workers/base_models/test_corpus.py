@@ -88,9 +88,7 @@ def test_the_corpus_is_as_sloppy_as_the_mix() -> None:
 
 def test_calls_are_well_formed_json_and_parallel_ones_exist() -> None:
     drawn = list(itertools.islice(transcripts(12, SLOPPY), 500))
-    names = {schema["function"]["name"] for schema in TOOLS}
     for call in (call for t in drawn for call in calls_of(t)):
-        assert call.name in names
         assert all(isinstance(v, str) for v in json.loads(call.arguments).values())
     assert any(len(m.get("tool_calls") or []) > 1 for t in drawn for m in t.messages)
 

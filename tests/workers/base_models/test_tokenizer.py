@@ -16,8 +16,8 @@ from workers.base_models.tokenizer import TEMPLATE
 from workers.base_models.transcript_tokens import IGNORED, collate, encode
 from workers.base_models.wording import TOOLS
 
-PROMPT_TOKENS = 40
-TRANSCRIPT_TOKENS = 190
+PROMPT_TOKENS = 64
+TRANSCRIPT_TOKENS = 400
 
 
 def call(n: int, name: str, arguments: Any) -> dict[str, Any]:
@@ -65,8 +65,10 @@ def test_the_whole_conversation_renders_in_one_fixed_form(
 ) -> None:
     assert render(tokenizer, 9) == (
         "<|im_start|>system\nTools:\n"
-        "lookup(record: string, field: string) Read one field of a record.\n"
-        "calculator(expression: string) Evaluate an arithmetic expression.<|im_end|>\n"
+        '{"name": "lookup", "arguments": {"record": "string", "field": "string"}} '
+        "Read one field of a record.\n"
+        '{"name": "calculator", "arguments": {"expression": "string"}} '
+        "Evaluate an arithmetic expression.<|im_end|>\n"
         "<|im_start|>system\nBe brief.<|im_end|>\n"
         "<|im_start|>user\nWhat is the price of parts P017 and P233 together?<|im_end|>\n"
         "<|im_start|>assistant\n"
@@ -111,7 +113,9 @@ def test_the_tools_come_from_the_row(tokenizer: PreTrainedTokenizerFast) -> None
     ]
     text = tokenizer.apply_chat_template(CONVERSATION[:1], tools=tools, tokenize=False)
     assert str(text).startswith(
-        "<|im_start|>system\nTools:\nsearch(query: string, limit: any)\nnow() The time.<|im_end|>\n"
+        "<|im_start|>system\nTools:\n"
+        '{"name": "search", "arguments": {"query": "string", "limit": "any"}}\n'
+        '{"name": "now", "arguments": {}} The time.<|im_end|>\n'
     )
     bare = tokenizer.apply_chat_template(CONVERSATION[:1], tokenize=False)
     assert bare == "<|im_start|>system\nBe brief.<|im_end|>\n"
@@ -202,7 +206,7 @@ def test_transcripts_of_the_corpus_are_short(tokenizer: PreTrainedTokenizerFast)
         )
         lengths.append(len(encode(tokenizer, str(text)).ids))
     assert max(lengths) <= TRANSCRIPT_TOKENS
-    assert sum(lengths) / len(lengths) <= 100
+    assert sum(lengths) / len(lengths) <= 150
 
 
 def test_a_mix_of_nothing_sloppy_is_clean() -> None:
