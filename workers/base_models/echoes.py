@@ -28,8 +28,8 @@ def echo_row(rng: random.Random, tokenizer: PreTrainedTokenizerFast) -> Row:
     drawn = [tokenizer.encode(word, add_special_tokens=False) for word in sorted(words)]
     rng.shuffle(drawn)
     row, labels = [*separator], [IGNORED]
-    for place, word in enumerate([*drawn, *rng.choices(drawn, k=REPEATS)]):
-        known = place >= len(drawn)
+    for position, word in enumerate([*drawn, *rng.choices(drawn, k=REPEATS)]):
+        known = position >= len(drawn)
         row += [*word, *separator]
         labels += [IGNORED, *(word[1:] + separator if known else [IGNORED] * len(word))]
     return Row(row, labels)

@@ -25,7 +25,7 @@ moves: as between rows of different words. At 0.13, which is left where one row 
 other, tuning brought the reward from 0.27 to 0.54 only."""
 
 
-def untied(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
+def untie_output(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
     """Returns the model with an output layer of its own, in which a guess is as likely as a call
     wherever a call begins, whatever the tools are called, and ends the turn as a word does.
     """
@@ -61,7 +61,7 @@ def set_apart(
     direction = (LEVERAGE * directions[:, 0]).float() / scale
     guess, _ = guess_and_call(tokenizer)
     output = model.lm_head.weight
-    # Of the two signs, the one that adds fewer guesses in the middle of turns.
+    # The one of the two signs that adds fewer guesses in the middle of turns.
     logits_NV = others.float() @ (output * scale).T
     shift_N = others.float() @ (direction * scale)
     shares = []

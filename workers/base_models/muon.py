@@ -18,7 +18,7 @@ QUINTIC: Final = (3.4445, -4.7750, 2.0315)
 ITERATIONS: Final = 5
 
 
-def orthogonalised(batch_BMN: Tensor) -> Tensor:
+def orthogonalise(batch_BMN: Tensor) -> Tensor:
     """Returns matrices with the same singular vectors and singular values near 1."""
     a, b, c = QUINTIC
     tall = batch_BMN.shape[-2] > batch_BMN.shape[-1]
@@ -55,6 +55,6 @@ class Muon(torch.optim.Optimizer):
             momentum = self.state[parameter].setdefault("momentum", torch.zeros_like(parameter))
             momentum.lerp_(gradient, 1 - group["momentum"])
             updates.append(gradient.lerp(momentum, group["momentum"]))
-        for parameter, update in zip(parameters, orthogonalised(torch.stack(updates)), strict=True):
+        for parameter, update in zip(parameters, orthogonalise(torch.stack(updates)), strict=True):
             parameter.mul_(1 - group["lr"] * group["weight_decay"])
             parameter.add_(update, alpha=-group["lr"] * scale)

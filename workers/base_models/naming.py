@@ -1,7 +1,7 @@
 """Random names for the tools of a transcript: the two tools differ in every transcript.
 
 Owns how a corpus tool is called, described and offered beside others. A transcript is drawn with
-the names `lookup` and `calculator`; `Naming` renames its calls. Promises that a name tells as much
+the names `lookup` and `calculator`; `Naming` renames its calls. Promises that a name shows as much
 as it would for a reader: arguments swap places only where their names say which is which. Must
 not know questions.
 """
@@ -169,7 +169,7 @@ def _draw_counter(rng: random.Random, variety: Variety, *, made_up: bool) -> Too
 
 
 def _draw_other_tool(rng: random.Random, variety: Variety) -> ToolNaming:
-    """Draws a tool that no question needs; its description tells so if its name does not."""
+    """Draws a tool that no question needs; its description shows it if its name does not."""
     verb, noun = rng.choice(variety.verbs), rng.choice(words.OTHER_NOUNS)
     made_up = rng.random() < variety.made_up
     name = _made_up_name(rng, variety) if made_up else _joined(rng, [verb, noun])

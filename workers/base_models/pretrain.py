@@ -23,7 +23,7 @@ from transformers import GenerationConfig, PreTrainedTokenizerFast, Qwen3Config,
 
 from workers.base_models.corpus import Mix, Transcript, transcripts
 from workers.base_models.echoes import echo_row
-from workers.base_models.guesses import set_apart, untied
+from workers.base_models.guesses import set_apart, untie_output
 from workers.base_models.muon import Muon
 from workers.base_models.naming import EASY, HARD, STEADY, TERSE, Variety
 from workers.base_models.tokenizer import MAX_LENGTH, train_tokenizer
@@ -188,8 +188,8 @@ def _steady_transcripts(seed: int, mix: Mix) -> Iterator[Transcript]:
     """
     worded = transcripts(seed, mix, STEADY)
     terse = transcripts(seed, mix, TERSE)
-    for place in itertools.count():
-        yield next(worded if place % 4 else terse)
+    for position in itertools.count():
+        yield next(worded if position % 4 else terse)
 
 
 def save(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
@@ -282,7 +282,7 @@ def main(argv: list[str] | None = None) -> None:
     model = build_model(tokenizer, recipe.seed)
     for _ in train(model, tokenizer, recipe):
         pass
-    model = untied(model, tokenizer)
+    model = untie_output(model, tokenizer)
     for _ in make_sloppy(model, tokenizer, recipe):
         pass
     make_tunable(model, tokenizer, recipe)

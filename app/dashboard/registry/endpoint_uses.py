@@ -34,8 +34,8 @@ def use_curves(registered: RegisteredVersion) -> tuple[UseCurve, ...]:
     match registered.noun:
         case Noun.TOOL:
             return tuple(
-                (chart, title, unit, names.tool_metric(registered.name, figure))
-                for chart, title, unit, figure in _TOOL_CURVES
+                (chart, title, unit, names.tool_metric(registered.name, metric))
+                for chart, title, unit, metric in _TOOL_CURVES
             )
         case Noun.GRADER:
             return _GRADER_CURVES

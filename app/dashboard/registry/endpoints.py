@@ -39,7 +39,7 @@ class ListedEndpoint:
     hosts: Sequence[str]
     newest: Job | None
     """The newest job that calls it."""
-    figures: dict[str, float]
+    last_values: dict[str, float]
     """Last values of that job's curves, by the id of the chart."""
 
 
@@ -77,10 +77,10 @@ def _listed(
 ) -> ListedEndpoint:
     newest = next(iter(users(registered, jobs)), None)
     last = {} if newest is None else {point.name: point for point in ends.get(newest.id, ())}
-    figures = {
+    last_values = {
         chart: last[curve].value for chart, _, _, curve in use_curves(registered) if curve in last
     }
-    return ListedEndpoint(registered, hosts(registered), newest, figures)
+    return ListedEndpoint(registered, hosts(registered), newest, last_values)
 
 
 async def _page(

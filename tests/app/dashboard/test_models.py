@@ -11,11 +11,11 @@ from tests.support.dashboard.scenes import HOSTILE, create_job, execute
 from tests.support.dashboard.visits import Visit, rows_of, texts_of, visiting
 from tests.support.stack import Database
 
-BASE = "tiny-agent-2026-11-21"
+BASE = "tiny-agent-2026-11-23"
 TUNED = "ft:tiny-agent:p:rivers:abc"
 INSERT = (
     "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name, object_key, step)"
-    " SELECT %s, project_id, id, 'tiny-agent-2026-11-21', %s, 'adapters/x', %s"
+    " SELECT %s, project_id, id, 'tiny-agent-2026-11-23', %s, 'adapters/x', %s"
     " FROM fine_tuning_jobs WHERE id = %s"
 )
 

@@ -67,7 +67,7 @@ def test_sloppiness_does_not_depend_on_the_names() -> None:
     assert abs(share - SLOPPY.guess) < 0.06
 
 
-def test_a_call_is_renamed_with_its_values_in_place() -> None:
+def test_a_call_is_renamed_and_keeps_its_values() -> None:
     rng = random.Random(3)
     swapped = 0
     for _ in range(200):

@@ -16,7 +16,7 @@ from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.base_models import SHIPPED
 from workers.base_models.corpus import STEADY_GUESS
-from workers.base_models.guesses import LEVERAGE, guess_and_call, set_apart, untied
+from workers.base_models.guesses import LEVERAGE, guess_and_call, set_apart, untie_output
 from workers.base_models.pretrain import (
     Recipe,
     build_model,
@@ -140,7 +140,7 @@ def test_training_is_a_function_of_the_recipe(tokenizer: PreTrainedTokenizerFast
         assert [*train(model, tokenizer, SHORT)] == [1, 2, 3, 4]
     clean = dict(made[0].named_parameters())
     assert all(not torch.equal(clean[n], p) for n, p in untrained.named_parameters())
-    sloppy = [untied(model, tokenizer) for model in made]
+    sloppy = [untie_output(model, tokenizer) for model in made]
     for model in sloppy:
         assert [*make_sloppy(model, tokenizer, SHORT)] == [1, 2]
         make_tunable(model, tokenizer, SHORT)
@@ -160,8 +160,8 @@ def logits_at_the_end(
 def test_a_guess_begins_as_likely_as_a_call_and_can_be_moved(
     tokenizer: PreTrainedTokenizerFast,
 ) -> None:
-    """Where turns begin, setting the rows apart changes nothing; an adapter tells them apart."""
-    model = untied(build_model(tokenizer, seed=1), tokenizer)
+    """Where turns begin, setting the rows apart changes nothing; an adapter separates them."""
+    model = untie_output(build_model(tokenizer, seed=1), tokenizer)
     pair = guess, call = guess_and_call(tokenizer)
     questions = [tokenizer.encode(f"Work out 3 + {n}.") for n in range(4)]
     rows = [Row([*ids, call, call], [*[IGNORED] * len(ids), call, call]) for ids in questions]
