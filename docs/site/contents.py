@@ -8,6 +8,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Calls and curves": (
         "docs/bodies.md",
         "docs/metrics.md",
+        "docs/trackers.md",
         "docs/moving.md",
         "openapi/DEVIATIONS.md",
         "docs/api-reference.md",

@@ -12225,7 +12225,7 @@ export interface components {
             entity?: string | null;
             /**
              * Tags
-             * @description Tags of the run.
+             * @description Tags of the run, at most 50 of at most 64 characters.
              */
             tags?: string[] | null;
             /**

@@ -13,7 +13,8 @@ import openai
 import pytest
 from openai import OpenAI
 
-from tests.support.installation import Installation, example_agent, free_port, installation
+from app.embedded.ports import free_port
+from tests.support.installation import Installation, example_agent, installation
 from tests.support.jobs import create_job, upload_dataset
 from tests.support.patience import wait_for
 from tests.support.webhook_receiver import webhook_receiver

@@ -32,7 +32,7 @@ def test_the_quickstart_trains_a_model_that_answers(
     monkeypatch.setenv("OPENAI_API_KEY", live.api_key)
     script = replaced(
         "\n".join(blocks("quickstart", "python")),
-        ("train=320, valid=100", "train=10, valid=3"),
+        ("train=320, valid=100", "train=16, valid=10"),
         ("http://127.0.0.1:8900", endpoints.good),
     )
     names: dict[str, Any] = {}

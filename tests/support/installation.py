@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ import httpx
 from openai import DefaultHttpxClient, OpenAI
 
 from app.embedded.children.leftovers import command_line
+from app.embedded.ports import free_port
 from app.embedded.provision import DATABASE
 from app.embedded.servers.postgres import SUPERUSER
 from tests.support.patience import PATIENCE_S, wait_for
@@ -25,12 +25,6 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 FINAL = {"succeeded", "failed", "cancelled"}
 STEP_INTERVAL_S = 0.3
 """Time between two questions for a job's state, which take processor time from the job."""
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def cli(*arguments: str) -> list[str]:

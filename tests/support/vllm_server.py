@@ -12,8 +12,9 @@ import httpx
 import pytest
 
 from app.domain.models.models import BaseModelSpec
+from app.embedded.ports import free_port
 from app.settings.models import to_models_json
-from tests.support.installation import REPOSITORY, free_port
+from tests.support.installation import REPOSITORY
 
 VLLM_PYTHON = REPOSITORY / ".venv-vllm" / "bin" / "python"
 # The worker in the engine's process, without cores of its own.

@@ -9,6 +9,7 @@ from app.dashboard.visitors import Visitor
 from app.domain.environments.contract import EnvironmentPlan, EpisodeCall
 from app.domain.errors import InvalidRequest
 from app.domain.registry.registered_objects import Noun, RegisteredVersion
+from app.domain.texts.request_bodies import json_problem
 from app.domain.tools.contract import CallPlan, CheckReport, CheckResult
 from app.domain.tools.mcp_contract import McpCallPlan
 from app.domain.tools.mcp_servers import McpServerSpec
@@ -99,10 +100,10 @@ def _parts(result: Any) -> Iterator[CheckResult]:
 def _item(sent: str) -> dict[str, Any]:
     if not sent.strip():
         return {}
-    try:
-        item = json.loads(sent)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest("The row is not JSON.", param="item") from error
+    problem = json_problem(sent.encode("utf-8", "surrogatepass"))
+    if problem is not None:
+        raise InvalidRequest(f"The row is not JSON that can be read: {problem}.", param="item")
+    item = json.loads(sent)
     if not isinstance(item, dict):
         raise InvalidRequest("The row is JSON, but not an object.", param="item")
     return item

@@ -89,7 +89,9 @@ def _uses(job: Job, registered: RegisteredVersion) -> bool:
         return True
     own = set(addresses(registered))
     models = _models(registered.noun)
-    return any(not own.isdisjoint(_addresses(models, one)) for one in used)
+    # A definition with an id is another registered object, even where both have one address.
+    unnamed = (one for one in used if not one.get("id"))
+    return any(not own.isdisjoint(_addresses(models, one)) for one in unnamed)
 
 
 def _definitions(

@@ -24,6 +24,7 @@ from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import CustomerUrl, SecretString
 from app.domain.documents.json_object import Json
 from app.domain.methods.loss import one_of
+from app.domain.texts.patterns import TRACKER_PROJECT
 
 INTEGRATIONS: Final = "integrations"
 """Parameter of a create call."""
@@ -36,6 +37,7 @@ MAX_TRACES: Final = 10
 DEFAULT_EXPERIMENT: Final = "agent-rft"
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+WandbTag = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Traces = Annotated[int, Field(ge=0, le=MAX_TRACES, strict=True)]
 
 
@@ -112,8 +114,8 @@ class Wandb(_Open):
     """Name of the run; absent: the suffix of the job, or its id."""
     entity: Name | None = None
     """Team or user that owns the project; absent: that of the key."""
-    tags: list[Name] | None = None
-    """Tags of the run."""
+    tags: Annotated[list[WandbTag], Field(max_length=50)] | None = None
+    """Tags of the run, at most 50 of at most 64 characters."""
     api_key: _Credential | None = None
     """Key of your account (an extension); stored sealed and never shown. Absent: the operator's
     key; without any key the run is written offline, for `wandb sync`."""
@@ -197,9 +199,7 @@ class MlflowIntegration(_Open):
 class Trackio(_Open):
     """Project and run for the curves."""
 
-    project: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\- ]{0,99}$")] = (
-        "agent-rft"
-    )
+    project: Annotated[str, StringConstraints(pattern=TRACKER_PROJECT)] = "agent-rft"
     """Name of the project: letters, digits, spaces, `_`, `-` and dots."""
     name: Name | None = None
     """Name of the run; absent: the suffix of the job, or its id."""

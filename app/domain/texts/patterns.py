@@ -12,12 +12,14 @@ TAG: Final = r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"
 MD5: Final = r"^[0-9a-fA-F]{32}$"
 PRINTABLE_ASCII: Final = r"^[!-~]{1,256}$"
 
+TRACKER_PROJECT: Final = r"^[A-Za-z0-9][A-Za-z0-9_.\- ]{0,99}$"
 PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
     {
         TOOL_NAME: "1 to 64 letters, digits, '_' and '-'",
         SERVER_LABEL: "1 to 64 letters, digits, '_' and '-', a letter first",
         f"^{FORMULA_NAME}$": "a name of letters, digits and '_' that does not start with a digit",
         TAG: "1 to 64 letters, digits, '_', '.' and '-', a letter or '_' first",
+        TRACKER_PROJECT: "1 to 100 letters, digits, spaces, '_', '.' and '-', no mark first",
         MD5: "32 hexadecimal digits",
         PRINTABLE_ASCII: "1 to 256 printable ASCII characters without spaces",
     }

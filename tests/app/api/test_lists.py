@@ -87,7 +87,7 @@ async def test_a_list_names_its_ends_and_an_empty_cursor_is_its_first_page(
 
 async def test_a_base_models_creation_is_the_date_in_its_name(api: Api) -> None:
     models = (await api.call("GET", "/v1/models")).json()["data"]
-    made = datetime(2026, 11, 21, tzinfo=UTC).timestamp()
+    made = datetime(2026, 11, 23, tzinfo=UTC).timestamp()
     assert [(model["id"], model["created"]) for model in models] == [
         ("tiny-agent-2026-11-23", made)
     ]

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from app.embedded.ports import free_port
 from tests.support.hub_server import Hub, hub_server
-from tests.support.installation import Installation, cli, free_port, opened, wait_until_final
+from tests.support.installation import Installation, cli, opened, wait_until_final
 from tests.support.jobs import upload
 from tests.support.supervised.runs import chat_row
 from tests.support.tiny_model import save_tiny_model

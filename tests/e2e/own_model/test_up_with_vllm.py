@@ -12,12 +12,13 @@ from typing import Any
 import httpx
 import pytest
 
+from app.embedded.ports import free_port
 from app.settings.models import ModelSettings
 from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import BATCH, Endpoints
-from tests.support.installation import Installation, cli, free_port, opened, wait_until_final
+from tests.support.installation import Installation, cli, opened, wait_until_final
 from tests.support.jobs import create_job, upload_dataset
 from tests.support.patience import PATIENCE_S
 from tests.support.specification import EVENTS, Specification

@@ -70,4 +70,4 @@ async def test_a_program_earns_the_share_of_its_tests_in_a_job(runs: RealRuns) -
     earned = [(row.trace["messages"][-1]["content"], row.reward) for row in rollouts]
     assert len(earned) >= 3 * ROWS
     assert [reward for _, reward in earned] == pytest.approx([passed[text] for text, _ in earned])
-    assert {0.0, 0.4, 0.8} <= {reward for _, reward in earned}
+    assert {0.0, 2 / 6, 4 / 6} <= {reward for _, reward in earned}

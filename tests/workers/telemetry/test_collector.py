@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app.embedded.errors import WrongOptions
+from app.embedded.ports import free_port
 from app.embedded.telemetry import check_export
 from app.settings.environment import inherited_environment, to_environment
 from app.settings.telemetry import TelemetrySettings
@@ -16,7 +17,6 @@ from app.telemetry.exports import SPANS_TOTAL, exporting_spans
 from tests.support import child_processes
 from tests.support.collector import Collector, collector
 from tests.support.endpoints import endpoint
-from tests.support.installation import free_port
 from tests.support.runs.real_run import RealRuns
 from tests.support.runs.world import World
 from tests.support.stack import Database

@@ -15,9 +15,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 
 from app.domain.rollouts.trajectory import StopReason
+from app.embedded.ports import free_port
 from app.settings.environment import inherited_environment, to_environment
 from app.settings.telemetry import TelemetrySettings
-from tests.support.installation import free_port
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.scored_rollouts import scored, tool_call
 from tests.support.stack import Database

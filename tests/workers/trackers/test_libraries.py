@@ -34,6 +34,7 @@ from tests.support.trackers.tracked_steps import (
 )
 from workers.maintenance.expiry import expire
 from workers.trackers import tracker_tasks
+from workers.trackers.libraries.wandb_run import plain_settings
 from workers.trackers.tracker_tasks import Trackers
 from workers.trackers.writer_process import WriterProcess
 
@@ -279,3 +280,20 @@ async def test_a_server_of_weights_and_biases_that_refuses_the_key_is_a_warning(
     assert key not in warning
     assert await follow_once(world) is True  # the operator has removed the key
     assert wandb_curves(wandb_file(world, job))[TRAIN] == [(1, 0.125)]
+
+
+def test_a_text_of_a_tenant_is_no_reference_in_weights_and_biases() -> None:
+    """Its library would look these up with the key of the session."""
+    settings = {
+        "suffix": "wandb-artifact://other/entity",
+        "metadata": {"_type": "artifactVersion", "id": "of-another", "type": "plain"},
+        "graders": [{"name": " wandb-client-artifact://x:latest"}],
+        "seed": 7,
+    }
+    plain = plain_settings(settings)
+    assert plain == {
+        "suffix": "text: wandb-artifact://other/entity",
+        "metadata": {"__type": "artifactVersion", "id": "of-another", "type": "plain"},
+        "graders": [{"name": "text:  wandb-client-artifact://x:latest"}],
+        "seed": 7,
+    }

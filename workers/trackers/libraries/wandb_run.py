@@ -19,6 +19,7 @@ from workers.trackers.documents import numbers_of
 from workers.trackers.records import NOTHING_NEW, Record, TracedRollout, TrackerFault, WriteReport
 
 _OPENING_S: Final = 20.0
+_REFERENCES: Final = ("wandb-artifact:", "wandb-client-artifact:")
 _COLUMNS: Final = ("rank", "rollout", "row", "reward", "messages")
 
 
@@ -58,7 +59,7 @@ class WandbRun:
             raise TrackerFault("it refuses the key, or the name of project or entity") from None
 
     def write(self, record: Record) -> WriteReport:
-        self._run.config.update(record.settings, allow_val_change=True)
+        self._run.config.update(plain_settings(record.settings), allow_val_change=True)
         rollouts = dict[int, list[TracedRollout]]()
         for rollout in record.rollouts:
             rollouts.setdefault(rollout.step, []).append(rollout)
@@ -106,6 +107,24 @@ def _settings(base_url: str, key: str) -> wandb.Settings:
         x_disable_stats=True,
         x_save_requirements=False,
     )
+
+
+def plain_settings(value: Any) -> Any:
+    """Returns settings in which no value is a reference for W&B.
+
+    Its library looks up a text `wandb-artifact://…`, and an object with the key `_type`, by the key
+    of the session, which may be the operator's; both can be in a job's own metadata.
+    """
+    if isinstance(value, dict):
+        return {
+            f"_{key}" if key.lstrip("_") == "type" and key != "type" else key: plain_settings(below)
+            for key, below in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [plain_settings(below) for below in value]
+    if isinstance(value, str) and value.strip().startswith(_REFERENCES):
+        return f"text: {value}"
+    return value
 
 
 def _table(rollouts: list[TracedRollout]) -> wandb.Table:

@@ -28,7 +28,7 @@ class Wandb:
             project (str): Name of the project there.
             name (None | str | Unset): Name of the run; absent: the suffix of the job, or its id.
             entity (None | str | Unset): Team or user that owns the project; absent: that of the key.
-            tags (list[str] | None | Unset): Tags of the run.
+            tags (list[str] | None | Unset): Tags of the run, at most 50 of at most 64 characters.
             api_key (None | str | Unset): Key of your account (an extension); stored sealed and never shown. Absent: the
                 operator's key; without any key the run is written offline, for `wandb sync`.
             traces_per_step (int | Unset): Rollouts of each training step in the table `rollouts` (an extension): those of

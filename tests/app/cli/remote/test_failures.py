@@ -19,8 +19,8 @@ from app.cli.service.remote import Remote
 from app.cli.terminal.output import Output
 from app.cli.terminal.printable import printable
 from app.cli.terminal.service_errors import ServiceError
+from app.embedded.ports import free_port
 from tests.support.command_line import agent_rft
-from tests.support.installation import free_port
 from tests.support.remote_commands import Commands
 from tests.support.scripted_service import cut, raw, reply, scripted_service
 

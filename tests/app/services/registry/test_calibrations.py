@@ -101,9 +101,9 @@ async def test_statistics_and_probes_are_computed_beside_the_loop(
     def watched(name: str) -> None:
         function = getattr(calibrations, name)
 
-        def run(*args: Any) -> Any:
+        def run(*args: Any, **options: Any) -> Any:
             threads[name] = threading.get_ident()
-            return function(*args)
+            return function(*args, **options)
 
         monkeypatch.setattr(calibrations, name, run)
 
