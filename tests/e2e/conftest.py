@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.embedded.ports import free_port
 from tests.support.e2e.main_job import (
     EVAL_INTERVAL,
     TRAIN_ROWS,
@@ -19,7 +20,6 @@ from tests.support.e2e.monitoring import KEY
 from tests.support.installation import (
     Installation,
     example_agent,
-    free_port,
     installation,
     processes_below,
     wait_until_final,
