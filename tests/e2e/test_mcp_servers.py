@@ -147,7 +147,7 @@ def test_the_ledger_has_every_call_though_the_worker_was_killed(
         one = (rollout_id, {name: parameters[name] for name in ("name", "arguments")})
         assert asked.setdefault(key, one) == one, "a key stands for one call of one rollout"
     assert len(asked) < len(relay.calls), "the call that was held is sent again under its key"
-    counted = dict[str, tuple[str, Any]]()
+    counted, unparsed = dict[str, tuple[str, Any]](), list[str]()
     for rollout in live.rollouts(job.id):
         messages = rollout["trace"]["messages"]
         functions = {
@@ -156,8 +156,12 @@ def test_the_ledger_has_every_call_though_the_worker_was_killed(
             for one in message.get("tool_calls") or []
         }
         for message in messages:
-            called = functions.get(message.get("tool_call_id"))
-            if message["role"] == "tool" and called is not None:  # `None`: it could not be parsed
+            if message["role"] != "tool":
+                continue
+            called = functions.get(message["tool_call_id"])
+            if called is None:  # the call's text could not be parsed: no server saw it
+                unparsed.append(message["content"])
+            else:
                 counted[message["tool_call_id"]] = (rollout["trace_id"], called)
     assert asked.keys() <= counted.keys()
     for key, (rollout_id, parameters) in asked.items():
@@ -165,7 +169,8 @@ def test_the_ledger_has_every_call_though_the_worker_was_killed(
         assert (ledgers, called["name"]) == (rollout_id, parameters["name"])
         assert json.loads(called["arguments"]) == parameters["arguments"]
     usage = live.get(f"/fine_tuning/jobs/{job.id}")["usage_metrics"]
-    assert usage["tool_calls"] == len(counted)
+    assert all(text.startswith("Error") for text in unparsed), unparsed
+    assert usage["tool_calls"] == len(counted) + len(unparsed)
 
 
 def test_a_job_trains_with_the_tools_of_an_mcp_server(live: Installation, job: Any) -> None:
