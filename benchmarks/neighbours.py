@@ -55,7 +55,7 @@ def main() -> None:
         installation(Path(directory) / "data", allow=(agent.removeprefix("http://"),)) as running,
     ):
         neighbour, refused = _another_project(running), list[int]()
-        files = upload_dataset(running.client(), Path(directory), train=64, valid=8)
+        files = upload_dataset(running.client(), Path(directory), train=64, valid=16)
         loads: dict[str, Load] = {
             "messages": lambda: _clients(running, 2, lambda client: _long(client, refused)),
             "chats": lambda: _clients(running, 8, lambda client: _chat(client, 64)),
@@ -167,7 +167,7 @@ def _jobs(running: Installation, agent: str, files: tuple[str, str], count: int)
     """Jobs of which one runs, until the block ends."""
     client = running.client()
     jobs = [create_job(client, agent, files).id for _ in range(count)]
-    wait_for(lambda: client.fine_tuning.jobs.retrieve(jobs[0]).status == "running", what="a job")
+    wait_for(lambda: _runs(client, jobs[0]), what="a job")
     try:
         yield
     finally:
@@ -176,6 +176,13 @@ def _jobs(running: Installation, agent: str, files: tuple[str, str], count: int)
                 client.fine_tuning.jobs.cancel(job)
         for job in jobs:
             wait_until_final(client, job)
+
+
+def _runs(client: OpenAI, job: str) -> bool:
+    shown = client.fine_tuning.jobs.retrieve(job)
+    if shown.status == "failed":
+        raise RuntimeError(f"The job of the load failed: {shown.error}")
+    return shown.status == "running"
 
 
 if __name__ == "__main__":
