@@ -1,7 +1,8 @@
 """The trackers that are open between their writes. Pure.
 
-Owns their limit, and which of them is closed when there are more: of the project with the most open
-ones that which was used longest ago. It is opened anew when there is something to write.
+Owns their limits, in all and for one project, and which of them is closed when there are more: of
+the project with the most open ones that which was used longest ago. It is opened anew when there is
+something to write.
 """
 
 from collections import Counter
@@ -19,8 +20,9 @@ class OpenTracker:
 
 
 class OpenTrackers:
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, *, for_one: int) -> None:
         self._most = most
+        self._for_one = for_one
         self._open = dict[Key, OpenTracker]()
 
     def __iter__(self) -> Iterator[Tracker]:
@@ -45,12 +47,14 @@ class OpenTrackers:
         return None if found is None else found.tracker
 
     def surplus(self, *, busy: Collection[Key]) -> list[Key]:
-        """Returns those above the limit that are not written now, the first to be closed first."""
+        """Returns those above the limits that are not written now, the first to be closed first."""
         counts = Counter(one.project_id for one in self._open.values())
         idle = [(key, one.project_id) for key, one in self._open.items() if key not in busy]
         found = list[Key]()
-        while idle and counts.total() > self._most:
+        while idle:
             key, project_id = first = max(idle, key=lambda one: counts[one[1]])
+            if counts.total() <= self._most and counts[project_id] <= self._for_one:
+                break
             idle.remove(first)
             counts[project_id] -= 1
             found.append(key)

@@ -14,6 +14,7 @@ _SHORTEST: Final = 100
 """Characters that are left of a long text of a message."""
 _LAST: Final = 100
 """Characters for the message that counts those that were cut."""
+_BETWEEN: Final = len(", ")
 
 
 class TrackerFault(Exception):
@@ -121,31 +122,52 @@ def curve_name(point: MetricPoint) -> str:
 def cut_messages(messages: Any) -> list[Json]:
     """Returns messages that together have at most `_LONGEST` characters of JSON: all of them with
     their long texts cut, or else the first ones and a last one with the number of the others.
+
+    The time is bounded by what may be kept, however long the messages are.
     """
     sent = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
     most = _LONGEST
-    kept: list[Json] = _cut(sent, most)
-    while _length(kept) > _LONGEST and most > _SHORTEST:
+    while _room(sent, most, _LONGEST) < 0 and most > _SHORTEST:
         most //= 2
-        kept = _cut(sent, most)
-    if _length(kept) <= _LONGEST:
-        return kept
-    return _beginning(kept)
+    return _beginning(sent, most)
 
 
-def _beginning(messages: list[Json]) -> list[Json]:
+def _beginning(messages: list[Json], most: int) -> list[Json]:
+    """Returns the messages with their texts cut, the first ones if not all of them fit."""
+    if _room(messages, most, _LONGEST) >= 0:
+        return [_cut(one, most) for one in messages]
     left, kept = _LONGEST - _LAST, list[Json]()
     for one in messages:
-        left -= _length(one) + len(", ")
+        left = _room(one, most, left) - _BETWEEN
         if left < 0:
             break
-        kept.append(one)
+        kept.append(_cut(one, most))
     last = {"role": "system", "content": f"… {len(messages) - len(kept)} more messages"}
     return [*kept, last]
 
 
-def _length(value: Any) -> int:
-    return len(json.dumps(value))
+def _room(value: Any, most: int, left: int) -> int:
+    """Returns how many of `left` characters the JSON of a value leaves when its long texts are cut
+    to `most`; below 0 as soon as it does not fit, without a look at the rest.
+    """
+    match value:
+        case str():
+            return left - len(json.dumps(_cut(value, most)))
+        case dict():
+            left -= len("{}")
+            for key, one in value.items():
+                if left < len(key):
+                    return -1
+                left = _room(one, most, left - len(json.dumps(key)) - len(": ") - _BETWEEN)
+        case list():
+            left -= len("[]")
+            for one in value:
+                if left < 0:
+                    break
+                left = _room(one, most, left) - _BETWEEN
+        case _:
+            left -= len(json.dumps(value))
+    return left
 
 
 def _cut(value: Any, most: int) -> Any:

@@ -43,6 +43,8 @@ whose trackers hang delays no other.
 """
 _MOST_OPEN: Final = 16
 """Trackers that stay open between writes; each may be a process."""
+_MOST_OPEN_OF_ONE: Final = 8
+"""Trackers of one project that stay open: a process of MLflow may take 384 MiB."""
 _FIRST_DELAY_S: Final = 10.0
 _LONGEST_DELAY_S: Final = 600.0
 _TO_WRITE_S: Final = 40.0
@@ -65,7 +67,7 @@ class Trackers:
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
         self._settings = settings
-        self._open = OpenTrackers(_MOST_OPEN)
+        self._open = OpenTrackers(_MOST_OPEN, for_one=_MOST_OPEN_OF_ONE)
         self._slots = FairSlots(_WRITES, for_one=_WRITES_OF_ONE)
         self._tasks = dict[Key, asyncio.Task[None]]()
         self._resting = dict[Key, _Rest]()
@@ -159,7 +161,7 @@ class Trackers:
                     self._database, tracked, announced, everything=tracker.wants_all
                 )
                 written = await tracker.write(record)
-            await self._note_written(tracked, written)
+                await self._note_written(tracked, written)
 
         return ExternalConsumer(tracked.consumer, send, types=TYPES, scope=tracked.job.id)
 

@@ -73,7 +73,9 @@ class WriterProcess:
         return self._process.returncode
 
     async def write(self, record: Record) -> WriteReport:
-        reply = await self._ask(record.to_json())
+        # A record of every step has up to 40 MB: other trackers do not wait until it is encoded.
+        line = await asyncio.to_thread(lambda: _line(record.to_json()))
+        reply = await self._answer(line)
         self.wants_all = False
         return WriteReport(reply.get("url"), tuple(reply.get("notes", ())))
 
@@ -97,13 +99,16 @@ class WriterProcess:
         await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
 
     async def _ask(self, message: Json) -> Json:
-        """Returns the reply. Raises `TrackerFault`."""
+        return await self._answer(_line(message))
+
+    async def _answer(self, sent: bytes) -> Json:
+        """Returns the reply to a line. Raises `TrackerFault`."""
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
             raise TrackerFault("its process has no pipes")
         line = b""
         with suppress(ConnectionError):
-            stdin.write(json.dumps(message).encode() + b"\n")
+            stdin.write(sent)
             await stdin.drain()
             line = await stdout.readline()
         if not line.endswith(b"\n"):
@@ -112,6 +117,10 @@ class WriterProcess:
         if "fault" in reply:
             raise TrackerFault(reply["fault"])
         return reply
+
+
+def _line(message: Json) -> bytes:
+    return json.dumps(message).encode() + b"\n"
 
 
 def _environment(assignment: Assignment) -> dict[str, str]:

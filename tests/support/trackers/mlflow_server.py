@@ -18,6 +18,7 @@ class MlflowServer:
     artifacts: str = "mlflow-artifacts:/7/r/artifacts"
     artifacts_later: str | None = None
     """Address of the store of artifacts in later answers about the run."""
+    run_id: str = "r"
     experiment: str | None = None
     tags: dict[str, str] = field(default_factory=dict)
     metrics: list[dict[str, Any]] = field(default_factory=list)
@@ -71,8 +72,8 @@ class MlflowServer:
     @property
     def _run(self) -> dict[str, Any]:
         info = {
-            "run_id": "r",
-            "run_uuid": "r",
+            "run_id": self.run_id,
+            "run_uuid": self.run_id,
             "experiment_id": "7",
             "status": self.status,
             "artifact_uri": self.artifacts,

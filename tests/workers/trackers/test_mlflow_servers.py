@@ -1,18 +1,14 @@
 """Jobs on a customer's MLflow server: what arrives there, and which addresses are never dialled."""
 
 import json
-from typing import Any
 
 import pytest
 
-from app.domain.jobs.job_secrets import split_integrations
-from app.domain.jobs.jobs import Job
 from app.domain.rollouts.metrics import REWARD_MEAN
-from app.gateways.secrets import build_secret_box
-from app.settings.egress import EgressSettings
-from tests.support.endpoints import EndpointServer, Reply, endpoint
+from tests.support.endpoints import Reply, endpoint
 from tests.support.runs.world import World
 from tests.support.stack import Database
+from tests.support.trackers.mlflow_jobs import TOKEN, follow, tracked_job
 from tests.support.trackers.mlflow_server import MlflowServer
 from tests.support.trackers.tracked_steps import (
     CURSORS_LOST,
@@ -20,48 +16,10 @@ from tests.support.trackers.tracked_steps import (
     execute,
     warnings_of,
 )
-from workers.trackers.tracker_tasks import Trackers
 
-TOKEN = "canary-token-of-a-server"
 METADATA = {"team": "one", "a//b": "two", "a/_/b": "three", "../c:": "four"}
 """Keys of which MLflow takes one as it is, and two would get one name without a checksum."""
 TRAIN = f"train/{REWARD_MEAN}"
-
-
-async def tracked_job(world: World, server: EndpointServer, database: Database) -> Job:
-    """Returns a job whose token is sealed, as a create call stores it."""
-    sent: list[dict[str, Any]] = [
-        {
-            "type": "mlflow",
-            "mlflow": {
-                "tracking_uri": server.url(""),
-                "experiment": "e",
-                "tags": {"a": "b", "x//y": "c"},
-            },
-        }
-    ]
-    sent[0]["mlflow"]["token"] = TOKEN
-    shown, secrets = split_integrations(sent)
-    job = await world.job(integrations=shown)
-    box = build_secret_box(world.settings)
-    sealed = box.seal(secrets, project_id=job.project_id, row_id=job.id)
-    execute(
-        database,
-        f"UPDATE fine_tuning_jobs SET secrets = '\\x{sealed.hex()}' WHERE id = '{job.id}'",
-    )
-    return job
-
-
-async def follow(world: World, *allowed: EndpointServer) -> None:
-    """Follows as a process that was just started and may call these servers."""
-    egress = EgressSettings(
-        allow_endpoints=tuple(one.host_port for one in allowed), allow_plain_http=True
-    )
-    followed = Trackers(world.worker, world.settings.model_copy(update={"egress": egress}))
-    try:
-        assert await followed.follow() is True
-    finally:
-        await followed.close()
 
 
 async def test_a_server_gets_curves_settings_and_rollouts_with_its_token(

@@ -1,9 +1,11 @@
 """The cut of a rollout's messages, which bounds the whole."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from workers.trackers.records import cut_messages
 
@@ -38,3 +40,29 @@ def test_short_messages_stay_as_they_are() -> None:
     messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": None}]
     assert cut_messages([*messages, "no message"]) == messages
     assert cut_messages(None) == []
+
+
+class CountedList(list[Any]):
+    """A list that counts the items which were looked at."""
+
+    seen = 0
+
+    @override
+    def __iter__(self) -> Iterator[Any]:
+        for one in super().__iter__():
+            CountedList.seen += 1
+            yield one
+
+
+@pytest.mark.parametrize("part", [{"type": "text", "text": LONG}, "ab", {"a": ["b"]}, 1.5, []])
+def test_of_long_messages_no_more_is_looked_at_than_may_be_kept(
+    monkeypatch: pytest.MonkeyPatch, part: Any
+) -> None:
+    """The cut runs on the event loop of all trackers."""
+    monkeypatch.setattr(CountedList, "seen", 0)
+    content = CountedList([part] * 300_000)
+    assert cut_messages([{"role": "user", "content": content}]) == [
+        {"role": "system", "content": "… 1 more messages"}
+    ]
+    assert 0 < CountedList.seen < 9 * 20_000 // 2
+

@@ -119,7 +119,7 @@ class ClosedTracker(Tracker):
 
 
 def test_the_project_with_the_most_open_trackers_closes_the_one_used_longest_ago() -> None:
-    opened = OpenTrackers(3)
+    opened = OpenTrackers(3, for_one=3)
     everything = [*(tracker("a", number) for number in range(3)), tracker("b", 0)]
     for one in everything[-1:] + everything[:-1]:
         opened.add(one, ClosedTracker())
@@ -127,3 +127,12 @@ def test_the_project_with_the_most_open_trackers_closes_the_one_used_longest_ago
     assert opened.surplus(busy=[]) == [everything[1].key]
     assert opened.surplus(busy=[everything[1].key]) == [everything[2].key]
     assert opened.surplus(busy=[one.key for one in everything]) == []
+
+
+def test_a_project_closes_its_open_trackers_above_its_own_limit() -> None:
+    opened = OpenTrackers(16, for_one=2)
+    everything = [*(tracker("a", number) for number in range(4)), tracker("b", 0), tracker("b", 1)]
+    for one in everything:
+        opened.add(one, ClosedTracker())
+    assert opened.surplus(busy=[]) == [everything[0].key, everything[1].key]
+    assert opened.surplus(busy=[everything[0].key]) == [everything[1].key, everything[2].key]

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param, Run
@@ -28,6 +28,11 @@ from app.domain.errors import EndpointRefused
 from app.gateways.egress.guard import EgressPolicy
 from workers.trackers.assignment import Assignment
 from workers.trackers.documents import flat, numbers_of, rollout_text
+from workers.trackers.libraries.bounded_replies import (
+    LONGEST_REPLY,
+    ReplyTooLarge,
+    bound_replies,
+)
 from workers.trackers.libraries.guarded_sockets import check_url
 from workers.trackers.records import Record, TrackerFault, WriteReport
 
@@ -39,8 +44,13 @@ _PARAMS: Final = 100
 _LONGEST_PARAM: Final = 500
 _LONGEST_NAME: Final = 250
 """Limits of MLflow for one call, and the smallest length of a param among its versions."""
-_MEMORY: Final = 2 * 1024**3
-"""Bytes that a reply of the server may make this process allocate."""
+_MEMORY: Final = 384 * 1024**2
+"""Bytes of data of this process, half of which the imported library has: whatever the server makes
+it collect, page by page too, is bounded by the rest.
+"""
+_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+"""Ids of runs and experiments, which a server makes and events show."""
+_FAULTS: Final = (MlflowException, RequestException, EndpointRefused, ReplyTooLarge, MemoryError)
 _STATUS: Final = {"succeeded": "FINISHED", "failed": "FAILED", "cancelled": "KILLED"}
 _NO_ARTIFACTS: Final = (
     "MLflow gets no rollouts and no report: its server stores artifacts elsewhere, where the "
@@ -55,7 +65,7 @@ class MlflowRun:
         self._uri: str | None = assignment.options.get("tracking_uri")
         try:
             self._open(assignment)
-        except (MlflowException, RequestException, EndpointRefused) as error:
+        except _FAULTS as error:
             raise _fault(error) from None
 
     def _open(self, assignment: Assignment) -> None:
@@ -68,12 +78,13 @@ class MlflowRun:
                 frozenset(assignment.allow_endpoints), assignment.allow_plain_http
             )
             resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+            bound_replies()
             check_url(self._uri, policy)
             address, artifacts = self._uri, None
         self._client = MlflowClient(tracking_uri=address)
         experiment = self._experiment(assignment.options["experiment"], artifacts)
         self._run = self._found(experiment, assignment)
-        self._id: str = self._run.info.run_id
+        self._id = _checked_id(self._run.info.run_id)
         self._experiment_id = experiment
         self._params = set(self._run.data.params)
         self._written = {
@@ -88,7 +99,7 @@ class MlflowRun:
     def write(self, record: Record) -> WriteReport:
         try:
             return self._write(record)
-        except (MlflowException, RequestException, EndpointRefused) as error:
+        except _FAULTS as error:
             raise _fault(error) from None
 
     def close(self) -> None:
@@ -158,8 +169,8 @@ class MlflowRun:
     def _experiment(self, name: str, artifacts: str | None) -> str:
         found = self._client.get_experiment_by_name(name)
         if found is None:
-            return str(self._client.create_experiment(name, artifact_location=artifacts))
-        return str(found.experiment_id)
+            return _checked_id(self._client.create_experiment(name, artifact_location=artifacts))
+        return _checked_id(found.experiment_id)
 
     def _found(self, experiment: str, assignment: Assignment) -> Run:
         """Returns the run that an earlier process made, or a new one."""
@@ -176,11 +187,18 @@ class MlflowRun:
     def _url(self) -> str | None:
         if self._uri is None:
             return None
-        return f"{self._uri}/#/experiments/{self._experiment_id}/runs/{self._id}"
+        return f"{self._uri}/#/experiments/{quote(self._experiment_id)}/runs/{quote(self._id)}"
 
 
 def _chunks(values: Sequence[_Value], size: int) -> Iterator[Sequence[_Value]]:
     return (values[start : start + size] for start in range(0, len(values), size))
+
+
+def _checked_id(given: object) -> str:
+    """Returns an id that the server has made. Raises `TrackerFault` for one that is no id."""
+    if not _ID.fullmatch(text := str(given)):
+        raise TrackerFault("its server gives a run or an experiment an id that is none")
+    return text
 
 
 def _name(key: str) -> str:
@@ -202,13 +220,26 @@ def _fault(error: BaseException) -> TrackerFault:
     """Returns the fault without texts of the server, which may repeat a credential."""
     seen: BaseException | None = error
     while seen is not None:
-        if isinstance(seen, EndpointRefused):
-            return TrackerFault(f"its address is not allowed: {seen}")
-        if isinstance(seen, ConnectionError | TimeoutError):
-            return TrackerFault("its server cannot be reached")
+        if (cause := _cause(seen)) is not None:
+            return TrackerFault(cause)
         seen = seen.__cause__ or seen.__context__
     if isinstance(error, HTTPError) and error.response is not None:
         return TrackerFault(f"its server answers {error.response.status_code}")
     if isinstance(error, MlflowException):
         return TrackerFault(f"its server answers {error.error_code}")
     return TrackerFault(type(error).__name__)
+
+
+def _cause(error: BaseException) -> str | None:
+    """Returns the text of an error below that of the library, `None` if there is none for it."""
+    match error:
+        case EndpointRefused():
+            return f"its address is not allowed: {error}"
+        case ReplyTooLarge():
+            return f"its server sends replies over {LONGEST_REPLY // 1024**2} MiB"
+        case MemoryError():
+            return "its server sends more than fits into the memory of a tracker"
+        case ConnectionError() | TimeoutError():
+            return "its server cannot be reached"
+        case _:
+            return None
