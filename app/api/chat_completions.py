@@ -9,7 +9,7 @@ from app.api.schemas.chat_completions import ChatCompletionRequest
 from app.api.schemas.chat_replies import CHUNK_SCHEMA, ChatCompletion
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
-from app.api.support.hang_up import unless_client_hangs_up
+from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/chat/completions", tags=["Chat"])
 _REPLIES: dict[int | str, dict[str, Any]] = {

@@ -14,8 +14,8 @@ from app.api.schemas.registry import Version, label_changes, unread_keys
 from app.api.schemas.trials import GraderRun
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
-from app.api.support.hang_up import unless_client_hangs_up
 from app.api.support.registry_pages import AfterVersion, objects_page, versions_page
+from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/graders", tags=["Graders"])
 

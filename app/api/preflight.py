@@ -9,10 +9,10 @@ from app.api.schemas.jobs import CreateFineTuningJob
 from app.api.schemas.preflight import FineTuningJobValidation, read_call
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
-from app.api.support.hang_up import unless_client_hangs_up
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.creation.preflight import PreflightReport, issue_of
 from app.factory.project import Factory
+from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
 # The body is parsed in the route: a fault in it is part of the answer, not a 400.

@@ -7,8 +7,8 @@ from app.api.schemas.registry import Version
 from app.api.schemas.tools import CreateTool, RunToolTest, Tool, ToolTest, UpdateTool
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
-from app.api.support.hang_up import unless_client_hangs_up
 from app.api.support.registry_pages import AfterVersion, objects_page, versions_page
+from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/tools", tags=["Tools"])
 

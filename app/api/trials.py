@@ -23,7 +23,7 @@ from app.api.schemas.trials import (
 )
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
-from app.api.support.hang_up import unless_client_hangs_up
+from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/fine_tuning/alpha", tags=["Fine-tuning"])
 

@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.pages import page
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import InvalidRequest, RequestError
+from app.web.forms import LONGEST_TEXT, text_of
+from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _LISTED: Final = 200
@@ -64,19 +66,25 @@ async def models_page(visitor: SignedIn, model: str | None = None) -> Response:
 
 
 @router.post("/models/ask")
-async def ask(visitor: SignedIn, form: OwnForm) -> Response:
-    """Asks two models the same, at the same time, and shows both answers."""
+async def ask(request: Request, visitor: SignedIn, form: OwnForm) -> Response:
+    """Asks two models the same, at the same time, and shows both answers. Both end with the
+    browser's connection.
+    """
     asked = PlaygroundForm(
         (form.get("first", ""), form.get("second", "")),
-        form.get("prompt", ""),
+        text_of(form, "prompt", longest=LONGEST_TEXT),
         form.get("max_tokens", ""),
         form.get("temperature", ""),
     )
     if not asked.prompt.strip():
         raise InvalidRequest("The prompt is empty.", param="prompt")
     bodies = [asked.body(model) for model in asked.models]
-    answers = await asyncio.gather(*(_answer(visitor, body) for body in bodies))
+    answers = await unless_client_hangs_up(request, _answers(visitor, bodies))
     return await _shown(visitor, asked, answers)
+
+
+async def _answers(visitor: Visitor, bodies: Sequence[dict[str, Any]]) -> list[ModelAnswer]:
+    return await asyncio.gather(*(_answer(visitor, body) for body in bodies))
 
 
 async def _answer(visitor: Visitor, body: dict[str, Any]) -> ModelAnswer:
@@ -113,6 +121,7 @@ async def _shown(
             project_id=visitor.owner.tenant.project_id,
             asked=asked,
             answers=answers,
+            longest=LONGEST_TEXT,
         )
     )
 

@@ -16,7 +16,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unread
 from app.domain.graders.source_faults import source_faults
-from app.domain.jobs.creation.integration_faults import repeated_faults, sent_integrations
+from app.domain.jobs.creation.integration_faults import integration_faults, sent_integrations
 from app.domain.jobs.creation.preflight import issue_of
 from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS
 from app.domain.methods.faults import format_warning, reinforcement_faults
@@ -90,7 +90,7 @@ def _integration_faults(
     body: dict[str, Any], *, read: Callable[[str, WalkedField], bool]
 ) -> Iterator[InvalidRequest]:
     sent = sent_integrations(body)
-    yield from repeated_faults(sent)
+    yield from integration_faults(sent)
     parts = [
         Definition(f"{INTEGRATIONS}[{position}]", INTEGRATION_MODELS, one)
         for position, one in enumerate(sent)

@@ -15,10 +15,9 @@ from app.api.support.errors import envelope
 from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.errors import TooLarge, TooSlow
 from app.domain.texts.request_bodies import MAX_JSON_BYTES, json_problem
+from app.web.forms import MAX_FORM_BYTES
 
 _FORM_BYTES: Final = 1024 * 1024
-MAX_FORM_BYTES: Final = 16 * 1024
-"""Largest form of a page."""
 UPLOAD_PATHS: Final = (
     (re.compile(r"/v1/files"), 512 * 1024 * 1024 + _FORM_BYTES),
     (re.compile(r"/v1/uploads/[^/]+/parts"), MAX_PART_BYTES + _FORM_BYTES),

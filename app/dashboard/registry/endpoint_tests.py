@@ -1,7 +1,7 @@
 """Runs the test of a registered object, and reads its result as the lines of a log."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
@@ -34,10 +34,10 @@ class TestLog:
 
 
 async def run_test(
-    visitor: Visitor, registered: RegisteredVersion, form: Mapping[str, str]
+    visitor: Visitor, registered: RegisteredVersion, *, answer: str, item: str
 ) -> TestLog:
-    """Runs the test. Raises `InvalidRequest` for a form or an object that cannot be tested, and
-    `RateLimited` while other tests of the project run.
+    """Runs the test; a grader's scores `answer` for `item`. Raises `InvalidRequest` for a row or an
+    object that cannot be tested, and `RateLimited` while other tests of the project run.
     """
     match registered.noun:
         case Noun.TOOL if is_served(registered.definition):
@@ -49,7 +49,7 @@ async def run_test(
             report = await visitor.services.environments().test(registered.id, EnvironmentPlan())
             return _log_of(report, report.exchanges)
         case Noun.GRADER:
-            return await _test_grader(visitor, registered, form)
+            return await _test_grader(visitor, registered, answer=answer, item=item)
         case Noun.CURRICULUM:
             raise InvalidRequest("A curriculum has no endpoint to test.")
         case _:
@@ -68,15 +68,15 @@ async def _test_server(visitor: Visitor, registered: RegisteredVersion) -> TestL
 
 
 async def _test_grader(
-    visitor: Visitor, registered: RegisteredVersion, form: Mapping[str, str]
+    visitor: Visitor, registered: RegisteredVersion, *, answer: str, item: str
 ) -> TestLog:
     """Scores one answer."""
     grader = await visitor.services.graders().config(registered.id)
     trial = await visitor.services.trials().run_grader(
         grader,
-        model_sample=form.get("answer", ""),
+        model_sample=answer,
         sample=None,
-        item=_item(form.get("item", "")),
+        item=_item(item),
         trace_id=None,
     )
     result = trial.result

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, assert_never
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from app.dashboard.refusals import PageRoute
 from app.dashboard.registry.endpoint_tests import TestLog, run_test
@@ -16,6 +16,8 @@ from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.jobs.jobs import Job
 from app.domain.registry.registered_objects import RegisteredVersion
 from app.domain.rollouts.metrics import MetricPoint
+from app.web.forms import LONGEST_ROW, LONGEST_TEXT, text_of
+from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/endpoints")
 Kind = Literal["tools", "graders", "environments"]
@@ -116,12 +118,16 @@ async def endpoint_page(kind: Kind, object_id: str, visitor: SignedIn) -> Respon
 
 @router.post("/{kind}/{object_id}/test")
 async def run_endpoint_test(
-    kind: Kind, object_id: str, visitor: SignedIn, form: OwnForm
+    request: Request, kind: Kind, object_id: str, visitor: SignedIn, form: OwnForm
 ) -> Response:
-    """Runs the test and shows the page with its log."""
+    """Runs the test and shows the page with its log. It ends with the browser's connection."""
     registered = await _get(visitor, kind, object_id)
-    log = await run_test(visitor, registered, form)
-    return await _shown(visitor, kind, registered, log, form.get("answer", ""), form.get("item"))
+    answer = text_of(form, "answer", longest=LONGEST_TEXT)
+    item = text_of(form, "item", longest=LONGEST_ROW)
+    log = await unless_client_hangs_up(
+        request, run_test(visitor, registered, answer=answer, item=item)
+    )
+    return await _shown(visitor, kind, registered, log, answer, item)
 
 
 async def _shown(
@@ -130,7 +136,7 @@ async def _shown(
     registered: RegisteredVersion,
     log: TestLog | None,
     answer: str = "",
-    item: str | None = None,
+    item: str = "",
 ) -> Response:
     jobs = users(registered, await _newest_jobs(visitor))[:_CHARTED]
     charts = await _charts(visitor, registered, jobs)
@@ -147,6 +153,8 @@ async def _shown(
             log=log,
             answer=answer,
             item=item or "{}",
+            longest_answer=LONGEST_TEXT,
+            longest_item=LONGEST_ROW,
         )
     )
 

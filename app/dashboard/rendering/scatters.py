@@ -110,8 +110,10 @@ class _Axis:
         return cls(low, high if high > low else low + 1.0, begin, end)
 
     def position(self, value: float) -> float:
-        span = (self.high - self.low) * (1 + 2 * _MARGIN)
-        share = (value - self.low) / span + _MARGIN / (1 + 2 * _MARGIN)
+        scale = max(-self.low, self.high)  # the length of an axis of huge values is no float
+        low, high = self.low / scale, self.high / scale
+        span = (high - low) * (1 + 2 * _MARGIN)
+        share = (value / scale - low) / span + _MARGIN / (1 + 2 * _MARGIN)
         return round(self.begin + share * (self.end - self.begin), 1)
 
     @property

@@ -9,8 +9,9 @@ import hmac
 
 def has_key(authorization: str | None, key: str) -> bool:
     """Returns whether the header `Authorization` has the key, in a time that does not depend on it.
-    Bytes of the header that are no text, as servers decode them, are compared like all others.
+    Bytes of the header that are no text, as servers decode them, are compared like all others. An
+    empty key is no key: no header has it.
     """
     scheme, _, token = (authorization or "").partition(" ")
     sent = token.strip().encode(errors="surrogateescape")
-    return scheme.lower() == "bearer" and hmac.compare_digest(sent, key.encode())
+    return bool(key) and scheme.lower() == "bearer" and hmac.compare_digest(sent, key.encode())

@@ -7,7 +7,7 @@ is written.
 
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest
-from app.domain.jobs.creation.integration_faults import repeated_faults
+from app.domain.jobs.creation.integration_faults import integration_faults
 from app.domain.jobs.integrations import (
     INTEGRATIONS,
     LIBRARIES,
@@ -27,7 +27,7 @@ async def check_integrations(
     integrations: list[Json], *, egress: Egress, models: JudgeModels
 ) -> None:
     """Raises `InvalidRequest` for an integration that this installation cannot write."""
-    for fault in repeated_faults(integrations):
+    for fault in integration_faults(integrations):
         raise fault
     _check_libraries(integrations)
     sent = [

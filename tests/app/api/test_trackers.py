@@ -67,6 +67,26 @@ async def test_options_out_of_range_and_a_second_one_are_refused(
     assert (param, "wandb, tensorboard" in message) == ("integrations[0].type", True)
 
 
+@pytest.mark.parametrize("project", ["a/b", "a\\b", "a#b", "a?b", "50%", "a:b", "a\nb", "p" * 129])
+async def test_a_project_that_weights_and_biases_refuses_is_refused_at_once(
+    api: Api, body: dict[str, Any], project: str
+) -> None:
+    sent = {"type": "wandb", "wandb": {"project": project}}
+    param, code, message = await refused(api, body, {"type": "tensorboard"}, sent)
+    assert (param, code) == ("integrations[1].wandb.project", "invalid_value")
+    assert "as Weights & Biases wants it" in message
+
+
+@pytest.mark.parametrize("project", ["p", "p" * 128, "Ünser Projekt, v1.2 (b)"])
+async def test_a_project_that_weights_and_biases_takes_is_kept(
+    api: Api, body: dict[str, Any], project: str
+) -> None:
+    sent = [{"type": "wandb", "wandb": {"project": project}}]
+    reply = await api.call("POST", JOBS, json={**body, "integrations": sent})
+    assert reply.status_code == 200, reply.text
+    assert reply.json()["integrations"] == sent
+
+
 @pytest.mark.parametrize("kind", LIBRARIES)
 async def test_a_missing_library_is_refused_with_the_command_that_installs_it(
     api: Api, body: dict[str, Any], monkeypatch: pytest.MonkeyPatch, kind: TrackerKind

@@ -1,14 +1,18 @@
 """The page of models, and the playground in front of an engine on a real socket."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 
 import pytest
 
+from app.web.forms import LONGEST_TEXT
 from tests.support.api.application import Api, running
 from tests.support.chat_engine import ChatEngine, chat_engine
+from tests.support.dashboard.hang_ups import hang_up_of
 from tests.support.dashboard.scenes import HOSTILE, create_job, execute
 from tests.support.dashboard.visits import Visit, rows_of, texts_of, visiting
+from tests.support.patience import until
 from tests.support.stack import Database
 
 BASE = "tiny-agent-2026-11-23"
@@ -87,3 +91,34 @@ async def test_models_come_with_their_jobs_and_answer_side_by_side(
         told = (await stranger.post("/models/ask", foreign)).text
         assert "does not exist" in told
         assert len(engine.bodies) == count + 1
+
+
+async def asking(visit: Visit, **fields: str) -> dict[str, str]:
+    token = await visit.form_token("/models")
+    sent = {"form_token": token, "first": BASE, "second": BASE, "prompt": "Which river?"}
+    return {**sent, "max_tokens": "32", "temperature": "0.5", **fields}
+
+
+async def test_both_engines_stop_when_the_reader_hangs_up(visit: Visit, engine: ChatEngine) -> None:
+    engine.hang = True
+    sent, hang_up = await asking(visit), hang_up_of(visit)
+    asked = asyncio.ensure_future(visit.post("/models/ask", sent))
+    await until(lambda: len(engine.bodies) == 2, what="both calls")
+    hang_up.now.set()
+    assert "The client hung up." in (await asked).text
+    await until(engine.cancelled.is_set, what="the end of a call")
+
+
+async def test_a_prompt_of_the_longest_length_arrives_in_any_script(
+    visit: Visit, engine: ChatEngine
+) -> None:
+    prompt = "€" * (LONGEST_TEXT - 2) + "\r\n€"
+    reply = await visit.post("/models/ask", await asking(visit, prompt=prompt))
+    assert reply.status_code == 200, reply.text
+    [first, second] = engine.bodies
+    assert first["messages"][0]["content"] == prompt.replace("\r\n", "\n")
+    assert second["messages"] == first["messages"]
+    assert f'maxlength="{LONGEST_TEXT}"' in reply.text
+    longer = await visit.post("/models/ask", await asking(visit, prompt="€" * (LONGEST_TEXT + 1)))
+    assert (longer.status_code, len(engine.bodies)) == (400, 2)
+    assert "has 10,001 characters; at most 10,000 are read" in texts_of(longer.text, "main")[0]

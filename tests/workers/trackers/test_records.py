@@ -65,4 +65,3 @@ def test_of_long_messages_no_more_is_looked_at_than_may_be_kept(
         {"role": "system", "content": "… 1 more messages"}
     ]
     assert 0 < CountedList.seen < 9 * 20_000 // 2
-

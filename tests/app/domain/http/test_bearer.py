@@ -15,3 +15,8 @@ def test_the_scheme_has_no_case_and_spaces_do_not_count(header: str) -> None:
 )
 def test_all_else_is_refused_and_raises_nothing(header: str | None) -> None:
     assert not has_key(header, KEY)
+
+
+@pytest.mark.parametrize("header", [None, "", "Bearer", "Bearer ", "Bearer  "])
+def test_nobody_has_an_empty_key(header: str | None) -> None:
+    assert not has_key(header, "")

@@ -1,0 +1,29 @@
+"""Limits of the forms of pages: of their fields, and of a whole form that has them."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from app.domain.errors import InvalidRequest
+
+LONGEST_TEXT: Final = 10_000
+"""Characters of a prompt or of an answer."""
+LONGEST_ROW: Final = 4_000
+"""Characters of a row of a file, as JSON."""
+_ENCODED: Final = 9
+"""Bytes of the longest character as a browser sends it: `%E2%82%AC`."""
+_OTHERS: Final = 4096
+"""Bytes of all other fields together, and of the names."""
+MAX_FORM_BYTES: Final = _ENCODED * (LONGEST_TEXT + LONGEST_ROW) + _OTHERS
+"""Largest form of a page: one that its fields allow always fits."""
+
+
+def text_of(form: Mapping[str, str], name: str, *, longest: int) -> str:
+    """Returns a text of a form, with the line breaks that its writer saw; browsers send others.
+    Raises `InvalidRequest` for one that is longer than its field.
+    """
+    text = form.get(name, "").replace("\r\n", "\n")
+    if len(text) > longest:
+        raise InvalidRequest(
+            f"'{name}' has {len(text):,} characters; at most {longest:,} are read.", param=name
+        )
+    return text
