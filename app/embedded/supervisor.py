@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FrameType
 
 import structlog
@@ -105,9 +106,10 @@ class Supervisor:
         postgres = self._start_servers(state)
         servers = list(self._children)
         if sys.platform == "linux" and settings.sandbox.socket is None:
-            self._launch(layout.sandbox_child(settings, self._data_dir))
+            self._launch_work(layout.sandbox_child(settings, self._data_dir))
         if self._host.engine_url is None:
-            self._launch(engine_child(settings, self._data_dir, state.engine_port, chosen=chosen))
+            engine = engine_child(settings, self._data_dir, state.engine_port, chosen=chosen)
+            self._launch_work(engine)
         self._progress.begun([child.spec.name for child in self._children], self._data_dir.logs)
         self._wait(servers)
         state = self._prepare_database(postgres, state, settings)
@@ -115,13 +117,17 @@ class Supervisor:
         self._launch(layout.api_child(settings, self._data_dir, self._options.port))
         for queue in ("runs", "control"):
             its_own = with_metrics_port(settings, state, queue)
-            self._launch(layout.worker_child(its_own, self._data_dir, queue))
+            self._launch_work(layout.worker_child(its_own, self._data_dir, queue))
         link = make_sign_in_link(state, settings)
         self._wait(self._children)
         self._announcement = Announcement.of(
             self._options, settings=settings, state=state, sign_in_link=link
         )
         self._publish()
+
+    def _launch_work(self, spec: ChildSpec) -> None:
+        """Launches a child that computes: the API and its database get the processor first."""
+        self._launch(replace(spec, niceness=self._host.niceness))
 
     def _start_servers(self, state: InstallationState) -> PostgresServer | None:
         """Starts Postgres and Valkey unless a URL is configured; does not wait for readiness."""

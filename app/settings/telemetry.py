@@ -10,13 +10,14 @@ from app.settings.sources import RevealedInJson, SettingsGroup
 from app.telemetry.span_export import SpanExport
 
 _STANDARD: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_LAST_PORT: Final = 65_535
 _DISABLED: Final = "OTEL_SDK_DISABLED"
 
 
 class TelemetrySettings(SettingsGroup):
     """Both are off by default."""
 
-    metrics_port: int | None = Field(None, ge=1, le=65535)
+    metrics_port: int | None = Field(None, ge=1, le=_LAST_PORT)
     """Port on which a worker serves its metrics; `None` serves none. `agent-rft up` chooses ports
     of its own if there is a `monitoring_key`.
     """
@@ -34,6 +35,13 @@ class TelemetrySettings(SettingsGroup):
     @override
     def __hash__(self) -> int:
         return hash(self.model_dump_json())  # a dict has no hash of its own
+
+    @field_validator("metrics_port", mode="after")
+    @classmethod
+    def _has_a_next_one(cls, port: int | None) -> int | None:
+        if port == _LAST_PORT:
+            raise ValueError(f"the second worker takes the next port: choose {port - 1} at most")
+        return port
 
     @field_validator("otlp_endpoint", mode="after")
     @classmethod

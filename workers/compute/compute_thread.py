@@ -23,6 +23,8 @@ from workers.progress import PROGRESS
 P = ParamSpec("P")
 R = TypeVar("R")
 NICENESS: Final = 10
+"""Niceness of the thread above that of its process, which the engine shares."""
+_NICEST: Final = 19
 
 
 def _lower_priority() -> None:
@@ -33,7 +35,7 @@ def _lower_priority() -> None:
     if sys.platform == "linux" and not is_accelerated():
         thread = threading.get_native_id()
         niceness = os.getpriority(os.PRIO_PROCESS, thread)
-        os.setpriority(os.PRIO_PROCESS, thread, max(niceness, NICENESS))
+        os.setpriority(os.PRIO_PROCESS, thread, min(niceness + NICENESS, _NICEST))
 
 
 _THREAD: Final = ThreadPoolExecutor(1, "compute", _lower_priority)

@@ -19,6 +19,7 @@ from typing import Any, Final
 from app.domain.sandbox.layers import LAYERS
 from app.domain.sandbox.programs import MAX_PROGRAM
 from app.parent_death import signal_at_parent_end
+from app.processor_priority import keep_priority
 from workers.sandbox import namespaces, program
 from workers.sandbox.layers import Protection, available
 from workers.sandbox.modules import preload, reseed
@@ -119,6 +120,7 @@ def _end_of(pid: int) -> dict[str, float]:
 
 def _become_program(slot: int, protection: Protection, channel: int) -> None:
     os.setsid()
+    keep_priority()
     _keep_only(channel)
     try:
         protection.confine(slot)

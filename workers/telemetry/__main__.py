@@ -26,7 +26,9 @@ from workers.telemetry.worker_metrics import WorkerMetrics
 
 log = structlog.get_logger()
 _LOOK_S: Final = 1.0
-"""Seconds between two looks whether the worker still runs, where the kernel does not report it."""
+"""Seconds between two looks: which processes have ended, and whether the worker still runs where
+the kernel does not report it.
+"""
 _SHUTDOWN_S: Final = 1.0
 _RETRY_S: Final = 1.0
 
@@ -59,6 +61,10 @@ async def serve(settings: Settings, metrics: WorkerMetrics, *, worker: int) -> N
         while os.getppid() == worker and not ended.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(ended.wait(), _LOOK_S)
+            try:
+                await asyncio.to_thread(metrics.settle)
+            except OSError as error:  # a full disk: the next look tries again
+                log.warning("metrics of ended processes not added up", error=str(error))
     finally:
         binding.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -44,6 +44,11 @@ class WorkerMetrics:
             settle(self._directory)
             return generate_latest(self._registry)
 
+    def settle(self) -> None:
+        """Adds up the processes that have ended, so that no files pile up while nobody reads."""
+        with self._lock:
+            settle(self._directory)
+
 
 def settle(directory: Path) -> None:
     """Moves the counts of processes that have ended into one file, and removes their gauges."""

@@ -26,6 +26,7 @@ from app.embedded.children.log_files import create
 from app.embedded.errors import ChildFailed, EmbeddedError
 from app.embedded.identity import AS_OURSELVES, RunAs
 from app.parent_death import signal_at_parent_end
+from app.processor_priority import lower_priority
 
 _log = structlog.get_logger()
 
@@ -72,6 +73,7 @@ class ChildSpec:
     directory: Path | None = None  # working directory
     cause: Callable[[str], str | None] = lambda _: None
     """Finds the reason of a failed start in the log, for a child whose log does not end with it."""
+    niceness: int = 0
     required: bool = True
     """False for a child that a start does not need: it is restarted, at growing intervals."""
 
@@ -202,7 +204,7 @@ class Child:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_end_with_parent(self.spec.orphan_signal),  # noqa: PLW1509 - one thread here
+                preexec_fn=_in_child(self.spec),  # noqa: PLW1509 - one thread here
                 **self.spec.run_as.popen_arguments(),
             )
 
@@ -281,14 +283,15 @@ def kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def _end_with_parent(orphan_signal: signal.Signals) -> Callable[[], None] | None:
+def _in_child(spec: ChildSpec) -> Callable[[], None] | None:
     if sys.platform != "linux":
         return None
     parent = os.getpid()
 
     def in_child() -> None:
-        signal_at_parent_end(orphan_signal)
+        signal_at_parent_end(spec.orphan_signal)
         if os.getppid() != parent:  # the supervisor crashed before the line above
             os._exit(1)
+        lower_priority(spec.niceness)
 
     return in_child

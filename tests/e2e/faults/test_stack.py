@@ -10,6 +10,7 @@ import re
 import signal
 import stat
 import subprocess
+import sys
 import urllib.request
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from app.embedded.ports import free_port
 from app.settings.models import DEFAULT_MODEL
 from tests.support.installation import Installation, cli
 from tests.support.patience import PATIENCE_S, wait_for
+from tests.support.priorities import session_niceness
 
 _HEALED = ("postgres", "api")
 """Children that one test each kills; `test_kills` kills all of them during a job."""
@@ -92,6 +94,17 @@ def test_no_child_is_handed_the_superusers_or_owners_password(live: Installation
             assert state["app_password"] not in environment, child
             assert state["secret_key"] not in environment, child
         assert (state["worker_password"] in environment) == (child in {"runs", "control"}), child
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="priorities of sessions are Linux's")
+def test_work_yields_the_processor_to_the_api_and_the_database(live: Installation) -> None:
+    before, expected = os.getpriority(os.PRIO_PROCESS, 0), {}
+    for child, pid in live.pids().items():
+        is_work = child in {"engine", "sandbox", "runs", "control"}
+        expected[child] = max(5, before) if is_work else before
+        assert os.getpriority(os.PRIO_PROCESS, pid) == expected[child], child
+        assert session_niceness(pid) in (None, expected[child]), child
+    assert {"api", "postgres", "valkey", "engine", "runs", "control"} <= expected.keys()
 
 
 def test_a_second_up_on_the_directory_is_refused(live: Installation) -> None:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from app.domain.rollouts.trajectory import StopReason
 from app.embedded.ports import free_port
@@ -180,6 +180,10 @@ def test_a_worker_serves_metrics_until_it_is_killed(database: Database, key: str
         (server,) = _children(worker.pid)
         directory = Path(_environment(server)[DIRECTORY])
         assert directory.is_dir()
+        with process(PROCESS, "3", **{DIRECTORY: str(directory)}) as job:
+            assert (directory / f"counter_{job.pid}.db").exists()
+        wait_for(lambda: not [*directory.glob(f"*_{job.pid}.db")], what="one file for the ended")
+        assert (directory / "counter_0.db").exists()
         worker.kill()
         worker.wait()
         wait_for(lambda: not answers(), what="the end of the metrics")
@@ -213,3 +217,9 @@ def _children(pid: int) -> list[int]:
 def _environment(pid: int) -> dict[str, str]:
     pairs = Path(f"/proc/{pid}/environ").read_text().split("\0")
     return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+
+
+def test_the_last_port_leaves_none_for_the_second_worker() -> None:
+    with pytest.raises(ValidationError, match="choose 65534 at most"):
+        TelemetrySettings(metrics_port=65_535)
+    assert TelemetrySettings(metrics_port=65_534).metrics_port == 65_534

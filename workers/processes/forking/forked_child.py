@@ -15,6 +15,7 @@ from contextlib import suppress
 from setproctitle import setproctitle
 
 from app.parent_death import signal_at_parent_end
+from app.processor_priority import keep_priority
 from workers.processes.forking.fork_requests import Request
 
 
@@ -23,6 +24,7 @@ def leave_server(server: int, statuses: Iterable[socket.socket]) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
+    keep_priority()
     signal_at_parent_end(signal.SIGKILL)
     if os.getppid() != server:
         os._exit(1)  # the server ended before the request for its signal

@@ -18,6 +18,7 @@ from queue import SimpleQueue
 from typing import IO, Any, Final, assert_never
 
 from app.gateways.egress.guard import EgressPolicy
+from app.processor_priority import keep_priority
 from workers.sandbox import landlock
 from workers.trackers.assignment import Assignment
 from workers.trackers.libraries.guarded_sockets import guard_sockets
@@ -118,6 +119,7 @@ def _end() -> None:
 
 
 def main() -> None:
+    keep_priority()
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # libraries print
     serve(_sent_lines(), replies)

@@ -13,6 +13,7 @@ import pytest
 from tests.support.child_processes import FORKS, child, ended, killed
 from tests.support.foreign_folder import foreign_folder
 from tests.support.patience import PATIENCE_S, wait_for
+from tests.support.priorities import session_niceness
 from workers.processes.forking.forks import ChildProcess, ForkServer, Interpreters, Starter
 
 WAITS = "import sys; sys.stdin.read()"
@@ -22,6 +23,17 @@ from workers.processes.forking.forks import ForkServer
 ours, theirs = socket.socketpair()
 server = ForkServer([])  # one that nobody holds is closed and ends by itself
 child = server.start(("-c", "import time; time.sleep(3600)"), stdin=theirs.fileno())
+print(child.started.result(), flush=True)
+time.sleep(3600)
+"""
+
+NICE_PARENT = """
+import sys, time
+from app.processor_priority import lower_priority
+from workers.processes.forking.forks import ForkServer
+lower_priority(7)
+server = ForkServer([])
+child = server.start(("-c", "import time; time.sleep(3600)"), stdin=sys.stdin.fileno())
 print(child.started.result(), flush=True)
 time.sleep(3600)
 """
@@ -258,3 +270,17 @@ def test_a_process_that_never_started_takes_no_signal_after_its_end() -> None:
     process.signal(signal.SIGTERM)
     assert process.returncode == 0
     assert process.pid is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="priorities of sessions are Linux's")
+def test_a_child_keeps_the_priority_of_its_worker_in_its_own_session(line: Line) -> None:
+    """A niceness counts within a session where the kernel schedules sessions."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", NICE_PARENT], stdin=line[1], stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+    assert os.getpriority(os.PRIO_PROCESS, pid) == 7
+    assert session_niceness(pid) in (None, 7)
+    parent.kill()
+    parent.communicate()
