@@ -26,9 +26,15 @@ class SpanName(StrEnum):
     CALL = "call"
     """A call to a tool, grader or environment with all its attempts."""
     ATTEMPT = "attempt"
+    EVAL_RUN = "eval_run"
+    """One claim of an eval run."""
+    EXPORT = "export"
+    """One claim of an export of merged weights."""
 
 
-_OF_JOBS: Final = frozenset({SpanName.JOB, SpanName.STEP, SpanName.COMPARISON})
+_FEW: Final = frozenset(
+    {SpanName.JOB, SpanName.STEP, SpanName.COMPARISON, SpanName.EVAL_RUN, SpanName.EXPORT}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +146,12 @@ class Spans:
         if running is not None:
             running.span.mark_asked()
 
+    def mark_failed(self, failure: str) -> None:
+        """Sets the class of the failure that ends the task's span."""
+        running = self.running
+        if running is not None:
+            running.span.error = failure
+
     def samples(self, trace: str) -> bool:
         """Returns what a `traceparent` says of this trace: whether its spans are recorded. Without
         a sink it says yes, so that a customer's own tracing decides.
@@ -147,12 +159,12 @@ class Spans:
         return True if self._sink is None else self._sink.samples(trace)
 
     def record(self, span: Span) -> None:
-        """Records a span, unless it is of a rollout that is not sampled. Jobs and steps are few,
-        and are always recorded.
+        """Records a span, unless it is of a rollout that is not sampled. Jobs, steps
+        and claims are few, and are always recorded.
         """
         if self._sink is None:
             return
-        if span.name in _OF_JOBS or self._sink.samples(span.position.trace):
+        if span.name in _FEW or self._sink.samples(span.position.trace):
             self._sink.record(span)
 
     @contextmanager

@@ -9,6 +9,7 @@ import structlog
 from app.domain.errors import RunFailed
 from app.store.evals.leased_runs import leased_eval_run
 from app.store.leases.leases import Lease
+from app.telemetry.spans import SPANS
 from workers.evals.context import open_eval_run
 from workers.evals.leased_runs import EVAL_RUNS
 from workers.evals.run import EvalWork
@@ -35,6 +36,7 @@ async def _fail(clients: Clients, lease: Lease, failure: RunFailed) -> None:
             await unit.run.fail(failure.code, failure.message)
 
     await retry_while_unavailable(fail)
+    SPANS.mark_failed(failure.code)
     log.warning("eval run failed", code=failure.code)
 
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from app.domain.jobs.jobs import CONTROL_QUEUE
 from app.store.evals.claims import eval_claims
+from app.telemetry.spans import SpanName
 from workers.processes.leased_work import LeasedWork, python_module
 
 EVAL_RUNS: Final = LeasedWork(
@@ -15,4 +16,5 @@ EVAL_RUNS: Final = LeasedWork(
     notify=lambda queue, run_id: queue.enqueue_eval(run_id),
     queue=CONTROL_QUEUE,
     resend_after_s=5.0,
+    claim_span=SpanName.EVAL_RUN,
 )

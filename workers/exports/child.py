@@ -10,6 +10,7 @@ import structlog
 from app.domain.errors import NoFreeSpace, RunFailed
 from app.store.leases.leases import Lease
 from app.store.models.leased_exports import leased_export
+from app.telemetry.spans import SPANS
 from workers.exports.export_work import ExportWork
 from workers.exports.leased_exports import EXPORTS
 from workers.processes.child import run_dispatched
@@ -37,6 +38,7 @@ async def _fail(clients: Clients, lease: Lease, failure: RunFailed) -> None:
             await unit.export.fail(failure.code, failure.message, keep=keep)
 
     await retry_while_unavailable(fail)
+    SPANS.mark_failed(failure.code)
     log.warning("export failed", code=failure.code)
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from app.domain.jobs.jobs import CONTROL_QUEUE
 from app.store.models.export_claims import export_claims
+from app.telemetry.spans import SpanName
 from workers.processes.leased_work import LeasedWork, python_module
 
 EXPORTS: Final = LeasedWork(
@@ -17,5 +18,6 @@ EXPORTS: Final = LeasedWork(
     queue=CONTROL_QUEUE,
     resend_after_s=5.0,
     kept_for=lambda retention: timedelta(days=retention.exports_days),
+    claim_span=SpanName.EXPORT,
     is_resumable=False,
 )

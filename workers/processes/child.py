@@ -19,6 +19,8 @@ from app.logs import log_to_stderr
 from app.settings.settings import Settings, load_settings
 from app.store.leases.leases import Lease
 from app.telemetry.exports import exporting_spans
+from app.telemetry.spans import SPANS, SpanPosition
+from app.telemetry.trace_ids import span_of, trace_of
 from workers.processes.clients import Clients, open_clients
 from workers.processes.leased_work import LeasedWork
 from workers.processes.parent_watch import end_with_parent
@@ -95,9 +97,13 @@ async def _run_with_clients(settings: Settings, lease: Lease, body: Body, on_fau
 
 
 async def _run_dispatched(settings: Settings, work: LeasedWork, lease: Lease, body: Body) -> int:
-    async with open_clients(settings, project_id=lease.project_id) as clients:
+    async with (
+        exporting_spans(settings.telemetry.span_export()),
+        open_clients(settings, project_id=lease.project_id) as clients,
+    ):
         renewing = renew_until_end(work, clients.database, lease, limits=settings.lease)
-        running = asyncio.ensure_future(run_while_renewed(body(clients, lease), renewing))
+        traced = _traced(work, lease, body(clients, lease))
+        running = asyncio.ensure_future(run_while_renewed(traced, renewing))
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         try:
             await running
@@ -112,6 +118,23 @@ async def _run_dispatched(settings: Settings, work: LeasedWork, lease: Lease, bo
             await _release(work, clients, lease, orderly=False)
             return EXIT_FAULT
     return 0
+
+
+async def _traced(work: LeasedWork, lease: Lease, body: Coroutine[Any, Any, None]) -> None:
+    """Runs `body` as the span of this claim, in the trace of the row."""
+    name = work.claim_span
+    if name is None:
+        await body
+        return
+    position = SpanPosition(trace_of(lease.id), span_of(name, lease.id, lease.fence))
+    with SPANS.open(name, position) as span:
+        span.mark_asked()
+        span.attributes |= {
+            f"agent_rft.{name}.id": lease.id,
+            "agent_rft.project.id": lease.project_id,
+            "agent_rft.fence": lease.fence,
+        }
+        await body
 
 
 async def _release(work: LeasedWork, clients: Clients, lease: Lease, *, orderly: bool) -> None:

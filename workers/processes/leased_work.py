@@ -22,6 +22,7 @@ from app.store.across_tenants import ClaimUnitOfWork
 from app.store.database import Database
 from app.store.leases.leases import Lease
 from app.store.leases.queues import QueuedRows
+from app.telemetry.spans import SpanName
 
 log = structlog.get_logger()
 
@@ -49,6 +50,8 @@ class LeasedWork:
     """Time after which a row that failed for good expires; `None` for a kind whose rows do not
     expire.
     """
+    claim_span: SpanName | None = None
+    """Name of the span of a claim, for a kind whose child renews its own lease."""
     is_resumable: bool = True
     """True if a claim continues where an earlier one ended, so that a child may have to release its
     slot for another project's row.
