@@ -1,4 +1,4 @@
-"""Gives the processes of work a lower priority for the processor than the API and the database.
+"""Gives the processes of jobs a lower priority for the processor than those that answer requests.
 
 No room has it: the supervisor lowers the priority of its children, and processes of both planes
 keep theirs in the sessions that they open. Linux may schedule sessions before processes

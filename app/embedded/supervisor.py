@@ -108,8 +108,7 @@ class Supervisor:
         if sys.platform == "linux" and settings.sandbox.socket is None:
             self._launch_work(layout.sandbox_child(settings, self._data_dir))
         if self._host.engine_url is None:
-            engine = engine_child(settings, self._data_dir, state.engine_port, chosen=chosen)
-            self._launch_work(engine)
+            self._launch(engine_child(settings, self._data_dir, state.engine_port, chosen=chosen))
         self._progress.begun([child.spec.name for child in self._children], self._data_dir.logs)
         self._wait(servers)
         state = self._prepare_database(postgres, state, settings)
@@ -126,7 +125,7 @@ class Supervisor:
         self._publish()
 
     def _launch_work(self, spec: ChildSpec) -> None:
-        """Launches a child that computes: the API and its database get the processor first."""
+        """Launches a child for which nobody waits: those that answer get the processor first."""
         self._launch(replace(spec, niceness=self._host.niceness))
 
     def _start_servers(self, state: InstallationState) -> PostgresServer | None:

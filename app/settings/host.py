@@ -22,9 +22,9 @@ class HostSettings(Sources):
     engine_url: str | None = None
     engine_api_key: SecretStr | None = None
     secret_key: SecretKey | None = None
-    niceness: int = Field(5, ge=0, le=19)
-    """Niceness of workers, engine and sandbox on Linux, so that the API, Postgres and Valkey get
-    the processor before jobs; 0 lets all compete alike.
+    niceness: int = Field(10, ge=0, le=19)
+    """Niceness of workers, with the jobs that they run, and of the sandbox on Linux, so that the
+    API, its database and the engine get the processor before training; 0 lets all compete alike.
     """
     pg_bin: Path | None = None  # directory that contains `postgres` and `initdb`
     valkey_bin: Path | None = None  # the server's executable

@@ -23,7 +23,7 @@ from workers.progress import PROGRESS
 P = ParamSpec("P")
 R = TypeVar("R")
 NICENESS: Final = 10
-"""Niceness of the thread above that of its process, which the engine shares."""
+"""Niceness of the thread above that of its process."""
 _NICEST: Final = 19
 
 

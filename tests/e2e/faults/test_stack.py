@@ -97,11 +97,11 @@ def test_no_child_is_handed_the_superusers_or_owners_password(live: Installation
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="priorities of sessions are Linux's")
-def test_work_yields_the_processor_to_the_api_and_the_database(live: Installation) -> None:
+def test_workers_yield_the_processor_to_all_that_answers_requests(live: Installation) -> None:
     before, expected = os.getpriority(os.PRIO_PROCESS, 0), {}
     for child, pid in live.pids().items():
-        is_work = child in {"engine", "sandbox", "runs", "control"}
-        expected[child] = max(5, before) if is_work else before
+        is_work = child in {"sandbox", "runs", "control"}
+        expected[child] = max(10, before) if is_work else before
         assert os.getpriority(os.PRIO_PROCESS, pid) == expected[child], child
         assert session_niceness(pid) in (None, expected[child]), child
     assert {"api", "postgres", "valkey", "engine", "runs", "control"} <= expected.keys()
