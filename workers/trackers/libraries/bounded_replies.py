@@ -6,7 +6,7 @@ not read. The bound is at the one place below every library: the bodies that url
 not know the library.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Final
 
 from urllib3 import HTTPResponse
@@ -28,7 +28,7 @@ def bound_replies() -> None:
 
     def bounded(
         response: HTTPResponse, amt: int | None = _CHUNK, decode_content: bool | None = None
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes, None, None]:
         left = LONGEST_REPLY
         # urllib3 decodes no more than `amt` bytes before it yields them.
         for chunk in stream(response, amt or _CHUNK, decode_content):
@@ -38,5 +38,5 @@ def bound_replies() -> None:
                 raise ReplyTooLarge
             yield chunk
 
-    HTTPResponse.stream = bounded  # type: ignore[method-assign]  # below every library
+    HTTPResponse.stream = bounded  # type: ignore[method-assign, assignment]  # below every library
     HTTPResponse.drain_conn = HTTPResponse.close  # type: ignore[method-assign]  # it would read all

@@ -237,7 +237,7 @@ async def test_a_test_ends_when_the_reader_hangs_up(scene: Scene) -> None:
     hang_up = hang_up_of(scene.visit)
     sent = {"form_token": token, "answer": "4", "item": "{}"}
     asked = asyncio.ensure_future(scene.visit.post(f"/endpoints/graders/{made}/test", sent))
-    await until(lambda: scene.server.received, what="the call of the grader")
+    await until(lambda: bool(scene.server.received), what="the call of the grader")
     hang_up.now.set()
     assert "The client hung up." in (await asked).text
 

@@ -13,7 +13,7 @@ def scatter(*places: tuple[float, float]) -> Scatter:
 
 
 @pytest.mark.parametrize("size", [1.0, 1e-300, 1e300, 1.7e308])
-def test_places_do_not_depend_on_the_size_of_the_values(size: float) -> None:
+def test_positions_do_not_depend_on_the_size_of_the_values(size: float) -> None:
     chart = scatter((-size, size), (size, -size), (0.0, 0.0))
     dots = [(dot.x, dot.y, dot.title) for dot in chart.dots]
     assert dots == [(60.4, 21.0, "Row 0"), (333.6, 205.0, "Row 1"), (197.0, 113.0, "Row 2")]

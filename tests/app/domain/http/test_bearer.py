@@ -18,5 +18,5 @@ def test_all_else_is_refused_and_raises_nothing(header: str | None) -> None:
 
 
 @pytest.mark.parametrize("header", [None, "", "Bearer", "Bearer ", "Bearer  "])
-def test_nobody_has_an_empty_key(header: str | None) -> None:
+def test_no_header_has_an_empty_key(header: str | None) -> None:
     assert not has_key(header, "")

@@ -276,7 +276,10 @@ def test_a_process_that_never_started_takes_no_signal_after_its_end() -> None:
 def test_a_child_keeps_the_priority_of_its_worker_in_its_own_session(line: Line) -> None:
     """A niceness counts within a session where the kernel schedules sessions."""
     parent = subprocess.Popen(
-        [sys.executable, "-c", NICE_PARENT], stdin=line[1], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", NICE_PARENT],
+        stdin=line[1].fileno(),
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert parent.stdout is not None
     pid = int(parent.stdout.readline())
