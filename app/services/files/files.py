@@ -59,16 +59,15 @@ class FileService:
         try:
             if before_insert is not None:
                 await before_insert(stored.sha256)
-            await self._insert(row)
+            return await self._insert(row)
         except BaseException:
             await self._objects.delete(key)
             raise
-        return row
 
-    async def _insert(self, row: FileRow) -> None:
+    async def _insert(self, row: FileRow) -> FileRow:
         async with self._database.tenant(self._tenant) as unit:
             await unit.quotas.check_file(row.bytes)
-            await unit.files.insert(row)
+            return await unit.files.insert(row)
 
     async def get(self, file_id: str) -> FileRow:
         async with self._database.tenant(self._tenant) as unit:

@@ -134,9 +134,9 @@ class UploadService:
             # From here on the file counts for the quota in place of the parts.
             await unit.uploads.complete(upload.id, file_id=row.id, part_ids=part_ids)
             await unit.quotas.check_file(row.bytes)
-            await unit.files.insert(row)
+            made = await unit.files.insert(row)
             unit.after_commit(lambda: self._objects.delete(upload.directory))
-            return replace(held, status="completed", file_id=row.id, part_ids=tuple(part_ids)), row
+            return replace(held, status="completed", file_id=row.id, part_ids=tuple(part_ids)), made
 
     async def _ended(self, upload_id: str, part_ids: Sequence[str]) -> tuple[UploadRow, FileRow]:
         async with self._database.tenant(self._tenant) as unit:

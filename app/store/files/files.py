@@ -1,5 +1,7 @@
 """Uploaded files as rows. A deleted file is hidden from every read."""
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Select, func, insert, select, update
@@ -10,7 +12,7 @@ from app.domain.data.uploads import UploadRow
 from app.domain.errors import NotFound
 from app.store.paging import Keyset
 from app.store.schema.files import FileTable as Table
-from app.store.times import moment_or_none, unix, unix_or_none
+from app.store.times import unix, unix_or_none
 
 UNEXPIRED = Table.expires_at.is_(None) | (Table.expires_at > func.now())
 
@@ -20,17 +22,26 @@ class FileStore:
         self._session = session
         self._project_id = project_id
 
-    async def insert(self, row: FileRow) -> None:
-        await self._session.execute(
-            insert(Table).values(
+    async def insert(self, row: FileRow) -> FileRow:
+        """Stores a file and returns it with the times of the database's clock, which every later
+        read shows. Its lifetime stays what it was.
+        """
+        end, start = row.expires_at, row.created_at
+        lifetime = None if end is None else timedelta(seconds=end - start)
+        query = (
+            insert(Table)
+            .values(
                 **columns_of(row, self._project_id),
                 sha256=row.sha256,
                 object_key=row.object_key,
                 status=row.status,
                 status_details=row.status_details,
-                expires_at=moment_or_none(row.expires_at),
+                expires_at=None if lifetime is None else func.now() + lifetime,
             )
+            .returning(Table.created_at, Table.expires_at)
         )
+        created_at, expires_at = (await self._session.execute(query)).one()
+        return replace(row, created_at=unix(created_at), expires_at=unix_or_none(expires_at))
 
     async def get(self, file_id: str) -> FileRow:
         row = await self._session.scalar(self._alive().where(Table.id == file_id))

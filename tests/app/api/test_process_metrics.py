@@ -57,6 +57,7 @@ async def test_requests_are_counted_by_template_and_status(measured: Api) -> Non
 
 
 async def test_nothing_that_a_client_sends_becomes_a_label(measured: Api) -> None:
+    before = len(await _samples(measured))  # what this process counted earlier stays
     await measured.http.request("BREW", "/v1/files")
     for number in range(50):
         await measured.call("GET", f"/v1/nothing/{number}")
@@ -70,7 +71,7 @@ async def test_nothing_that_a_client_sends_becomes_a_label(measured: Api) -> Non
     assert requests["GET", "none", "404"] == 50
     assert requests["GET", "/v1/models/{model:path}/adapter", "404"] == 50
     assert {key for key in requests if key[0] == "other"} == {("other", "/v1/files", "405")}
-    assert len(found) < 200
+    assert len(found) - before < 100
 
 
 async def test_the_jobs_of_all_tenants_are_counted_by_status(

@@ -1,13 +1,18 @@
 import math
+from dataclasses import replace
 
 import pytest
 from sqlalchemy.exc import IntegrityError
 
+from app.domain.data.files import NewFile
 from app.domain.errors import InvalidRequest
+from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint, Job
 from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import MetricPoint
 from app.domain.rollouts.rollouts import RolloutFilter
+from app.gateways.objects.objects import StoredObject
+from app.services.files.files import file_row
 from app.store.jobs.claims import job_claims
 from app.store.leases.leases import Lease
 from app.store.storable import storable
@@ -236,3 +241,16 @@ async def test_a_failing_callback_undoes_nothing_and_stops_no_other(rows: Rows) 
     assert seen == ["sent"]
     async with rows.app.tenant(rows.first) as unit:
         assert (await unit.jobs.get(job.id)).id == job.id
+
+
+async def test_a_stored_file_is_returned_as_every_later_read_shows_it(rows: Rows) -> None:
+    stored, new = StoredObject(bytes=3, sha256="0" * 64), NewFile("a.jsonl", "fine-tune", 7200)
+    made = replace(
+        file_row(rows.first, new_id("file-"), stored, new), created_at=1000, expires_at=8200
+    )
+    async with rows.app.tenant(rows.first) as unit:
+        returned = await unit.files.insert(made)
+    async with rows.app.tenant(rows.first) as unit:
+        assert await unit.files.get(made.id) == returned
+    assert returned.created_at > 1000
+    assert returned.expires_at == returned.created_at + 7200

@@ -210,7 +210,9 @@ async def test_a_run_that_has_ended_its_job_may_exit_after_the_next_renewal(
         (tmp_path / "go").touch()
         await asyncio.wait_for(running, timeout=PATIENCE_S)
     assert (tmp_path / "exits").exists()
-    assert [line["event"] for line in logs if line["log_level"] == "warning"] == []
+    warnings = {line["event"] for line in logs if line["log_level"] == "warning"}
+    # An earlier test may have ended the server that all tests of this process share.
+    assert warnings <= {"fork server ended, another starts"}
     assert queue.runs == []
 
 

@@ -145,7 +145,7 @@ async def test_a_job_comes_with_its_eval_and_its_first_event(rows: Rows, way: Jo
     [
         ([a_file("file-a")], "validation_file", "file-b does not exist"),
         ([a_file("file-a"), a_file("file-b", "evals")], "validation_file", "purpose 'evals'"),
-        ([a_file("file-a", expires_at=1), a_file("file-b")], "training_file", "does not exist"),
+        ([a_file("file-a", expires_at=-1), a_file("file-b")], "training_file", "does not exist"),
         ([], "training_file", "file-a does not exist"),
     ],
 )
