@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from app.domain.documents.json_object import Json
 from app.domain.errors import refused_value
+from app.domain.ids import new_id
 
 MOST_PAIRS: Final = 16
 LONGEST_KEY: Final = 64
@@ -24,6 +25,11 @@ class StoredCompletion:
     tools: list[Json]
     reply: Json
     """The whole `chat.completion` object, as it was answered."""
+
+
+def new_completion_id() -> str:
+    """Returns the id of a completion that is stored; an engine may repeat its own."""
+    return new_id("chatcmpl-")
 
 
 def asks_to_store(body: Mapping[str, Any]) -> bool:

@@ -68,6 +68,7 @@ def _both_ways(judgements: Sequence[Judgement]) -> Iterator[Finding]:
 
 def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[Finding]:
     """Yields a finding for each correction that is the answer which somebody rejected."""
+    places = {one.id: place for place, one in enumerate(judgements)}
     rejected = defaultdict[tuple[str, str], list[Judgement]](list)
     for one in judgements:
         if one.type == "thumbs" and one.rating == "down":
@@ -79,7 +80,7 @@ def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[Finding]:
                 yield Finding(
                     "correction_repeats_rejected",
                     "A correction is an answer to the same prompt that has a thumbs down.",
-                    _ids([*against, one]),
+                    _ids(sorted([*against, one], key=lambda each: places[each.id])),
                 )
 
 
@@ -141,4 +142,4 @@ def _visit(node: str, neighbours: dict[str, list[str]], seen: set[str]) -> list[
 
 
 def _ids(judgements: Sequence[Judgement]) -> tuple[str, ...]:
-    return tuple(one.id for one in sorted(judgements, key=lambda one: (one.created_at, one.id)))
+    return tuple(one.id for one in judgements)

@@ -1,7 +1,7 @@
 """Makes the rows of a job's files from judgements: pairs for DPO, answers for supervised jobs.
 
-Pure. Every judgement is either used by a row or dropped with a reason. A row carries its judgements under
-the key `feedback`, which jobs do not read.
+Pure. Every judgement is either used by a row or dropped with a reason. A row carries its judgements
+under the key `feedback`, which jobs do not read.
 """
 
 from collections import Counter, defaultdict

@@ -17,7 +17,7 @@ from typing import Any, Final
 from app.domain.accounts.tenants import Tenant
 from app.domain.chat.conversation import check_conversation, engine_messages
 from app.domain.chat.parameters import check_parameters, engine_options
-from app.domain.chat.stored_completions import asks_to_store
+from app.domain.chat.stored_completions import asks_to_store, new_completion_id
 from app.domain.errors import RequestError, Unavailable
 from app.domain.methods.reasoning_efforts import with_trained_effort
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED, check_messages
@@ -78,6 +78,7 @@ class ChatCompletionService:
             mark_reply(reply, await _parser_of(model))
         shown = {**reply, "model": model.name}
         if asks_to_store(body):
+            shown["id"] = new_completion_id()
             await self._stored.keep(body, shown)
         return shown
 
@@ -103,7 +104,9 @@ class ChatCompletionService:
         if offers_tools(body):
             events = _marked(events, parser)
         if asks_to_store(body):
-            events = recorded_events(events, keep=partial(self._stored.keep, body))
+            events = recorded_events(
+                events, completion_id=new_completion_id(), keep=partial(self._stored.keep, body)
+            )
         events = metered_events(
             events,
             shown=asks_for_usage(prepared),

@@ -1,7 +1,8 @@
 """Records a streamed chat on its way to the client.
 
 The last event, `[DONE]`, is held back until the whole reply is stored: a client that has read it
-can retrieve the completion. A stream that breaks off has no whole reply, and nothing of it is stored.
+can retrieve the completion. A stream that breaks off has no whole reply, and nothing of it is
+stored.
 """
 
 import json
@@ -29,32 +30,39 @@ def error_event(error: RequestError) -> bytes:
 
 
 async def recorded_events(
-    events: AsyncIterator[bytes], *, keep: Callable[[Json], Awaitable[None]]
+    events: AsyncIterator[bytes], *, completion_id: str, keep: Callable[[Json], Awaitable[None]]
 ) -> AsyncIterator[bytes]:
-    """Yields the events, and gives `keep` the whole reply before the last one. If `keep` fails, the
-    stream ends with its error, because a client must not mistake the answer for a stored one.
+    """Yields the events with the id of the stored completion, and gives `keep` the whole reply
+    before the last one. If `keep` fails, the stream ends with its error, because a client must not
+    mistake the answer for a stored one.
     """
-    reply = StreamedReply()
-    async for chunk in events:
-        if not _added(reply, chunk):
-            yield chunk
-            continue
-        try:
-            await keep(reply.whole())
-        except RequestError as error:
-            yield error_event(error)
-            return
-        yield chunk
+    recorder = _Recorder(completion_id)
+    async for chunk in events:  # one event, or all of a stream that came at once
+        named = _END.join([recorder.feed(event) for event in chunk.split(_END)])
+        if recorder.ended:
+            try:
+                await keep(recorder.reply.whole())
+            except RequestError as error:
+                yield error_event(error)
+                return
+        yield named
 
 
-def _added(reply: StreamedReply, chunk: bytes) -> bool:
-    """Adds one or several events to the reply. Returns whether the end is among them."""
-    ended = False
-    for event in chunk.split(_END):
+class _Recorder:
+    def __init__(self, completion_id: str) -> None:
+        self.reply = StreamedReply()
+        self.ended = False
+        self._completion_id = completion_id
+
+    def feed(self, event: bytes) -> bytes:
+        """Adds an event to the reply. Returns it with the id of the stored completion."""
         if event.strip() == _DONE:
-            ended = True
-        elif event.startswith(_DATA + b"{"):
-            part = json.loads(event.removeprefix(_DATA))
-            if "error" not in part:
-                reply.add(part)
-    return ended
+            self.ended = True
+        if not event.startswith(_DATA + b"{"):
+            return event
+        part = json.loads(event.removeprefix(_DATA))
+        if "error" in part:
+            return event
+        part["id"] = self._completion_id
+        self.reply.add(part)
+        return _DATA + json.dumps(part).encode()
