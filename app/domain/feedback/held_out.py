@@ -1,12 +1,13 @@
 """Divides prompts into training and held-out ones; near-duplicates stay on one side. Pure.
 
-Two prompts are near-duplicates when their sets of three-word pieces are alike: MinHash with banding
-finds candidates, so that no prompt is compared with all others. Source: Broder 1997, "On the
-resemblance and containment of documents".
+Two prompts are near-duplicates when their sets of three-word pieces are alike, apart from pieces of
+a form that many prompts share, such as a system message. MinHash with banding finds candidates, so
+that no prompt is compared with all others. Source: Broder 1997, "On the resemblance and containment
+of documents".
 """
 
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final
@@ -19,6 +20,10 @@ _ROWS: Final = 2
 """Hashes of a band: pairs that share 0.7 of their pieces meet in one of the bands almost surely."""
 _ALIKE: Final = 0.6
 """Share of common pieces from which two prompts are near-duplicates."""
+_COMMON: Final = 0.25
+"""Share of the prompts from which a piece in them is part of their form."""
+_FEW: Final = 8
+"""Number of prompts below which no piece is part of a form."""
 _PRIME: Final = (1 << 61) - 1
 
 
@@ -26,7 +31,7 @@ def clusters(texts: Mapping[str, str]) -> list[list[str]]:
     """Returns the keys of the texts, near-duplicates together, in an order that depends on the
     texts alone.
     """
-    pieces = {key: _pieces(text) for key, text in texts.items()}
+    pieces = _without_form({key: _pieces(text) for key, text in texts.items()})
     parents = {key: key for key in texts}
 
     def root(key: str) -> str:
@@ -64,6 +69,16 @@ def _pieces(text: str) -> frozenset[int]:
     words = "".join(letters).split()
     last = max(1, len(words) - _WORDS + 1)
     return frozenset(zlib.crc32(" ".join(words[at : at + _WORDS]).encode()) for at in range(last))
+
+
+def _without_form(pieces: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
+    """Returns the pieces of each text that are its own; all of a text that has none."""
+    counts = Counter(piece for own in pieces.values() for piece in own)
+    most = _COMMON * len(pieces) if len(pieces) >= _FEW else len(pieces)
+    return {
+        key: frozenset(piece for piece in own if counts[piece] <= most) or own
+        for key, own in pieces.items()
+    }
 
 
 def _bands(pieces: Mapping[str, frozenset[int]]) -> dict[tuple[int, ...], list[str]]:

@@ -1,7 +1,6 @@
 """Feedback about answers, and the builds that made files of it."""
 
 from sqlalchemy import (
-    ARRAY,
     BigInteger,
     ForeignKeyConstraint,
     Index,
@@ -10,6 +9,7 @@ from sqlalchemy import (
     Text,
     text,
 )
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, JsonColumn, Now, of_project

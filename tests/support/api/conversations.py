@@ -20,16 +20,18 @@ class Conversations:
     api: Api
     engine: ChatEngine
 
-    async def __call__(self, method: str, path: str, *, key: str | None = None, **sent: Any) -> Any:
+    async def __call__(
+        self, verb: str, path: str, /, *, key: str | None = None, **sent: Any
+    ) -> Any:
         """Makes a call that must succeed."""
-        reply = await self.api.call(method, path, key=key, **({"json": sent} if sent else {}))
-        assert reply.status_code == 200, (method, path, reply.text)
+        reply = await self.api.call(verb, path, key=key, **({"json": sent} if sent else {}))
+        assert reply.status_code == 200, (verb, path, reply.text)
         return reply.json()
 
-    async def refused(self, method: str, path: str, **sent: Any) -> tuple[str | None, str | None]:
+    async def refused(self, verb: str, path: str, /, **sent: Any) -> tuple[str | None, str | None]:
         """Returns the parameter and the code of a call that is refused."""
-        reply = await self.api.call(method, path, **({"json": sent} if sent else {}))
-        assert 400 <= reply.status_code < 500, (method, path, reply.text)
+        reply = await self.api.call(verb, path, **({"json": sent} if sent else {}))
+        assert 400 <= reply.status_code < 500, (verb, path, reply.text)
         error = reply.json()["error"]
         return error["param"], error["code"]
 
@@ -64,5 +66,5 @@ async def conversations(database: Database, **changes: Any) -> AsyncIterator[Con
     """Runs the application with these settings."""
     with chat_engine(BASE) as engine:
         settings = database.settings.model_copy(update={"engine_url": engine.url, **changes})
-        async with running(replace(database, settings=settings)) as api:
+        async with running(replace(database, settings=settings), "127.0.0.1:9") as api:
             yield Conversations(api, engine)

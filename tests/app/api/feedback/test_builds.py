@@ -187,7 +187,7 @@ async def test_near_duplicates_are_on_one_side(chats: Conversations) -> None:
     assert (build["prompts"], build["prompt_groups"]) == (52, 26)
     curriculum = await files_of(chats, build)
     sides = [
-        {row["input"]["messages"][0]["content"].split()[13] for row in await chats.rows(file_id)}
+        {row["input"]["messages"][0]["content"].split()[14] for row in await chats.rows(file_id)}
         for file_id in (curriculum["training_file"], curriculum["validation_file"])
     ]
     assert sides[0].isdisjoint(sides[1])

@@ -25,7 +25,7 @@ def holders(database: Database, text: str) -> set[str]:
     found = {
         name
         for (name,) in tables
-        for (row,) in execute(database, f"SELECT t::text FROM {name} AS t")  # noqa: S608 - names of the schema
+        for (row,) in execute(database, f"SELECT t::text FROM {name} AS t")
         if text in row
     }
     objects = {path for path in stored_files(database) if text.encode() in path.read_bytes()}
