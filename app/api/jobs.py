@@ -11,9 +11,9 @@ from app.api.schemas.job_replies import FineTuningJob
 from app.api.schemas.jobs import CreateFineTuningJob, ResumeFineTuningJob
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
-from app.api.support.metadata_pairs import metadata_pairs
 from app.domain.errors import refused_value
 from app.domain.jobs.usage import NO_CAPS
+from app.web.query_check import metadata_pairs
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
 

@@ -15,9 +15,9 @@ from app.api.schemas.stored_completions import (
 )
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
-from app.api.support.metadata_pairs import metadata_pairs
 from app.domain.chat.stored_completions import StoredCompletion
 from app.domain.faults.values import unknown_cursor
+from app.web.query_check import metadata_pairs
 
 router = APIRouter(prefix="/v1/chat/completions", tags=["Chat"])
 

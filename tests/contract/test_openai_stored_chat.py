@@ -40,7 +40,7 @@ def test_a_stored_completion_is_what_was_answered(service: Service, client: Open
     assert service.engine.bodies[-1].keys() & {"store", "metadata", "user"} == set()
 
 
-def test_a_completion_is_stored_only_if_asked(client: OpenAI) -> None:
+def test_a_completion_without_the_option_is_not_stored(client: OpenAI) -> None:
     reply = client.chat.completions.create(model="tiny-agent", messages=ASKED)
     with pytest.raises(NotFoundError):
         client.chat.completions.retrieve(reply.id)

@@ -36,26 +36,26 @@ class CreateFeedback(ClosedBody):
     rollout_id: Name | None = None
     """Id of the rollout of a job whose last answer is rated or corrected."""
     rating: Rating | None = None
-    """Of `thumbs`: `up` or `down`."""
+    """`up` or `down`; thumbs have one."""
     correction: _Answer | None = None
-    """Of `correction`: the text or the assistant message that the answer should have been."""
+    """The text or the assistant message that the answer should have been; a correction has one."""
     chosen_completion_id: Name | None = None
-    """Of `preference`: id of the stored completion with the better answer."""
+    """Id of the stored completion with the better answer, for a preference."""
     rejected_completion_id: Name | None = None
-    """Of `preference`: id of the stored completion with the worse answer to the same messages."""
+    """Id of the stored completion with the worse answer to the same messages."""
     messages: Annotated[list[Json], Field(min_length=1, max_length=_MOST_MESSAGES)] | None = None
-    """Of `preference` between texts: the conversation that both answer."""
+    """The conversation that both texts of a preference answer."""
     tools: Annotated[list[Json], Field(max_length=_MOST_TOOLS)] | None = None
-    """Of `preference` between texts: the function tools that the conversation offered."""
+    """The function tools that this conversation offered."""
     chosen: _Answer | None = None
-    """Of `preference` between texts: the better text or assistant message."""
+    """The better text or assistant message, for a preference between texts."""
     rejected: _Answer | None = None
-    """Of `preference` between texts: the worse text or assistant message."""
+    """The worse text or assistant message."""
     comment: Annotated[str, StringConstraints(max_length=LONGEST_COMMENT)] | None = None
     """Free text for readers; no file contains it."""
     author: Name | None = None
-    """Your id of the person who judges. Of several judgements of one answer by one author the last
-    one counts.
+    """Your id of the person who judges. If an author judges an answer several times, the last time
+    counts.
     """
     end_user: Name | None = None
     """Your id of the person whose conversation this is; that of the stored completion if absent."""
@@ -76,7 +76,7 @@ class FeedbackObject(DescribedModel):
     type: FeedbackType
     """Kind of the feedback."""
     rating: Rating | None
-    """Of `thumbs`."""
+    """The rating; `null` if these are no thumbs."""
     completion_id: str | None
     """The stored completion that was rated, corrected or preferred."""
     rejected_completion_id: str | None
@@ -116,7 +116,7 @@ class FeedbackFinding(DescribedModel):
 
 
 class FeedbackFindings(DescribedModel):
-    """What repeats or contradicts other feedback."""
+    """Feedback that repeats or contradicts other feedback, finding by finding."""
 
     object: Literal["feedback.findings"] = "feedback.findings"
     total: int
@@ -134,7 +134,7 @@ class FeedbackFindings(DescribedModel):
 
 
 class EndUserRemoval(DescribedModel):
-    """What was removed of an end user."""
+    """The counts and ids of an end user's data that were removed."""
 
     object: Literal["feedback.end_user.deleted"] = "feedback.end_user.deleted"
     deleted: Literal[True] = True

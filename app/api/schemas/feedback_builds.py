@@ -17,7 +17,7 @@ _Flag = Annotated[bool, Field(strict=True)]
 
 
 class CreateFeedbackBuild(ClosedBody):
-    """What to build from the feedback of the project."""
+    """The files to build from the feedback of the project."""
 
     method: BuildMethod
     """`dpo`: pairs of thumbs up and down, and of preferences. `supervised`: corrections."""
@@ -26,9 +26,9 @@ class CreateFeedbackBuild(ClosedBody):
     curriculum_id: Text | None = None
     """Id of a curriculum that gets the files as its next version."""
     corrections_as_pairs: _Flag = False
-    """Of `dpo`: a correction is also preferred to the answer that it corrects."""
+    """True prefers a correction to the answer that it corrects, for `dpo`."""
     thumbs_up_as_rows: _Flag = False
-    """Of `supervised`: an answer with more thumbs up than down is also learned."""
+    """True learns answers with more thumbs up than down too, for `supervised`."""
     validation_share: Annotated[float, Field(ge=0, le=0.5)] = 0.2
     """Share of the rows that is held out. Prompts that are nearly the same are on one side. Without
     enough rows for both files nothing is held out.
@@ -62,7 +62,7 @@ class CreateFeedbackBuild(ClosedBody):
 
 
 class FeedbackSource(DescribedModel):
-    """What became of the feedback of one type."""
+    """The use of the feedback of one type."""
 
     feedback: int
     """Feedback that was read."""
@@ -73,7 +73,7 @@ class FeedbackSource(DescribedModel):
 
 
 class FeedbackSources(DescribedModel):
-    """What became of the feedback of each type."""
+    """The use of the feedback of each type."""
 
     thumbs: FeedbackSource
     """Thumbs up and down."""
@@ -100,7 +100,7 @@ class DroppedFeedback(DescribedModel):
 
 
 class FeedbackBuildReport(DescribedModel):
-    """What a build trains, and what became of all feedback that it read."""
+    """The rows that a build trains, and the use of all feedback that it read."""
 
     method: BuildMethod
     """Type of the job that the files are for."""

@@ -68,7 +68,7 @@ def _both_ways(judgements: Sequence[Judgement]) -> Iterator[Finding]:
 
 def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[Finding]:
     """Yields a finding for each correction that is the answer which somebody rejected."""
-    places = {one.id: place for place, one in enumerate(judgements)}
+    positions = {one.id: position for position, one in enumerate(judgements)}
     rejected = defaultdict[tuple[str, str], list[Judgement]](list)
     for one in judgements:
         if one.type == "thumbs" and one.rating == "down":
@@ -80,7 +80,7 @@ def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[Finding]:
                 yield Finding(
                     "correction_repeats_rejected",
                     "A correction is an answer to the same prompt that has a thumbs down.",
-                    _ids(sorted([*against, one], key=lambda each: places[each.id])),
+                    _ids(sorted([*against, one], key=lambda each: positions[each.id])),
                 )
 
 

@@ -37,7 +37,7 @@ class Judgement:
     created_at: int
     prompt: Prompt
     rating: Rating | None
-    """Of thumbs: the judgement of `answer`."""
+    """The judgement of `answer`; `None` if these are no thumbs."""
     answer: Json
     """The answer that was rated, corrected or rejected."""
     better: Json | None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Removal:
-    """What was removed, and the jobs that have trained on it."""
+    """Counts and ids of the removed data, and the jobs that have trained on them."""
 
     completions: int = 0
     feedback: int = 0

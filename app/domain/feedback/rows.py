@@ -160,10 +160,13 @@ def _thumb_pairs(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candida
 def _liked(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candidate]:
     by_target = defaultdict[str, list[Judgement]](list)
     for one in won:
-        if one.rating == "up":
-            by_target[one.target].append(one)
-        else:
-            made.dropped[one.id] = "not_for_this_method"
+        match one.rating:
+            case "up":
+                by_target[one.target].append(one)
+            case "down" | None:
+                made.dropped[one.id] = "not_for_this_method"
+            case _:
+                assert_never(one.rating)
     for group in by_target.values():
         yield _Candidate("thumbs", group[0].prompt, group[0].answer, None, tuple(group))
 
@@ -198,7 +201,7 @@ def _without_circles(candidates: Sequence[_Candidate], made: BuiltRows) -> list[
 
 
 def _add(made: BuiltRows, candidates: Sequence[_Candidate]) -> None:
-    """Adds each row once, with all of its judgements. What another row uses is not dropped."""
+    """Adds each row once, with all of its judgements. Those that another row uses are kept."""
     merged = dict[tuple[str, ...], list[_Candidate]]()
     for one in candidates:
         nodes = one.nodes if one.worse is not None else (one.judgements[0].better_key, "")

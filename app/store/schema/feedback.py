@@ -79,5 +79,5 @@ class FeedbackBuildTable(Base):
     people: Mapped[list[str]] = mapped_column(ARRAY(Text))
     """Authors and end users of the rows of the files."""
     removed_people: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
-    """Those of them whose rows must go."""
+    """People whose rows must go from the files."""
     created_at: Mapped[Now]

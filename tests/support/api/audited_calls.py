@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from tests.support.api.application import ENDPOINT, Api
@@ -35,6 +36,9 @@ EVAL = {
 HOOK = {"name": "w", "url": f"{ENDPOINT}/h?t=canary-9", "event_types": ["eval.run.failed"]}
 UPLOAD = {"filename": "a", "purpose": "fine-tune", "bytes": len(ROW), "mime_type": "text/jsonl"}
 SECRET = "canary-9"
+
+
+_NUMBERS = count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +168,50 @@ async def file_path(caller: Caller) -> str:
     return f"/v1/files/{await caller.file()}"
 
 
+async def stored_completion(caller: Caller) -> str:
+    """Returns the path of a stored completion, which only a chat makes."""
+    name = f"chatcmpl-{next(_NUMBERS)}"
+    execute(
+        caller.database,
+        "INSERT INTO stored_completions (id, project_id, model, request, reply, bytes)"
+        " SELECT %s, id, 'm', '{\"messages\": [], \"tools\": []}', %s, 1 FROM projects"
+        " WHERE name = 'p' AND organization_id IN"
+        " (SELECT id FROM organizations WHERE slug = 'first')",
+        *(name, '{"choices": [{"message": {"role": "assistant", "content": "a"}}]}'),
+    )
+    return f"/v1/chat/completions/{name}"
+
+
+async def preferences(caller: Caller) -> str:
+    """Gives enough preferences for a build. Returns the path of the last one."""
+    for number in range(10):
+        sent = {
+            "type": "preference",
+            "messages": [{"role": "user", "content": f"{number}?"}],
+            "chosen": "a",
+            "rejected": "b",
+        }
+        path = await caller.made("/v1/feedback", sent)
+    return path
+
+
+async def new_build(caller: Caller) -> Any:
+    await preferences(caller)
+    return await caller("POST", "/v1/feedback/builds", json={"method": "dpo", "name": "built"})
+
+
+async def end_user_removal(caller: Caller) -> Any:
+    sent = {
+        "type": "preference",
+        "messages": [{"role": "user", "content": "a?"}],
+        "chosen": "a",
+        "rejected": "b",
+        "end_user": "ann",
+    }
+    await caller("POST", "/v1/feedback", json=sent)
+    return await caller("DELETE", "/v1/feedback/end_users/ann")
+
+
 async def admin_key(caller: Caller) -> str:
     made = await caller.admin("POST", ADMIN_KEYS, json={"name": "second"})
     return f"{ADMIN_KEYS}/{made['id']}"
@@ -217,6 +265,15 @@ CALLS: dict[str, tuple[str, Call]] = {
     "createCurriculum": ("curriculum.created", curriculum),
     "updateCurriculum": ("curriculum.updated", change("POST", curriculum, name="other")),
     "deleteCurriculum": ("curriculum.deleted", change("DELETE", curriculum)),
+    "updateChatCompletion": (
+        "chat.completion.updated",
+        change("POST", stored_completion, metadata={"a": "b"}),
+    ),
+    "deleteChatCompletion": ("chat.completion.deleted", change("DELETE", stored_completion)),
+    "createFeedback": ("feedback.created", preferences),
+    "deleteFeedback": ("feedback.deleted", change("DELETE", preferences)),
+    "createFeedbackBuild": ("feedback.build.created", new_build),
+    "deleteEndUserData": ("feedback.deleted", end_user_removal),
     "createModelExport": ("model.export.created", export_path),
     "deleteModelExport": ("model.export.deleted", change("DELETE", export_path)),
     "deleteModel": ("model.deleted", change("DELETE", model_path)),
@@ -272,7 +329,7 @@ CHANGES_NOTHING = {
     "testCurriculum": "reads files",
     "testEnvironment": "plays an episode",
     "calibrateGrader": "grades answers",
-    "createChatCompletion": "answers; its tokens are in the usage",
+    "createChatCompletion": "answers; its tokens are in the usage, a stored answer is listed",
     "testWebhookEndpoint": "sends a sample",
     "runGrader": "grades an answer",
     "validateGrader": "checks a definition",

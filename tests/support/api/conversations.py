@@ -24,13 +24,13 @@ class Conversations:
         self, verb: str, path: str, /, *, key: str | None = None, **sent: Any
     ) -> Any:
         """Makes a call that must succeed."""
-        reply = await self.api.call(verb, path, key=key, **({"json": sent} if sent else {}))
+        reply = await self.api.call(verb, path, key=key, json=sent or None)
         assert reply.status_code == 200, (verb, path, reply.text)
         return reply.json()
 
     async def refused(self, verb: str, path: str, /, **sent: Any) -> tuple[str | None, str | None]:
         """Returns the parameter and the code of a call that is refused."""
-        reply = await self.api.call(verb, path, **({"json": sent} if sent else {}))
+        reply = await self.api.call(verb, path, json=sent or None)
         assert 400 <= reply.status_code < 500, (verb, path, reply.text)
         error = reply.json()["error"]
         return error["param"], error["code"]

@@ -170,7 +170,7 @@ async def test_what_is_dropped_has_its_reason(chats: Conversations) -> None:
 
 
 async def test_near_duplicates_are_on_one_side(chats: Conversations) -> None:
-    """Of each place there are two questions that differ in one word."""
+    """Each place has two questions that differ in one word."""
     for place in CITIES:
         for word in ("large", "famous"):
             text = (
