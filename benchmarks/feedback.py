@@ -1,12 +1,12 @@
-"""Measures whether feedback teaches: thumbs of simulated people, a share of them wrong, become pairs,
-and a DPO job on the pairs prefers held-out answers as the people do.
+"""Measures whether feedback teaches: thumbs of simulated people, a share of them wrong, become
+pairs, and a DPO job on the pairs prefers held-out answers as the people do.
 
 The whole installation runs as a user starts it. In each session somebody asks the shipped model a
 question of the records agent, the answer is stored, and gets thumbs up if it is longer than the
-median answer; every tenth of the thumbs is the wrong one. Held-out pairs are of other questions and
-have no wrong judgement. Prints, per seed: pairs, the share of held-out pairs whose better answer has
-the higher log-prob, before and after, and the same share by implicit reward (by chance: 0.5).
-Last line: the same as JSON.
+median answer; every tenth of the thumbs is the wrong one. Held-out pairs are of other questions
+and have no wrong judgement. Prints, per seed: pairs, the share of held-out pairs whose better
+answer has the higher log-prob, before and after, and the same share by implicit reward (by chance:
+0.5). Last line: the same as JSON.
 
     python benchmarks/feedback.py [--seeds 3] [--sessions 300] [--wrong 0.1]
 """
@@ -83,8 +83,8 @@ def measured(
             "author": f"person-{number}",
         }
         post(running, "/feedback", sent)
-    sent = {"method": "dpo", "name": f"thumbs-{seed}", "validation_share": 0}
-    build = post(running, "/feedback/builds", sent)
+    wanted = {"method": "dpo", "name": f"thumbs-{seed}", "validation_share": 0}
+    build = post(running, "/feedback/builds", wanted)
     held_out = answers(client, [one for one in others for _ in range(4)], seed + 1000)
     pairs = list(true_pairs(held_out, usual))
     file_id = uploaded(client, directory, pairs)

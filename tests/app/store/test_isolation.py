@@ -11,10 +11,8 @@ from app.domain.accounts.actors import Actor
 from app.domain.accounts.dashboard_sessions import SessionKind, StoredSession
 from app.domain.accounts.keys import ApiKeyRow, ServiceAccount, ServiceAccountRole
 from app.domain.accounts.tenants import KeyKind, Tenant
-from app.domain.chat.stored_completions import StoredCompletion
 from app.domain.data.uploads import UploadPartRow, UploadRow
 from app.domain.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
-from app.domain.feedback.feedback import Feedback, FeedbackFilter
 from app.domain.http.idempotency import HttpResponse
 from app.domain.jobs.jobs import Job
 from app.domain.registry.registered_objects import Noun, RegisteredVersion
@@ -28,6 +26,7 @@ from tests.support.patience import PATIENCE_S
 from tests.support.store import evals, webhook_events
 from tests.support.store.claims import claim_row, claimed_rows, run_unit
 from tests.support.store.exports import an_export
+from tests.support.store.feedback import insert_feedback
 from tests.support.store.fenced_writes import WRITES
 from tests.support.store.new_jobs import CREATED, insert_job_in
 from tests.support.store.rows import Rows, a_job, a_usage, owner_of
@@ -70,17 +69,6 @@ def a_tool() -> RegisteredVersion:
     )
 
 
-def a_completion() -> StoredCompletion:
-    reply = {"choices": [{"message": {"role": "assistant", "content": "a"}}]}
-    return StoredCompletion("chatcmpl-1", "m", "ann", None, [], [], reply)
-
-
-def a_feedback() -> Feedback:
-    return Feedback(
-        "feedback_1", "thumbs", "bob", "ann", None, completion_id="chatcmpl-1", rating="up"
-    )
-
-
 def an_upload(tenant: Tenant) -> UploadRow:
     return UploadRow(
         id="upload_1",
@@ -119,36 +107,6 @@ async def test_writing_for_another_tenant_is_refused_by_the_database(rows: Rows)
             await insert_job_in(unit, stolen)
 
 
-async def test_feedback_of_another_tenant_is_hidden_and_its_completion_not_judged(
-    rows: Rows,
-) -> None:
-    async with rows.app.tenant(rows.first) as unit:
-        await unit.stored_completions.insert(a_completion(), size=1)
-        await unit.feedback.insert(a_feedback(), size=1)
-        await unit.feedback_builds.insert("fbuild_1", {}, people=["ann"])
-    async with rows.app.tenant(rows.second) as unit:
-        for found in (
-            unit.stored_completions.get("chatcmpl-1"),
-            unit.stored_completions.delete("chatcmpl-1"),
-            unit.stored_completions.set_metadata("chatcmpl-1", {}),
-            unit.feedback.get("feedback_1"),
-            unit.feedback.delete("feedback_1"),
-            unit.feedback_builds.get("fbuild_1"),
-        ):
-            with pytest.raises(NotFound):
-                await found
-        assert await unit.feedback.page(FeedbackFilter(), after=None, limit=9) == ([], False)
-        assert await unit.feedback.judgements(FeedbackFilter(), after=None, limit=9) == []
-        assert await unit.feedback_builds.page(after=None, limit=9) == ([], False)
-        assert await unit.feedback.remove_of("ann") == (0, 0)
-        assert await unit.feedback_builds.mark_removed("ann") == []
-    with pytest.raises(IntegrityError, match="fk_feedback_project_id_completion_id"):
-        async with rows.app.tenant(rows.second) as unit:
-            await unit.feedback.insert(a_feedback(), size=1)
-    async with rows.app.tenant(rows.first) as unit:
-        assert (await unit.feedback.get("feedback_1")).end_user == "ann"
-
-
 async def _fill_every_table(rows: Rows) -> Job:
     """Inserts a row of the first tenant into each table."""
     job, tenant = await rows.job(), rows.first
@@ -171,9 +129,7 @@ async def _fill_every_table(rows: Rows) -> Job:
         await unit.uploads.insert_part(UploadPartRow("part_1", "upload_1", 1, 0))
         await unit.exports.insert(an_export())
         await unit.usage.insert([a_usage()], **owner_of(tenant))
-        await unit.stored_completions.insert(a_completion(), size=1)
-        await unit.feedback.insert(a_feedback(), size=1)
-        await unit.feedback_builds.insert("fbuild_1", {}, people=["ann"])
+        await insert_feedback(unit)
     async with run_unit(rows, await claimed_rows(rows, job)) as run:
         for verb in WRITES:
             if not verb.startswith(("jobs.", "journal.forget")):

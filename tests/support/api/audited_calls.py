@@ -2,10 +2,15 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.api.feedback_calls import (
+    end_user_removal,
+    new_build,
+    preferences,
+    stored_completion,
+)
 from tests.support.api.organization import ADMIN_KEYS, PROJECTS, Admin, execute
 from tests.support.dashboard.scenes import create_job
 from tests.support.stack import Database
@@ -36,9 +41,6 @@ EVAL = {
 HOOK = {"name": "w", "url": f"{ENDPOINT}/h?t=canary-9", "event_types": ["eval.run.failed"]}
 UPLOAD = {"filename": "a", "purpose": "fine-tune", "bytes": len(ROW), "mime_type": "text/jsonl"}
 SECRET = "canary-9"
-
-
-_NUMBERS = count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,50 +168,6 @@ async def export_path(caller: Caller) -> str:
 
 async def file_path(caller: Caller) -> str:
     return f"/v1/files/{await caller.file()}"
-
-
-async def stored_completion(caller: Caller) -> str:
-    """Returns the path of a stored completion, which only a chat makes."""
-    name = f"chatcmpl-{next(_NUMBERS)}"
-    execute(
-        caller.database,
-        "INSERT INTO stored_completions (id, project_id, model, request, reply, bytes)"
-        " SELECT %s, id, 'm', '{\"messages\": [], \"tools\": []}', %s, 1 FROM projects"
-        " WHERE name = 'p' AND organization_id IN"
-        " (SELECT id FROM organizations WHERE slug = 'first')",
-        *(name, '{"choices": [{"message": {"role": "assistant", "content": "a"}}]}'),
-    )
-    return f"/v1/chat/completions/{name}"
-
-
-async def preferences(caller: Caller) -> str:
-    """Gives enough preferences for a build. Returns the path of the last one."""
-    for number in range(10):
-        sent = {
-            "type": "preference",
-            "messages": [{"role": "user", "content": f"{number}?"}],
-            "chosen": "a",
-            "rejected": "b",
-        }
-        path = await caller.made("/v1/feedback", sent)
-    return path
-
-
-async def new_build(caller: Caller) -> Any:
-    await preferences(caller)
-    return await caller("POST", "/v1/feedback/builds", json={"method": "dpo", "name": "built"})
-
-
-async def end_user_removal(caller: Caller) -> Any:
-    sent = {
-        "type": "preference",
-        "messages": [{"role": "user", "content": "a?"}],
-        "chosen": "a",
-        "rejected": "b",
-        "end_user": "ann",
-    }
-    await caller("POST", "/v1/feedback", json=sent)
-    return await caller("DELETE", "/v1/feedback/end_users/ann")
 
 
 async def admin_key(caller: Caller) -> str:
