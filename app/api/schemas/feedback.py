@@ -15,7 +15,7 @@ from app.domain.feedback.feedback import (
     Rating,
     SentFeedback,
 )
-from app.domain.feedback.findings import Finding, FindingKind
+from app.domain.feedback.findings import FeedbackConflict, FindingKind
 from app.domain.feedback.removals import Removal
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
@@ -125,7 +125,7 @@ class FeedbackFindings(DescribedModel):
     """The first of them: duplicates, then contradictions."""
 
     @classmethod
-    def of(cls, found: list[Finding], *, most: int) -> "FeedbackFindings":
+    def of(cls, found: list[FeedbackConflict], *, most: int) -> "FeedbackFindings":
         data = [
             FeedbackFinding(kind=one.kind, message=one.message, feedback_ids=list(one.feedback_ids))
             for one in found[:most]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.domain.documents.json_object import Json
-from app.domain.feedback.findings import Finding
+from app.domain.feedback.findings import FeedbackConflict
 from app.domain.feedback.held_out import clusters, held_out
 from app.domain.feedback.judgements import Judgement
 from app.domain.feedback.rows import BuildOptions, BuiltRow, BuiltRows, build_rows, people_of
@@ -52,7 +52,7 @@ class Assembly:
 
 def assemble(
     judgements: Sequence[Judgement],
-    findings: Sequence[Finding],
+    findings: Sequence[FeedbackConflict],
     options: BuildOptions,
     *,
     validation_share: float,

@@ -16,14 +16,14 @@ FindingKind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FeedbackConflict:
     kind: FindingKind
     message: str
     feedback_ids: tuple[str, ...]
     """Oldest first."""
 
 
-def find(judgements: Sequence[Judgement]) -> list[Finding]:
+def find(judgements: Sequence[Judgement]) -> list[FeedbackConflict]:
     """Returns all findings of judgements that are sorted by time."""
     last, repeated = latest(judgements)
     return [
@@ -34,7 +34,7 @@ def find(judgements: Sequence[Judgement]) -> list[Finding]:
     ]
 
 
-def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[Finding]]:
+def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[FeedbackConflict]]:
     """Returns the last judgement of each author about each target, and a finding for those with
     earlier ones. Judgements without an author are never the same author's.
     """
@@ -43,7 +43,7 @@ def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[Findi
         by_author[one.author or one.id, one.type, one.target].append(one)
     kept = {group[-1].id for group in by_author.values()}
     found = [
-        Finding(
+        FeedbackConflict(
             "duplicate",
             f"'{group[0].author}' judged the same answer {len(group)} times; the last one counts.",
             _ids(group),
@@ -54,7 +54,7 @@ def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[Findi
     return [one for one in judgements if one.id in kept], found
 
 
-def _both_ways(judgements: Sequence[Judgement]) -> Iterator[Finding]:
+def _both_ways(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
     by_target = defaultdict[str, list[Judgement]](list)
     for one in judgements:
         if one.type == "thumbs":
@@ -63,10 +63,10 @@ def _both_ways(judgements: Sequence[Judgement]) -> Iterator[Finding]:
         ups = sum(one.rating == "up" for one in group)
         if 0 < ups < len(group):
             message = f"An answer has {ups} thumbs up and {len(group) - ups} thumbs down."
-            yield Finding("thumbs_both_ways", message, _ids(group))
+            yield FeedbackConflict("thumbs_both_ways", message, _ids(group))
 
 
-def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[Finding]:
+def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
     """Yields a finding for each correction that is the answer which somebody rejected."""
     positions = {one.id: position for position, one in enumerate(judgements)}
     rejected = defaultdict[tuple[str, str], list[Judgement]](list)
@@ -77,14 +77,14 @@ def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[Finding]:
         if one.type == "correction":
             against = rejected.get((one.prompt.key, one.better_key))
             if against:
-                yield Finding(
+                yield FeedbackConflict(
                     "correction_repeats_rejected",
                     "A correction is an answer to the same prompt that has a thumbs down.",
                     _ids(sorted([*against, one], key=lambda each: positions[each.id])),
                 )
 
 
-def _cycles(judgements: Sequence[Judgement]) -> Iterator[Finding]:
+def _cycles(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
     by_prompt = defaultdict[str, list[Judgement]](list)
     for one in judgements:
         if one.is_preference:
@@ -98,7 +98,7 @@ def _cycles(judgements: Sequence[Judgement]) -> Iterator[Finding]:
                 by_part[part].append(one)
         for members in by_part.values():
             message = "Preferences between answers to one prompt form a circle: none is the best."
-            yield Finding("preference_cycle", message, _ids(members))
+            yield FeedbackConflict("preference_cycle", message, _ids(members))
 
 
 def cyclic_parts(edges: Iterable[tuple[str, str]]) -> dict[str, int]:

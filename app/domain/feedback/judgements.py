@@ -10,7 +10,7 @@ from app.domain.feedback.feedback import FeedbackType, Rating
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class JudgedPrompt:
     """A conversation up to the answer, and the tools that it offered."""
 
     messages: list[Json]
@@ -35,7 +35,7 @@ class Judgement:
     end_users: tuple[str, ...]
     """The people whose texts these are."""
     created_at: int
-    prompt: Prompt
+    prompt: JudgedPrompt
     rating: Rating | None
     """The judgement of `answer`; `None` if these are no thumbs."""
     answer: Json

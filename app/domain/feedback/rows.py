@@ -12,7 +12,7 @@ from typing import Final, Literal, assert_never
 from app.domain.documents.json_object import Json
 from app.domain.feedback.feedback import FeedbackType
 from app.domain.feedback.findings import cyclic_parts, latest
-from app.domain.feedback.judgements import Judgement, Prompt
+from app.domain.feedback.judgements import JudgedPrompt, Judgement
 from app.domain.feedback.row_faults import first_fault
 
 BuildMethod = Literal["dpo", "supervised"]
@@ -44,7 +44,7 @@ class BuildOptions:
 @dataclass(frozen=True, slots=True)
 class BuiltRow:
     source: FeedbackType
-    prompt: Prompt
+    prompt: JudgedPrompt
     row: Json
     feedback_ids: tuple[str, ...]
 
@@ -61,7 +61,7 @@ class _Candidate:
     """A row before it is checked: an answer, or one that is better than another."""
 
     source: FeedbackType
-    prompt: Prompt
+    prompt: JudgedPrompt
     better: Json
     worse: Json | None
     judgements: tuple[Judgement, ...]

@@ -16,7 +16,7 @@ from app.domain.feedback.feedback import (
     check_sent,
     message_of,
 )
-from app.domain.feedback.findings import Finding, find
+from app.domain.feedback.findings import FeedbackConflict, find
 from app.domain.feedback.judgements import Judgement
 from app.domain.ids import new_id
 from app.domain.texts.personal_data import Redaction, redacted_in
@@ -57,7 +57,7 @@ class FeedbackService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.feedback.delete(feedback_id)
 
-    async def findings(self, where: FeedbackFilter) -> list[Finding]:
+    async def findings(self, where: FeedbackFilter) -> list[FeedbackConflict]:
         """Returns what repeats or contradicts other feedback."""
         return await asyncio.to_thread(find, await self.judgements(where))
 

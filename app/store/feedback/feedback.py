@@ -9,7 +9,7 @@ from sqlalchemy.orm import aliased
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.feedback.feedback import Feedback, FeedbackFilter, FeedbackType, Rating
-from app.domain.feedback.judgements import Judgement, Prompt, answer_of
+from app.domain.feedback.judgements import JudgedPrompt, Judgement, answer_of
 from app.store.paging import Keyset
 from app.store.schema.feedback import FeedbackTable as Table
 from app.store.schema.rollouts import RolloutTable as Rollout
@@ -199,14 +199,16 @@ def _to_judgement(
     )
 
 
-def _judged(feedback: Feedback, own: Completion | None, trace: Json | None) -> tuple[Prompt, Json]:
+def _judged(
+    feedback: Feedback, own: Completion | None, trace: Json | None
+) -> tuple[JudgedPrompt, Json]:
     """Returns the prompt, and the answer that the feedback is about or that was rejected."""
     if own is not None:
-        return Prompt(own.request["messages"], own.request["tools"]), _reply_of(own)
+        return JudgedPrompt(own.request["messages"], own.request["tools"]), _reply_of(own)
     if trace is not None:
         *before, answer = trace["messages"]
-        return Prompt(before, trace.get("tools") or []), answer
-    return Prompt(feedback.messages or [], feedback.tools or []), feedback.worse or {}
+        return JudgedPrompt(before, trace.get("tools") or []), answer
+    return JudgedPrompt(feedback.messages or [], feedback.tools or []), feedback.worse or {}
 
 
 def _reply_of(completion: Completion) -> Json:
