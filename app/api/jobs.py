@@ -13,6 +13,7 @@ from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
 from app.domain.errors import refused_value
 from app.domain.jobs.usage import NO_CAPS
+from app.web.query_check import metadata_pairs
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
 
@@ -46,7 +47,7 @@ async def list_jobs(
     metadata: NoMetadata = None,
 ) -> Page[FineTuningJob]:
     """Lists jobs, newest first; `metadata[key]=value` selects jobs with that pair."""
-    pairs = _metadata_filter(request)
+    pairs = metadata_pairs(request)
     if pairs and metadata is not None:
         raise refused_value("metadata", "'null' and pairs exclude each other; send one of them")
     jobs, has_more = await services.jobs().page(
@@ -92,12 +93,3 @@ async def resume_job(
     """Resumes a job. A job that a cap paused needs a higher value of that cap."""
     caps = NO_CAPS if body is None else body.to_caps()
     return FineTuningJob.of(await services.jobs().resume(job_id, caps))
-
-
-def _metadata_filter(request: Request) -> dict[str, str] | None:
-    pairs = {
-        name[len("metadata[") : -1]: value
-        for name, value in request.query_params.multi_items()
-        if name.startswith("metadata[") and name.endswith("]")
-    }
-    return pairs or None

@@ -7,6 +7,7 @@ from app.services.models.chat_completions import ChatCompletionService
 from app.services.models.exports import ExportPorts, ExportService
 from app.services.models.judge_models import JudgeModels
 from app.services.models.models import ModelService
+from app.services.models.stored_completions import StoredCompletionService
 
 
 class ModelServices(TenantServices):
@@ -39,6 +40,11 @@ class ModelServices(TenantServices):
         settings = self._context.settings
         return JudgeModels(self.models(), settings.judges, embeddings=settings.embeddings)
 
+    def stored_completions(self) -> StoredCompletionService:
+        return StoredCompletionService(
+            self._context.database, self._tenant, redaction=self._redaction()
+        )
+
     def completions(self) -> ChatCompletionService:
         return ChatCompletionService(
             self.models(),
@@ -46,5 +52,6 @@ class ModelServices(TenantServices):
             self._context.adapters,
             slots=self._context.chats,
             usage=self._context.chat_usage,
+            stored=self.stored_completions(),
             tenant=self._tenant,
         )

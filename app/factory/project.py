@@ -1,9 +1,10 @@
 """Builds the services of one project: one module per noun, joined here."""
 
 from app.factory.evals import EvalServices
+from app.factory.feedback import FeedbackServices
 from app.factory.jobs import JobServices
 from app.factory.webhooks import WebhookServices
 
 
-class Factory(JobServices, EvalServices, WebhookServices):
+class Factory(JobServices, EvalServices, FeedbackServices, WebhookServices):
     """Builds the services of one tenant."""

@@ -1,6 +1,7 @@
 """Holds what the services of one tenant share: signer, sandbox, engine, ports of the registry."""
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.texts.personal_data import Redaction, nothing, shaped_data
 from app.factory.process import ProcessContext
 from app.gateways.endpoints.signing import CallSigner, cache_salt
 from app.gateways.inference.inference import Inference
@@ -28,6 +29,10 @@ class TenantServices:
         secret_key = self._context.settings.secret_key.get_secret_value()
         salt = cache_salt(secret_key, self._tenant.project_id)
         return self._context.inference.with_cache_namespace(salt)
+
+    def _redaction(self) -> Redaction:
+        """Returns the redaction of texts before they are stored."""
+        return shaped_data if self._context.settings.redact_stored_texts else nothing
 
     def _registry_ports(self) -> RegistryPorts:
         return RegistryPorts(self._context.egress, self._context.secret_box)

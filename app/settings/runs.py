@@ -80,6 +80,10 @@ class RetentionSettings(SettingsGroup):
     """Exports of models, counted from their end; they can be made again."""
     audit_logs_days: float | None = Field(None, gt=0)
     """Entries of the audit log."""
+    completions_days: float | None = Field(None, gt=0)
+    """Stored chat completions, and with them the feedback about them."""
+    feedback_days: float | None = Field(None, gt=0)
+    """Feedback, counted from its creation; files that were built from it are files."""
     usage_days: float | None = Field(None, gt=0)
     """Records of usage, and with them what usage and costs show of those days."""
 

@@ -68,6 +68,10 @@ class Settings(ModelSettings):
     pricing: PricingSettings = PricingSettings()
     retention: RetentionSettings = RetentionSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
+    redact_stored_texts: bool = False
+    """True replaces e-mail addresses, IBANs and international telephone numbers in stored chat
+    completions and in feedback before they are stored.
+    """
     requests_per_minute: int = Field(30_000, ge=0)
     """Limit of one project's requests over all API processes; 0 means no limit."""
     monitoring_key: SecretStr | None = None

@@ -22,6 +22,8 @@ from app.store.evals.eval_runs import EvalRunStore
 from app.store.evals.evals import EvalStore
 from app.store.evals.validation_runs import ValidationRunStore
 from app.store.events.log import wrote_end
+from app.store.feedback.builds import FeedbackBuildStore
+from app.store.feedback.feedback import FeedbackStore
 from app.store.files.files import FileStore
 from app.store.files.uploads import UploadStore
 from app.store.idempotency import IdempotencyStore
@@ -37,6 +39,7 @@ from app.store.leases.leases import Lease, lock_held
 from app.store.models.exports import ExportStore
 from app.store.models.models import ModelStore
 from app.store.models.permissions import PermissionStore
+from app.store.models.stored_completions import StoredCompletionStore
 from app.store.registry.registered_objects import RegistryStore
 from app.store.rollouts.rollouts import RolloutStore
 from app.store.schema.jobs import FineTuningJobTable
@@ -77,6 +80,9 @@ class UnitOfWork(ProjectUnitOfWork):
         self.streams = StreamStore(session)
         self.exports = ExportStore(session, project_id)
         self.permissions = PermissionStore(session, project_id)
+        self.stored_completions = StoredCompletionStore(session, project_id)
+        self.feedback = FeedbackStore(session, project_id)
+        self.feedback_builds = FeedbackBuildStore(session, project_id)
         self.evals = EvalStore(session, project_id)
         self.eval_runs = EvalRunStore(session, project_id)
         self.eval_items = EvalItemStore(session, project_id)

@@ -75,3 +75,14 @@ def _is_list(annotation: Any) -> bool:
 def _is_entry(name: str, known: dict[str, bool]) -> bool:
     head, bracket, tail = name.partition("[")
     return head in MAPS and head in known and bool(bracket) and tail.endswith("]") and tail != "]"
+
+
+def metadata_pairs(request: Request) -> dict[str, str] | None:
+    """Returns the pairs of `metadata[key]=value` that a list is filtered by; `None` without any."""
+    start = "metadata["
+    pairs = {
+        name[len(start) : -1]: value
+        for name, value in request.query_params.multi_items()
+        if name.startswith(start) and name.endswith("]")
+    }
+    return pairs or None

@@ -24,6 +24,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Training": (
         "docs/reading-curves.md",
         "docs/hyperparameters.md",
+        "docs/feedback.md",
         "docs/learning.md",
         "docs/options.md",
         "docs/features.md",

@@ -1151,7 +1151,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List Chat Completions
+         * @description Lists the chat completions that were stored; `metadata[key]=value` selects those with that
+         *     pair.
+         */
+        get: operations["listChatCompletions"];
         put?: never;
         /**
          * Create Chat Completion
@@ -1160,6 +1165,190 @@ export interface paths {
          */
         post: operations["createChatCompletion"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chat/completions/{completion_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Chat Completion
+         * @description Returns a stored chat completion.
+         */
+        get: operations["getChatCompletion"];
+        put?: never;
+        /**
+         * Update Chat Completion
+         * @description Replaces the metadata of a stored chat completion; nothing else of it can change.
+         */
+        post: operations["updateChatCompletion"];
+        /**
+         * Delete Chat Completion
+         * @description Deletes a stored chat completion and the feedback about it. Files that were built from the
+         *     feedback stay.
+         */
+        delete: operations["deleteChatCompletion"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chat/completions/{completion_id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Chat Completion Messages
+         * @description Lists the messages that a stored chat completion answered.
+         */
+        get: operations["getChatCompletionMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Feedback
+         * @description Lists feedback, newest first.
+         */
+        get: operations["listFeedback"];
+        put?: never;
+        /**
+         * Create Feedback
+         * @description Stores a judgement of an answer: thumbs, a correction, or a preference.
+         */
+        post: operations["createFeedback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/feedback/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Feedback Findings
+         * @description Finds feedback that repeats or contradicts other feedback. A build drops it, or the majority
+         *     of thumbs decides.
+         */
+        get: operations["listFeedbackFindings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/feedback/builds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Feedback Builds
+         * @description Lists builds, newest first.
+         */
+        get: operations["listFeedbackBuilds"];
+        put?: never;
+        /**
+         * Create Feedback Build
+         * @description Builds the files of a job from feedback, as a version of a curriculum. With `dry_run` it only
+         *     says what they would contain.
+         */
+        post: operations["createFeedbackBuild"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/feedback/builds/{build_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Feedback Build
+         * @description Returns a build with its report.
+         */
+        get: operations["retrieveFeedbackBuild"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/feedback/end_users/{end_user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete End User Data
+         * @description Removes the stored completions of an end user, all feedback by or about them, and the rows
+         *     that were built from it. An end user without any data is removed as well.
+         */
+        delete: operations["deleteEndUserData"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/feedback/{feedback_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Feedback
+         * @description Returns feedback.
+         */
+        get: operations["retrieveFeedback"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Feedback
+         * @description Deletes feedback. Rows that were built from it stay in their files.
+         */
+        delete: operations["deleteFeedback"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2787,6 +2976,31 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * ChatCompletionDeleted
+         * @description The confirmation that a stored completion is deleted, with the feedback about it.
+         */
+        ChatCompletionDeleted: {
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default chat.completion.deleted
+             * @constant
+             */
+            object: "chat.completion.deleted";
+            /**
+             * Deleted
+             * @description True: the object is deleted.
+             * @default true
+             * @constant
+             */
+            deleted: true;
+        };
+        /**
          * ChatCompletionRequest
          * @description A call of a model. A further parameter of the hosted API is refused by name; an engine
          *     refuses a value that it does not implement.
@@ -2906,24 +3120,24 @@ export interface components {
             modalities?: "text"[] | null;
             /**
              * Metadata
-             * @description Changes nothing: no chat is stored.
+             * @description Pairs that a stored completion keeps, at most 16; without `store` they change nothing.
              */
             metadata?: {
                 [key: string]: string;
             } | null;
             /**
              * Store
-             * @description Only false: no chat is stored.
+             * @description True keeps the messages and the whole reply, for `GET /v1/chat/completions` and feedback.
              */
-            store?: false | null;
+            store?: boolean | null;
             /**
              * User
-             * @description Changes nothing.
+             * @description The end user, if there is no `safety_identifier`.
              */
             user?: string | null;
             /**
              * Safety Identifier
-             * @description Changes nothing.
+             * @description Your id of the person who asks. A stored completion keeps it, and `DELETE /v1/feedback/end_users/{id}` removes all that belongs to it.
              */
             safety_identifier?: string | null;
             /**
@@ -4044,6 +4258,149 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * CreateFeedback
+         * @description Feedback about an answer. `thumbs` and `correction` name one answer; `preference` names two
+         *     stored completions of the same prompt, or has the prompt and two texts.
+         */
+        CreateFeedback: {
+            /**
+             * Type
+             * @description `thumbs`: good or bad. `correction`: what it should have been. `preference`: which of two.
+             * @enum {string}
+             */
+            type: "thumbs" | "correction" | "preference";
+            /**
+             * Completion Id
+             * @description Id of the stored completion that is rated or corrected.
+             */
+            completion_id?: string | null;
+            /**
+             * Rollout Id
+             * @description Id of the rollout of a job whose last answer is rated or corrected.
+             */
+            rollout_id?: string | null;
+            /**
+             * Rating
+             * @description `up` or `down`; thumbs have one.
+             */
+            rating?: ("up" | "down") | null;
+            /**
+             * Correction
+             * @description The text or the assistant message that the answer should have been; a correction has one.
+             */
+            correction?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Chosen Completion Id
+             * @description Id of the stored completion with the better answer, for a preference.
+             */
+            chosen_completion_id?: string | null;
+            /**
+             * Rejected Completion Id
+             * @description Id of the stored completion with the worse answer to the same messages.
+             */
+            rejected_completion_id?: string | null;
+            /**
+             * Messages
+             * @description The conversation that both texts of a preference answer.
+             */
+            messages?: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Tools
+             * @description The function tools that this conversation offered.
+             */
+            tools?: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Chosen
+             * @description The better text or assistant message, for a preference between texts.
+             */
+            chosen?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Rejected
+             * @description The worse text or assistant message.
+             */
+            rejected?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Comment
+             * @description Free text for readers; no file contains it.
+             */
+            comment?: string | null;
+            /**
+             * Author
+             * @description Your id of the person who judges. If an author judges an answer several times, the last time counts.
+             */
+            author?: string | null;
+            /**
+             * End User
+             * @description Your id of the person whose conversation this is; that of the stored completion if absent.
+             */
+            end_user?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * CreateFeedbackBuild
+         * @description The files to build from the feedback of the project.
+         */
+        CreateFeedbackBuild: {
+            /**
+             * Method
+             * @description `dpo`: pairs of thumbs up and down, and of preferences. `supervised`: corrections.
+             * @enum {string}
+             */
+            method: "dpo" | "supervised";
+            /**
+             * Name
+             * @description Name of the new curriculum; instead of `curriculum_id`.
+             */
+            name?: string | null;
+            /**
+             * Curriculum Id
+             * @description Id of a curriculum that gets the files as its next version.
+             */
+            curriculum_id?: string | null;
+            /**
+             * Corrections As Pairs
+             * @description True prefers a correction to the answer that it corrects, for `dpo`.
+             * @default false
+             */
+            corrections_as_pairs: boolean;
+            /**
+             * Thumbs Up As Rows
+             * @description True learns answers with more thumbs up than down too, for `supervised`.
+             * @default false
+             */
+            thumbs_up_as_rows: boolean;
+            /**
+             * Validation Share
+             * @description Share of the rows that is held out. Prompts that are nearly the same are on one side. Without enough rows for both files nothing is held out.
+             * @default 0.2
+             */
+            validation_share: number;
+            /**
+             * Created After
+             * @description Unix seconds: only later feedback is read.
+             */
+            created_after?: number | null;
+            /**
+             * Dry Run
+             * @description True returns the counts and stores nothing.
+             * @default false
+             */
+            dry_run: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * CreateFineTuningJob
          * @description A new fine-tuning job.
          * @example {
@@ -4741,6 +5098,78 @@ export interface components {
              * @description Weight of the squared distance from the sampler; in published runs 0.01 to 0.05.
              */
             beta: number;
+        };
+        /**
+         * DroppedFeedback
+         * @description Feedback that no row uses, for one reason.
+         */
+        DroppedFeedback: {
+            /**
+             * Reason
+             * @description `duplicate`: the author judged again. `outvoted`, `tied`: of the thumbs on one answer. `no_opposite`: no answer to the same prompt has the other thumbs. `pair_limit`: the prompt has 16 pairs. `preference_cycle`, `correction_repeats_rejected`: other feedback contradicts it. `correction_changes_nothing`: it is the answer. `not_for_this_method`: another build uses it. `invalid_row`: no job takes such a row.
+             * @enum {string}
+             */
+            reason: "duplicate" | "outvoted" | "tied" | "no_opposite" | "pair_limit" | "preference_cycle" | "correction_repeats_rejected" | "correction_changes_nothing" | "not_for_this_method" | "invalid_row";
+            /**
+             * Feedback
+             * @description Number of pieces of feedback.
+             */
+            feedback: number;
+            /**
+             * Feedback Ids
+             * @description The first 20 of them.
+             */
+            feedback_ids: string[];
+        };
+        /**
+         * EndUserRemoval
+         * @description The counts and ids of an end user's data that were removed.
+         */
+        EndUserRemoval: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default feedback.end_user.deleted
+             * @constant
+             */
+            object: "feedback.end_user.deleted";
+            /**
+             * Deleted
+             * @description True: the object is deleted.
+             * @default true
+             * @constant
+             */
+            deleted: true;
+            /**
+             * Completions
+             * @description Stored chat completions.
+             */
+            completions: number;
+            /**
+             * Feedback
+             * @description Feedback by this person, or about their conversations.
+             */
+            feedback: number;
+            /**
+             * Rows
+             * @description Rows of files that were built from the feedback.
+             */
+            rows: number;
+            /**
+             * Files
+             * @description Ids of the files that had such rows and are deleted; files without the rows replace them.
+             */
+            files: string[];
+            /**
+             * Curricula
+             * @description Ids of the curricula that have a new version, or are deleted because no row was left.
+             */
+            curricula: string[];
+            /**
+             * Jobs
+             * @description Ids of ended jobs that read those files: their models keep what they learned, and the jobs and models can be deleted.
+             */
+            jobs: string[];
         };
         /**
          * EndpointCheck
@@ -5631,6 +6060,249 @@ export interface components {
              * @description JSON pointer into that line.
              */
             pointer: string | null;
+        };
+        /**
+         * FeedbackBuildObject
+         * @description A build: the report, and the curriculum with the files.
+         */
+        FeedbackBuildObject: {
+            /**
+             * Method
+             * @description Type of the job that the files are for.
+             * @enum {string}
+             */
+            method: "dpo" | "supervised";
+            /**
+             * Training Rows
+             * @description Rows to train.
+             */
+            training_rows: number;
+            /**
+             * Validation Rows
+             * @description Rows that are held out.
+             */
+            validation_rows: number;
+            /**
+             * Prompts
+             * @description Different prompts of the rows.
+             */
+            prompts: number;
+            /**
+             * Prompt Groups
+             * @description Groups of prompts that are nearly the same; no group is in both files.
+             */
+            prompt_groups: number;
+            /** @description Counts by type of feedback. */
+            sources: components["schemas"]["FeedbackSources"];
+            /**
+             * Dropped
+             * @description Feedback that no row uses, by reason.
+             */
+            dropped: components["schemas"]["DroppedFeedback"][];
+            /**
+             * Findings
+             * @description Number of findings of each kind, as in `GET /v1/feedback/findings`.
+             */
+            findings: {
+                [key: string]: number;
+            };
+            /**
+             * Id
+             * @description Id of the build; `null` after a dry run.
+             */
+            id: string | null;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default feedback.build
+             * @constant
+             */
+            object: "feedback.build";
+            /**
+             * Created At
+             * @description Unix seconds; `null` after a dry run.
+             */
+            created_at: number | null;
+            /**
+             * Curriculum Id
+             * @description Id of the curriculum; `null` after a dry run, and for a build that was interrupted.
+             */
+            curriculum_id: string | null;
+            /**
+             * Curriculum Version
+             * @description Version of the curriculum with these files.
+             */
+            curriculum_version: number | null;
+        };
+        /**
+         * FeedbackFinding
+         * @description Feedback that repeats or contradicts other feedback.
+         */
+        FeedbackFinding: {
+            /**
+             * Kind
+             * @description Kind of the finding.
+             * @enum {string}
+             */
+            kind: "duplicate" | "thumbs_both_ways" | "correction_repeats_rejected" | "preference_cycle";
+            /**
+             * Message
+             * @description The finding in a sentence.
+             */
+            message: string;
+            /**
+             * Feedback Ids
+             * @description Ids of the feedback, oldest first.
+             */
+            feedback_ids: string[];
+        };
+        /**
+         * FeedbackFindings
+         * @description Feedback that repeats or contradicts other feedback, finding by finding.
+         */
+        FeedbackFindings: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default feedback.findings
+             * @constant
+             */
+            object: "feedback.findings";
+            /**
+             * Total
+             * @description Number of all findings.
+             */
+            total: number;
+            /**
+             * Data
+             * @description The first of them: duplicates, then contradictions.
+             */
+            data: components["schemas"]["FeedbackFinding"][];
+        };
+        /**
+         * FeedbackObject
+         * @description Feedback that was given.
+         */
+        FeedbackObject: {
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default feedback
+             * @constant
+             */
+            object: "feedback";
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
+            created_at: number;
+            /**
+             * Type
+             * @description Kind of the feedback.
+             * @enum {string}
+             */
+            type: "thumbs" | "correction" | "preference";
+            /**
+             * Rating
+             * @description The rating; `null` if these are no thumbs.
+             */
+            rating: ("up" | "down") | null;
+            /**
+             * Completion Id
+             * @description The stored completion that was rated, corrected or preferred.
+             */
+            completion_id: string | null;
+            /**
+             * Rejected Completion Id
+             * @description The stored completion with the worse answer.
+             */
+            rejected_completion_id: string | null;
+            /**
+             * Rollout Id
+             * @description The rollout whose answer was rated or corrected.
+             */
+            rollout_id: string | null;
+            /**
+             * Messages
+             * @description The conversation that two texts answer.
+             */
+            messages: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Tools
+             * @description The tools of that conversation.
+             */
+            tools: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Better
+             * @description The message of the correction or of the better text.
+             */
+            better: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Worse
+             * @description The message of the worse text.
+             */
+            worse: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Comment
+             * @description Free text for readers.
+             */
+            comment: string | null;
+            /**
+             * Author
+             * @description The person who judged.
+             */
+            author: string | null;
+            /**
+             * End User
+             * @description The person whose conversation it is.
+             */
+            end_user: string | null;
+        };
+        /**
+         * FeedbackSource
+         * @description The use of the feedback of one type.
+         */
+        FeedbackSource: {
+            /**
+             * Feedback
+             * @description Feedback that was read.
+             */
+            feedback: number;
+            /**
+             * Used
+             * @description Feedback that a row uses.
+             */
+            used: number;
+            /**
+             * Rows
+             * @description Rows that it made.
+             */
+            rows: number;
+        };
+        /**
+         * FeedbackSources
+         * @description The use of the feedback of each type.
+         */
+        FeedbackSources: {
+            /** @description Thumbs up and down. */
+            thumbs: components["schemas"]["FeedbackSource"];
+            /** @description Corrections. */
+            correction: components["schemas"]["FeedbackSource"];
+            /** @description Preferences. */
+            preference: components["schemas"]["FeedbackSource"];
         };
         /**
          * FileObject
@@ -8540,6 +9212,72 @@ export interface components {
             last_id: string | null;
         };
         /**
+         * Page[FeedbackBuildObject]
+         * @description A page of `FeedbackBuildObject` objects.
+         */
+        Page_FeedbackBuildObject_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /**
+             * Data
+             * @description The objects of this page.
+             */
+            data: components["schemas"]["FeedbackBuildObject"][];
+            /**
+             * Has More
+             * @description True if a further page follows; request it with `after` set to `last_id`.
+             */
+            has_more: boolean;
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
+            first_id: string | null;
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
+            last_id: string | null;
+        };
+        /**
+         * Page[FeedbackObject]
+         * @description A page of `FeedbackObject` objects.
+         */
+        Page_FeedbackObject_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /**
+             * Data
+             * @description The objects of this page.
+             */
+            data: components["schemas"]["FeedbackObject"][];
+            /**
+             * Has More
+             * @description True if a further page follows; request it with `after` set to `last_id`.
+             */
+            has_more: boolean;
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
+            first_id: string | null;
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
+            last_id: string | null;
+        };
+        /**
          * Page[FileObject]
          * @description A page of `FileObject` objects.
          */
@@ -8919,6 +9657,72 @@ export interface components {
              * @description The objects of this page.
              */
             data: components["schemas"]["ServiceAccountObject"][];
+            /**
+             * Has More
+             * @description True if a further page follows; request it with `after` set to `last_id`.
+             */
+            has_more: boolean;
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
+            first_id: string | null;
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
+            last_id: string | null;
+        };
+        /**
+         * Page[StoredChatCompletion]
+         * @description A page of `StoredChatCompletion` objects.
+         */
+        Page_StoredChatCompletion_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /**
+             * Data
+             * @description The objects of this page.
+             */
+            data: components["schemas"]["StoredChatCompletion"][];
+            /**
+             * Has More
+             * @description True if a further page follows; request it with `after` set to `last_id`.
+             */
+            has_more: boolean;
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
+            first_id: string | null;
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
+            last_id: string | null;
+        };
+        /**
+         * Page[StoredChatMessage]
+         * @description A page of `StoredChatMessage` objects.
+         */
+        Page_StoredChatMessage_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /**
+             * Data
+             * @description The objects of this page.
+             */
+            data: components["schemas"]["StoredChatMessage"][];
             /**
              * Has More
              * @description True if a further page follows; request it with `after` set to `last_id`.
@@ -10829,6 +11633,106 @@ export interface components {
          */
         StopReason: "final_answer" | "max_episode_steps" | "token_limit" | "wall_time";
         /**
+         * StoredChatCompletion
+         * @description A completion that was stored, as it was answered, with what the caller noted about it.
+         */
+        StoredChatCompletion: {
+            /**
+             * Id
+             * @description Id of the call.
+             */
+            id: string;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @constant
+             */
+            object: "chat.completion";
+            /**
+             * Created
+             * @description Unix seconds.
+             */
+            created: number;
+            /**
+             * Model
+             * @description Full name of the model that answered.
+             */
+            model: string;
+            /**
+             * Choices
+             * @description The answers: one, unless the engine takes a higher `n`.
+             */
+            choices: components["schemas"]["ChatChoice"][];
+            /** @description Tokens of the call. */
+            usage: components["schemas"]["ChatUsage"];
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Input User
+             * @description The end user: `safety_identifier` of the call, else its `user`.
+             */
+            input_user: string | null;
+            /**
+             * Tools
+             * @description Tools that the call offered; `null` without.
+             */
+            tools: {
+                [key: string]: unknown;
+            }[] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * StoredChatMessage
+         * @description A message of the conversation that a stored completion continued.
+         */
+        StoredChatMessage: {
+            /**
+             * Id
+             * @description Id of the completion with the number of the message, from 0.
+             */
+            id: string;
+            /**
+             * Role
+             * @description Role of the speaker.
+             */
+            role: string;
+            /**
+             * Content
+             * @description The text; that of all parts if it was sent in parts.
+             */
+            content: string | null;
+            /**
+             * Content Parts
+             * @description The parts of the text, if it was sent in parts.
+             */
+            content_parts: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Name
+             * @description Name of the speaker, if one was sent.
+             */
+            name?: string | null;
+            /**
+             * Tool Calls
+             * @description Calls of an earlier answer, if it had any.
+             */
+            tool_calls?: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Tool Call Id
+             * @description Id of the call that a `tool` message answers.
+             */
+            tool_call_id?: string | null;
+        };
+        /**
          * StreamingOptions
          * @description Mode `streaming`: gradients are computed while the step is still sampled; it stays on-
          *     policy.
@@ -11612,6 +12516,21 @@ export interface components {
              * @description Default: 2 for tokens and 5 for sequences.
              */
             cap: number;
+        };
+        /**
+         * UpdateChatCompletion
+         * @description New metadata of a stored completion, in place of all earlier pairs.
+         */
+        UpdateChatCompletion: {
+            /**
+             * Metadata
+             * @description `null` removes all pairs.
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * UpdateCurriculum
@@ -21196,6 +22115,107 @@ export interface operations {
             };
         };
     };
+    listChatCompletions: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the previous page */
+                after?: string | null;
+                /** @description Objects of a page */
+                limit?: number;
+                /** @description Order by time of creation. */
+                order?: "asc" | "desc";
+                /** @description Only completions of this model */
+                model?: string | null;
+                /** @description Pairs are sent as `metadata[key]=value` */
+                metadata?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_StoredChatCompletion_"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
     createChatCompletion: {
         parameters: {
             query?: never;
@@ -21372,6 +22392,1421 @@ export interface operations {
             };
             /** @description The Idempotency-Key was used for another request. */
             422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    getChatCompletion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the stored chat completion. */
+                completion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredChatCompletion"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    updateChatCompletion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the stored chat completion. */
+                completion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateChatCompletion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredChatCompletion"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    deleteChatCompletion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the stored chat completion. */
+                completion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCompletionDeleted"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    getChatCompletionMessages: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the previous page */
+                after?: string | null;
+                /** @description Objects of a page */
+                limit?: number;
+                /** @description Order by time of creation. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description Id of the stored chat completion. */
+                completion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_StoredChatMessage_"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    listFeedback: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the previous page */
+                after?: string | null;
+                /** @description Objects of a page */
+                limit?: number;
+                /** @description Only feedback of this type */
+                type?: ("thumbs" | "correction" | "preference") | null;
+                /** @description Only feedback of this author. */
+                author?: string | null;
+                /** @description Only feedback about this end user. */
+                end_user?: string | null;
+                /** @description Id of the stored chat completion. */
+                completion_id?: string | null;
+                /** @description Id of the rollout. */
+                rollout_id?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_FeedbackObject_"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    createFeedback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateFeedback"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedbackObject"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    listFeedbackFindings: {
+        parameters: {
+            query?: {
+                /** @description Unix seconds: only later feedback */
+                created_after?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedbackFindings"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    listFeedbackBuilds: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the previous page */
+                after?: string | null;
+                /** @description Objects of a page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_FeedbackBuildObject_"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    createFeedbackBuild: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateFeedbackBuild"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedbackBuildObject"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    retrieveFeedbackBuild: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the build. */
+                build_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedbackBuildObject"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    deleteEndUserData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Your id of the end user. */
+                end_user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndUserRemoval"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    retrieveFeedback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the feedback. */
+                feedback_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedbackObject"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    deleteFeedback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the feedback. */
+                feedback_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
@@ -27032,7 +29467,7 @@ export interface operations {
                 /** @description Entries at this time or before it (Unix seconds) */
                 "effective_at[lte]"?: number | null;
                 /** @description Kinds of changes */
-                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
+                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
                 /** @description Ids of API keys or of service accounts */
                 "actor_ids[]"?: string[] | null;
                 /** @description Ids of projects */
@@ -27139,7 +29574,7 @@ export interface operations {
                 /** @description Entries at this time or before it (Unix seconds) */
                 "effective_at[lte]"?: number | null;
                 /** @description Kinds of changes */
-                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
+                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
                 /** @description Ids of API keys or of service accounts */
                 "actor_ids[]"?: string[] | null;
                 /** @description Ids of projects */

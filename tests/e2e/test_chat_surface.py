@@ -45,7 +45,7 @@ def called_with(arguments: str) -> dict[str, Any]:
 
 TAKEN: list[dict[str, Any]] = [
     {"stream": False, "n": 1, "frequency_penalty": 0, "presence_penalty": 0, "logit_bias": {}},
-    {"metadata": {"a": "b"}, "user": "u", "service_tier": "auto", "store": False},
+    {"metadata": {"a": "b"}, "user": "u", "service_tier": "auto", "store": True},
     {"safety_identifier": "s", "prompt_cache_key": "k", "verbosity": "low"},
     {"modalities": ["text"], "response_format": {"type": "text"}},
     {"tools": TOOLS, "tool_choice": "auto", "parallel_tool_calls": False},
@@ -159,7 +159,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"audio": {"voice": "alloy", "format": "wav"}}, "unsupported_parameter", "audio"),
     ({"web_search_options": {}}, "unsupported_parameter", "web_search_options"),
     ({"prediction": {"type": "content", "content": "37"}}, "unsupported_parameter", "prediction"),
-    ({"store": True}, "unsupported_parameter", "store"),
+    ({"store": "yes"}, "invalid_type", "store"),
     ({"tool": []}, "unknown_parameter", "tool"),
     ({"model": 7}, TYPE, "model"),
     ({"messages": []}, "empty_array", "messages"),

@@ -4,17 +4,21 @@ The rest of the same round removes the marked rows. A round that was interrupted
 either marked or not; the next one marks the others.
 """
 
-from typing import Final
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final, Literal, assert_never
 
 import structlog
 
 from app.settings.runs import RetentionSettings
 from app.store.database import Database
-from app.store.maintenance.maintenance import maintenance
+from app.store.maintenance.maintenance import MaintenanceUnitOfWork, maintenance
 from app.store.maintenance.retention import AgedJob, RetainedKind
 
 log = structlog.get_logger()
 
+ForgottenNoun = Literal["audit_logs", "usage_records", "stored_completions", "feedback"]
+"""Rows that have no bytes outside the database: they are removed at once."""
 _BATCH: Final = 100
 
 
@@ -31,10 +35,9 @@ async def retire(database: Database, retention: RetentionSettings) -> None:
             counts[kind] = await _mark_jobs(database, kind, days)
     if retention.files_days is not None:
         counts["files"] = await _expire_files(database, retention.files_days)
-    if retention.audit_logs_days is not None:
-        counts["audit_logs"] = await _forget_changes(database, retention.audit_logs_days)
-    if retention.usage_days is not None:
-        counts["usage_records"] = await _forget_usage(database, retention.usage_days)
+    for noun, days in _forgotten(retention):
+        if days is not None:
+            counts[noun] = await _forget(database, partial(_remove, noun, days=days))
     if any(counts.values()):
         log.info("removed by age", **counts)
 
@@ -65,21 +68,36 @@ async def _expire_files(database: Database, days: float) -> int:
     return expired
 
 
-async def _forget_changes(database: Database, days: float) -> int:
-    """Removes entries of the audit log. Returns their number."""
+def _forgotten(retention: RetentionSettings) -> tuple[tuple[ForgottenNoun, float | None], ...]:
+    return (
+        ("audit_logs", retention.audit_logs_days),
+        ("usage_records", retention.usage_days),
+        ("stored_completions", retention.completions_days),
+        ("feedback", retention.feedback_days),
+    )
+
+
+async def _remove(noun: ForgottenNoun, unit: MaintenanceUnitOfWork, *, days: float) -> int:
+    match noun:
+        case "audit_logs":
+            return await unit.expiry.remove_audit_logs(_BATCH, days=days)
+        case "usage_records":
+            return await unit.expiry.remove_usage(_BATCH, days=days)
+        case "stored_completions":
+            return await unit.expiry.remove_completions(_BATCH, days=days)
+        case "feedback":
+            return await unit.expiry.remove_feedback(_BATCH, days=days)
+        case _:
+            assert_never(noun)
+
+
+async def _forget(
+    database: Database, remove: Callable[[MaintenanceUnitOfWork], Awaitable[int]]
+) -> int:
+    """Removes rows of one kind, batch by batch. Returns their number."""
     removed, newly = 0, _BATCH
     while newly == _BATCH:
         async with maintenance(database) as unit:
-            newly = await unit.expiry.remove_audit_logs(_BATCH, days=days)
-        removed += newly
-    return removed
-
-
-async def _forget_usage(database: Database, days: float) -> int:
-    """Removes records of usage. Returns their number."""
-    removed, newly = 0, _BATCH
-    while newly == _BATCH:
-        async with maintenance(database) as unit:
-            newly = await unit.expiry.remove_usage(_BATCH, days=days)
+            newly = await remove(unit)
         removed += newly
     return removed

@@ -80,13 +80,15 @@ class ChatCompletionRequest(WireModel):
     modalities: SkipValidation[list[Literal["text"]] | None] = None
     """Answers are text."""
     metadata: SkipValidation[dict[str, str] | None] = None
-    """Changes nothing: no chat is stored."""
-    store: SkipValidation[Literal[False] | None] = None
-    """Only false: no chat is stored."""
+    """Pairs that a stored completion keeps, at most 16; without `store` they change nothing."""
+    store: _Bool = None
+    """True keeps the messages and the whole reply, for `GET /v1/chat/completions` and feedback."""
     user: _Text = None
-    """Changes nothing."""
+    """The end user, if there is no `safety_identifier`."""
     safety_identifier: _Text = None
-    """Changes nothing."""
+    """Your id of the person who asks. A stored completion keeps it, and `DELETE
+    /v1/feedback/end_users/{id}` removes all that belongs to it.
+    """
     service_tier: SkipValidation[Literal["auto", "default", "flex", "scale", "priority"] | None] = (
         None
     )

@@ -33,8 +33,7 @@ class CreateEvalRun(ClosedBody):
         kind = source.get("type") if isinstance(source, dict) else None
         if kind in _KEPT_CALLS:
             raise InvalidRequest(
-                f"Items of type '{kind}' are not available: calls are not stored. "
-                "Use 'file_content' or 'file_id'.",
+                f"Items of type '{kind}' are not available. Use 'file_content' or 'file_id'.",
                 param="data_source.source.type",
                 code="data_source_not_available",
             )

@@ -47,8 +47,8 @@ class CreateEval(ClosedBody):
         config = self.data_source_config
         if config.type != "custom":
             raise InvalidRequest(
-                f"Data sources of type '{config.type}' are not available: calls are not "
-                "stored. Use 'custom' and send the items with the run.",
+                f"Data sources of type '{config.type}' are not available. "
+                "Use 'custom' and send the items with the run.",
                 param="data_source_config.type",
                 code="data_source_not_available",
             )

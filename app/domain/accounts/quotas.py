@@ -25,8 +25,8 @@ class Quotas(BaseModel):
     files: int = Field(10_000, ge=0)
     """Files and pending uploads."""
     stored_bytes: int = Field(100 * 1024**3, ge=0)
-    """Bytes of files, of the parts of pending uploads, of exports of models, and of evals and their
-    runs as JSON.
+    """Bytes of files, of the parts of pending uploads, of exports of models, and of evals, their
+    runs, stored chat completions and feedback as JSON.
     """
     eval_output_items: int = Field(1_000_000, ge=0)
     """Output items of eval runs. A run that has not ended counts with all rows of its data source;
@@ -60,8 +60,8 @@ _CURES = {
     "queued_eval_runs": "Wait until a run starts, cancel one,",
     "queued_exports": "Wait until an export starts, delete one,",
     "files": "Delete files that are no longer needed, cancel pending uploads,",
-    "stored_bytes": "Delete files, exports, evals or eval runs that are no longer needed, cancel "
-    "pending uploads,",
+    "stored_bytes": "Delete files, exports, evals, eval runs, stored chat completions or feedback "
+    "that are no longer needed, cancel pending uploads,",
     "eval_output_items": "Delete evals or eval runs that are no longer needed, wait for the end of "
     "open ones,",
     "registered_objects": "Delete tools, graders, curricula or environments that are no longer "

@@ -29,6 +29,8 @@ from app.domain.methods.response_format import response_format_fault
 _MAX_MODEL: Final = 256
 _MAX_SEED: Final = 2**63 - 1
 _MAX_TOKENS: Final = 2**31 - 1
+_OF_STORE: Final = ("store", "metadata", "user", "safety_identifier")
+"""Parameters that the service reads itself."""
 _STREAM_OPTIONS: Final = ("include_usage", "include_obfuscation")
 ParameterCheck = Callable[[str, Any], None]
 """Checks the value of a parameter, which is not null. Raises `InvalidRequest`."""
@@ -67,7 +69,8 @@ def check_parameters(body: dict[str, Any]) -> None:
 
 
 def engine_options(body: dict[str, Any]) -> dict[str, Any]:
-    """Returns checked parameters without the stream option that no engine supports."""
+    """Returns checked parameters without those that no engine needs or supports."""
+    body = {name: value for name, value in body.items() if name not in _OF_STORE}
     options = body.get("stream_options")
     if options is None:
         return body
@@ -130,13 +133,6 @@ def _check_model(model: Any) -> None:
 def _effort(param: str, value: Any) -> None:
     if value not in CALLED_EFFORTS:
         raise not_one_of(param, value, CALLED_EFFORTS)
-
-
-def _stored(param: str, value: Any) -> None:
-    _boolean(param, value)
-    if value:
-        cure = "No chat completion is stored: leave it out, or keep the reply."
-        raise unsupported_parameter(param, cure)
 
 
 def _stops(param: str, value: Any) -> None:
@@ -242,7 +238,7 @@ _CHECKS: Final[MappingProxyType[str, ParameterCheck]] = MappingProxyType(
         "skip_special_tokens": _boolean,
         "stop": _stop,
         "stop_token_ids": _token_ids,
-        "store": _stored,
+        "store": _boolean,
         "stream": _boolean,
         "stream_options": _stream_options,
         "temperature": _Number(0, 2),

@@ -11,11 +11,13 @@ import json
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.chat.conversation import check_conversation, engine_messages
 from app.domain.chat.parameters import check_parameters, engine_options
+from app.domain.chat.stored_completions import asks_to_store, new_completion_id
 from app.domain.errors import RequestError, Unavailable
 from app.domain.methods.reasoning_efforts import with_trained_effort
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED, check_messages
@@ -31,6 +33,8 @@ from app.services.models.broken_calls import (
 from app.services.models.chat_usage import ChatUsage
 from app.services.models.metered_streams import asks_for_usage, metered_events, with_usage
 from app.services.models.models import CallableModel, ModelService
+from app.services.models.recorded_streams import error_event, recorded_events
+from app.services.models.stored_completions import StoredCompletionService
 from app.slots.project_slots import ProjectSlots
 
 _EVENT_END: Final = b"\n\n"
@@ -45,6 +49,7 @@ class ChatCompletionService:
         *,
         slots: ProjectSlots,
         usage: ChatUsage,
+        stored: StoredCompletionService,
         tenant: Tenant,
     ) -> None:
         """`slots` and `usage` are shared by the process."""
@@ -53,6 +58,7 @@ class ChatCompletionService:
         self._adapters = adapters
         self._slots = slots
         self._usage = usage
+        self._stored = stored
         self._tenant = tenant
         self._project_id = tenant.project_id
 
@@ -70,7 +76,11 @@ class ChatCompletionService:
         self._note(model, usage if isinstance(usage := reply.get("usage"), dict) else {})
         if offers_tools(body):
             mark_reply(reply, await _parser_of(model))
-        return {**reply, "model": model.name}
+        shown = {**reply, "model": model.name}
+        if asks_to_store(body):
+            shown["id"] = new_completion_id()
+            await self._stored.keep(body, shown)
+        return shown
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
         """Yields server-sent events. The first chunk is awaited first, so that errors still have a
@@ -90,13 +100,18 @@ class ChatCompletionService:
             except RequestError as error:
                 raise _in_tenants_words(error, model) from error
             slot = stack.pop_all()
+        events = _renamed(first, rest, model)
+        if offers_tools(body):
+            events = _marked(events, parser)
+        if asks_to_store(body):
+            events = recorded_events(
+                events, completion_id=new_completion_id(), keep=partial(self._stored.keep, body)
+            )
         events = metered_events(
-            _renamed(first, rest, model),
+            events,
             shown=asks_for_usage(prepared),
             note=lambda usage: self._note(model, usage),
         )
-        if offers_tools(body):
-            events = _marked(events, parser)
         chunks = _holding(slot, events)
         # A stream that its client never begins to read has no end of its own.
         weakref.finalize(chunks, slot.close)
@@ -104,6 +119,8 @@ class ChatCompletionService:
 
     async def _prepare(self, body: dict[str, Any]) -> tuple[CallableModel, dict[str, Any]]:
         check_parameters(body)
+        if asks_to_store(body):
+            await self._stored.check(body)
         model = await self._models.get(body["model"])
         if model.context_length is not None:
             check_messages(body["messages"], model.context_length)
@@ -181,14 +198,7 @@ async def _renamed(
             for event in events:
                 yield event.replace(old, new) + _EVENT_END
     except RequestError as error:
-        shown = _in_tenants_words(error, model)
-        body = {
-            "message": shown.message,
-            "type": shown.type,
-            "param": shown.param,
-            "code": shown.code,
-        }
-        yield b"data: " + json.dumps({"error": body}).encode() + b"\n\n"
+        yield error_event(_in_tenants_words(error, model))
         return
     if pending:
         yield pending.replace(old, new)

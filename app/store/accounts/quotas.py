@@ -20,9 +20,11 @@ from app.domain.models.exports import ExportStatus
 from app.store.schema.eval_runs import EvalRunTable
 from app.store.schema.evals import EvalTable
 from app.store.schema.exports import ModelExportTable
+from app.store.schema.feedback import FeedbackTable
 from app.store.schema.files import FileTable
 from app.store.schema.projects import ProjectTable
 from app.store.schema.registry import RegisteredObjectTable, RegisteredVersionTable
+from app.store.schema.stored_completions import StoredCompletionTable
 from app.store.schema.uploads import UploadPartTable, UploadTable
 
 _OWN: Final[dict[str, InstrumentedAttribute[int | None]]] = {
@@ -57,7 +59,7 @@ class QuotaStore:
 
     async def check_bytes(self, size: int) -> None:
         """Checks the quota for `size` bytes of a file, of a part of an upload, of an export, of an
-        eval, or of a run of one with its rows.
+        eval, of a run of one with its rows, of a stored chat completion, or of feedback.
         """
         stored = _bytes(FileTable).where(
             FileTable.project_id == self._project_id, FileTable.deleted_at.is_(None)
@@ -73,7 +75,11 @@ class QuotaStore:
         exports = _bytes(ModelExportTable).where(
             ModelExportTable.project_id == self._project_id, ModelExportTable.deleted_at.is_(None)
         )
-        await self._check("stored_bytes", size, stored, parts, evals, runs, exports)
+        said = [
+            _bytes(table).where(table.project_id == self._project_id)
+            for table in (StoredCompletionTable, FeedbackTable)
+        ]
+        await self._check("stored_bytes", size, stored, parts, evals, runs, exports, *said)
 
     async def check_registered_object(self) -> None:
         """Checks the quota for a version of a registered object."""
@@ -131,6 +137,14 @@ class QuotaStore:
 
 
 def _bytes(
-    table: type[FileTable | UploadPartTable | EvalTable | EvalRunTable | ModelExportTable],
+    table: type[
+        FileTable
+        | UploadPartTable
+        | EvalTable
+        | EvalRunTable
+        | ModelExportTable
+        | StoredCompletionTable
+        | FeedbackTable
+    ],
 ) -> Select[Any]:
     return select(func.coalesce(func.sum(table.bytes), 0))

@@ -72,6 +72,13 @@ class FileStore:
         )
         return [_to_file(row) for row in page], more
 
+    async def named(self, prefix: str) -> list[FileRow]:
+        """Returns the files whose names begin so."""
+        rows = await self._session.scalars(
+            self._alive().where(Table.filename.startswith(prefix, autoescape=True))
+        )
+        return [_to_file(row) for row in rows]
+
     async def mark_deleted(self, file_id: str) -> None:
         await self._session.execute(
             update(Table).where(Table.id == file_id).values(deleted_at=func.now())

@@ -74,6 +74,14 @@ class JobsInTransaction(JobStore):
             .limit(1)
         )
 
+    async def with_file(self, file_id: str) -> list[str]:
+        """Returns the ids of all jobs that read the file, or have read it."""
+        query = select(Table.id).where(
+            Table.deleted_at.is_(None),
+            (Table.training_file == file_id) | (Table.validation_file == file_id),
+        )
+        return list(await self._session.scalars(query.order_by(Table.id)))
+
     async def open_ids(self) -> list[str]:
         """Returns the ids of all jobs that have not ended."""
         query = select(Table.id).where(

@@ -17,10 +17,12 @@ from app.domain.models.exports import export_directory
 from app.store.schema.audit_logs import AuditLogTable as AuditLog
 from app.store.schema.dashboard_sessions import DashboardSessionTable as Session
 from app.store.schema.exports import ModelExportTable as Export
+from app.store.schema.feedback import FeedbackTable as Feedback
 from app.store.schema.files import FileTable as File
 from app.store.schema.idempotency import StoredResponseTable as Response
 from app.store.schema.jobs import FineTuningJobTable as Job
 from app.store.schema.registry import RegisteredObjectTable as Registered
+from app.store.schema.stored_completions import StoredCompletionTable as Completion
 from app.store.schema.uploads import UploadTable as Upload
 from app.store.schema.usage import UsageRecordTable as UsageRecord
 from app.store.schema.webhooks import WebhookEventTable as Event
@@ -175,6 +177,29 @@ class ExpiryStore:
         )
         removed = await self._session.execute(
             delete(AuditLog).where(AuditLog.seq.in_(old)).returning(AuditLog.seq)
+        )
+        return len(removed.all())
+
+    async def remove_completions(self, limit: int, *, days: float) -> int:
+        """Removes stored chat completions that are older, with the feedback about them. Returns
+        their number.
+        """
+        return await self._remove_aged(Completion, limit, days)
+
+    async def remove_feedback(self, limit: int, *, days: float) -> int:
+        """Removes feedback that is older. Returns its number."""
+        return await self._remove_aged(Feedback, limit, days)
+
+    async def _remove_aged(
+        self, table: type[Completion | Feedback], limit: int, days: float
+    ) -> int:
+        old = (
+            select(table.project_id, table.id)
+            .where(table.created_at <= func.now() - timedelta(days=days))
+            .limit(limit)
+        )
+        removed = await self._session.execute(
+            delete(table).where(tuple_(table.project_id, table.id).in_(old)).returning(table.id)
         )
         return len(removed.all())
 

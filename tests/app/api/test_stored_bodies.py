@@ -25,6 +25,7 @@ METADATA: Final = {
     "eval_runs.metadata",
     "fine_tuning_jobs.metadata",
     "registered_versions.metadata",
+    "stored_completions.metadata",
 }
 """Maps of texts, which are shown and searched by design."""
 MADE: Final = {
@@ -38,6 +39,8 @@ MADE: Final = {
     "eval_runs.error",
     "eval_runs.usage",
     "event_log.data",
+    "feedback.content",
+    "feedback_builds.report",
     "fine_tuning_jobs.ended_early",
     "fine_tuning_jobs.error",
     "fine_tuning_jobs.kept_checkpoints",
@@ -50,6 +53,8 @@ MADE: Final = {
     "reports.report",
     "rollouts.components",
     "rollouts.trace",
+    "stored_completions.reply",
+    "stored_completions.request",
     "webhook_endpoints.subscribed_at",
 }
 """Columns that the service writes: results of work, or a customer's rows and answers."""

@@ -11,6 +11,7 @@ from tests.support.application import required_of, specification
 NO_JOB = "Could not find fine tune: x"
 _OPEN_TEXTS = {
     *("after", "before", "page", "metadata", "model", "models", "project_id", "project_ids"),
+    *("author", "end_user", "completion_id", "rollout_id"),
     *("api_key_ids", "job_ids", "actor_ids[]", "project_ids[]", "resource_ids[]"),
 }
 """Parameters whose values are ids or a customer's own texts."""
@@ -48,6 +49,7 @@ def test_the_table_has_every_filter() -> None:
         "status",
         "event_types[]",
         "bucket_width",
+        "type",
         "group_by",
     }
 

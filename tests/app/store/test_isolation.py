@@ -26,6 +26,7 @@ from tests.support.patience import PATIENCE_S
 from tests.support.store import evals, webhook_events
 from tests.support.store.claims import claim_row, claimed_rows, run_unit
 from tests.support.store.exports import an_export
+from tests.support.store.feedback import insert_feedback
 from tests.support.store.fenced_writes import WRITES
 from tests.support.store.new_jobs import CREATED, insert_job_in
 from tests.support.store.rows import Rows, a_job, a_usage, owner_of
@@ -128,6 +129,7 @@ async def _fill_every_table(rows: Rows) -> Job:
         await unit.uploads.insert_part(UploadPartRow("part_1", "upload_1", 1, 0))
         await unit.exports.insert(an_export())
         await unit.usage.insert([a_usage()], **owner_of(tenant))
+        await insert_feedback(unit)
     async with run_unit(rows, await claimed_rows(rows, job)) as run:
         for verb in WRITES:
             if not verb.startswith(("jobs.", "journal.forget")):
@@ -186,7 +188,8 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         ("app", "key"): {"api_keys"},
         ("worker", "none"): set(),
         ("worker", "own"): of_job
-        - {"registered_objects", "registered_versions", "upload_parts", "usage_records"},
+        - {"registered_objects", "registered_versions", "upload_parts", "usage_records"}
+        - {"stored_completions", "feedback", "feedback_builds"},
         ("worker", "other"): set(),
         ("worker", "system"): {
             *("fine_tuning_jobs", "eval_runs", "files", "uploads", "stored_responses"),

@@ -5,6 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.api.feedback_calls import (
+    end_user_removal,
+    new_build,
+    preferences,
+    stored_completion,
+)
 from tests.support.api.organization import ADMIN_KEYS, PROJECTS, Admin, execute
 from tests.support.dashboard.scenes import create_job
 from tests.support.stack import Database
@@ -217,6 +223,15 @@ CALLS: dict[str, tuple[str, Call]] = {
     "createCurriculum": ("curriculum.created", curriculum),
     "updateCurriculum": ("curriculum.updated", change("POST", curriculum, name="other")),
     "deleteCurriculum": ("curriculum.deleted", change("DELETE", curriculum)),
+    "updateChatCompletion": (
+        "chat.completion.updated",
+        change("POST", stored_completion, metadata={"a": "b"}),
+    ),
+    "deleteChatCompletion": ("chat.completion.deleted", change("DELETE", stored_completion)),
+    "createFeedback": ("feedback.created", preferences),
+    "deleteFeedback": ("feedback.deleted", change("DELETE", preferences)),
+    "createFeedbackBuild": ("feedback.build.created", new_build),
+    "deleteEndUserData": ("feedback.deleted", end_user_removal),
     "createModelExport": ("model.export.created", export_path),
     "deleteModelExport": ("model.export.deleted", change("DELETE", export_path)),
     "deleteModel": ("model.deleted", change("DELETE", model_path)),
@@ -272,7 +287,7 @@ CHANGES_NOTHING = {
     "testCurriculum": "reads files",
     "testEnvironment": "plays an episode",
     "calibrateGrader": "grades answers",
-    "createChatCompletion": "answers; its tokens are in the usage",
+    "createChatCompletion": "answers; its tokens are in the usage, a stored answer is listed",
     "testWebhookEndpoint": "sends a sample",
     "runGrader": "grades an answer",
     "validateGrader": "checks a definition",

@@ -37,6 +37,7 @@ from .chat_chunk_choice import ChatChunkChoice
 from .chat_chunk_choice_finish_reason_type_0 import ChatChunkChoiceFinishReasonType0
 from .chat_completion import ChatCompletion
 from .chat_completion_chunk import ChatCompletionChunk
+from .chat_completion_deleted import ChatCompletionDeleted
 from .chat_completion_request import ChatCompletionRequest
 from .chat_completion_request_logit_bias_type_0 import ChatCompletionRequestLogitBiasType0
 from .chat_completion_request_metadata_type_0 import ChatCompletionRequestMetadataType0
@@ -102,6 +103,16 @@ from .create_eval_run import CreateEvalRun
 from .create_eval_run_data_source import CreateEvalRunDataSource
 from .create_eval_run_metadata_type_0 import CreateEvalRunMetadataType0
 from .create_eval_testing_criteria_item import CreateEvalTestingCriteriaItem
+from .create_feedback import CreateFeedback
+from .create_feedback_build import CreateFeedbackBuild
+from .create_feedback_build_method import CreateFeedbackBuildMethod
+from .create_feedback_chosen_type_1 import CreateFeedbackChosenType1
+from .create_feedback_correction_type_1 import CreateFeedbackCorrectionType1
+from .create_feedback_messages_type_0_item import CreateFeedbackMessagesType0Item
+from .create_feedback_rating_type_0 import CreateFeedbackRatingType0
+from .create_feedback_rejected_type_1 import CreateFeedbackRejectedType1
+from .create_feedback_tools_type_0_item import CreateFeedbackToolsType0Item
+from .create_feedback_type import CreateFeedbackType
 from .create_file_body import CreateFileBody
 from .create_file_body_expires_afteranchor import CreateFileBodyExpiresAfteranchor
 from .create_file_body_purpose import CreateFileBodyPurpose
@@ -142,6 +153,9 @@ from .dpo_method import DpoMethod
 from .dpo_options import DpoOptions
 from .dpo_options_variant import DpoOptionsVariant
 from .dro_options import DroOptions
+from .dropped_feedback import DroppedFeedback
+from .dropped_feedback_reason import DroppedFeedbackReason
+from .end_user_removal import EndUserRemoval
 from .endpoint_check import EndpointCheck
 from .endpoint_grader import EndpointGrader
 from .endpoint_grader_headers_type_0 import EndpointGraderHeadersType0
@@ -191,6 +205,21 @@ from .export_status import ExportStatus
 from .failure_class import FailureClass
 from .fault import Fault
 from .fault_severity import FaultSeverity
+from .feedback_build_object import FeedbackBuildObject
+from .feedback_build_object_findings import FeedbackBuildObjectFindings
+from .feedback_build_object_method import FeedbackBuildObjectMethod
+from .feedback_finding import FeedbackFinding
+from .feedback_finding_kind import FeedbackFindingKind
+from .feedback_findings import FeedbackFindings
+from .feedback_object import FeedbackObject
+from .feedback_object_better_type_0 import FeedbackObjectBetterType0
+from .feedback_object_messages_type_0_item import FeedbackObjectMessagesType0Item
+from .feedback_object_rating_type_0 import FeedbackObjectRatingType0
+from .feedback_object_tools_type_0_item import FeedbackObjectToolsType0Item
+from .feedback_object_type import FeedbackObjectType
+from .feedback_object_worse_type_0 import FeedbackObjectWorseType0
+from .feedback_source import FeedbackSource
+from .feedback_sources import FeedbackSources
 from .file_object import FileObject
 from .file_summary import FileSummary
 from .file_summary_tools import FileSummaryTools
@@ -223,6 +252,7 @@ from .generated_curriculum_training_item import GeneratedCurriculumTrainingItem
 from .generated_curriculum_validation_item import GeneratedCurriculumValidationItem
 from .generated_scenarios import GeneratedScenarios
 from .geometric_mean_mask import GeometricMeanMask
+from .get_chat_completion_messages_order import GetChatCompletionMessagesOrder
 from .get_eval_run_output_items_order import GetEvalRunOutputItemsOrder
 from .get_eval_run_output_items_status_type_0 import GetEvalRunOutputItemsStatusType0
 from .get_eval_runs_order import GetEvalRunsOrder
@@ -263,8 +293,10 @@ from .limit_stops_rule import LimitStopsRule
 from .limit_stops_rule_action import LimitStopsRuleAction
 from .line_pair import LinePair
 from .list_audit_logs_event_types_type_0_item import ListAuditLogsEventTypesType0Item
+from .list_chat_completions_order import ListChatCompletionsOrder
 from .list_evals_order import ListEvalsOrder
 from .list_evals_order_by import ListEvalsOrderBy
+from .list_feedback_type_type_0 import ListFeedbackTypeType0
 from .list_files_order import ListFilesOrder
 from .list_fine_tuning_checkpoint_permissions_order import ListFineTuningCheckpointPermissionsOrder
 from .list_fine_tuning_job_metrics_split_type_0 import ListFineTuningJobMetricsSplitType0
@@ -331,6 +363,8 @@ from .page_curve import PageCurve
 from .page_environment import PageEnvironment
 from .page_eval_object import PageEvalObject
 from .page_eval_run_object import PageEvalRunObject
+from .page_feedback_build_object import PageFeedbackBuildObject
+from .page_feedback_object import PageFeedbackObject
 from .page_file_object import PageFileObject
 from .page_fine_tuning_job import PageFineTuningJob
 from .page_fine_tuning_job_checkpoint import PageFineTuningJobCheckpoint
@@ -343,6 +377,8 @@ from .page_project_object import PageProjectObject
 from .page_registered_grader import PageRegisteredGrader
 from .page_rollout import PageRollout
 from .page_service_account_object import PageServiceAccountObject
+from .page_stored_chat_completion import PageStoredChatCompletion
+from .page_stored_chat_message import PageStoredChatMessage
 from .page_tool import PageTool
 from .page_webhook_delivery_object import PageWebhookDeliveryObject
 from .page_webhook_endpoint_object import PageWebhookEndpointObject
@@ -427,6 +463,12 @@ from .split_test import SplitTest
 from .split_test_tools import SplitTestTools
 from .stop_options import StopOptions
 from .stop_reason import StopReason
+from .stored_chat_completion import StoredChatCompletion
+from .stored_chat_completion_metadata_type_0 import StoredChatCompletionMetadataType0
+from .stored_chat_completion_tools_type_0_item import StoredChatCompletionToolsType0Item
+from .stored_chat_message import StoredChatMessage
+from .stored_chat_message_content_parts_type_0_item import StoredChatMessageContentPartsType0Item
+from .stored_chat_message_tool_calls_type_0_item import StoredChatMessageToolCallsType0Item
 from .streamed_job import StreamedJob
 from .streamed_job_event import StreamedJobEvent
 from .streamed_job_event_data_type_0 import StreamedJobEventDataType0
@@ -479,6 +521,8 @@ from .trackio import Trackio
 from .trackio_integration import TrackioIntegration
 from .truncation import Truncation
 from .truncation_level import TruncationLevel
+from .update_chat_completion import UpdateChatCompletion
+from .update_chat_completion_metadata_type_0 import UpdateChatCompletionMetadataType0
 from .update_curriculum import UpdateCurriculum
 from .update_curriculum_metadata_type_0 import UpdateCurriculumMetadataType0
 from .update_curriculum_training_type_0_item import UpdateCurriculumTrainingType0Item
@@ -568,6 +612,7 @@ __all__ = (
     "ChatChunkChoiceFinishReasonType0",
     "ChatCompletion",
     "ChatCompletionChunk",
+    "ChatCompletionDeleted",
     "ChatCompletionRequest",
     "ChatCompletionRequestLogitBiasType0",
     "ChatCompletionRequestMetadataType0",
@@ -633,6 +678,16 @@ __all__ = (
     "CreateEvalRunDataSource",
     "CreateEvalRunMetadataType0",
     "CreateEvalTestingCriteriaItem",
+    "CreateFeedback",
+    "CreateFeedbackBuild",
+    "CreateFeedbackBuildMethod",
+    "CreateFeedbackChosenType1",
+    "CreateFeedbackCorrectionType1",
+    "CreateFeedbackMessagesType0Item",
+    "CreateFeedbackRatingType0",
+    "CreateFeedbackRejectedType1",
+    "CreateFeedbackToolsType0Item",
+    "CreateFeedbackType",
     "CreateFileBody",
     "CreateFileBodyExpiresAfteranchor",
     "CreateFileBodyPurpose",
@@ -673,9 +728,12 @@ __all__ = (
     "DpoOptions",
     "DpoOptionsVariant",
     "DroOptions",
+    "DroppedFeedback",
+    "DroppedFeedbackReason",
     "EndpointCheck",
     "EndpointGrader",
     "EndpointGraderHeadersType0",
+    "EndUserRemoval",
     "EntropyRiseRule",
     "EntropyRiseRuleAction",
     "EntropyRule",
@@ -722,6 +780,21 @@ __all__ = (
     "FailureClass",
     "Fault",
     "FaultSeverity",
+    "FeedbackBuildObject",
+    "FeedbackBuildObjectFindings",
+    "FeedbackBuildObjectMethod",
+    "FeedbackFinding",
+    "FeedbackFindingKind",
+    "FeedbackFindings",
+    "FeedbackObject",
+    "FeedbackObjectBetterType0",
+    "FeedbackObjectMessagesType0Item",
+    "FeedbackObjectRatingType0",
+    "FeedbackObjectToolsType0Item",
+    "FeedbackObjectType",
+    "FeedbackObjectWorseType0",
+    "FeedbackSource",
+    "FeedbackSources",
     "FileObject",
     "FileSummary",
     "FileSummaryTools",
@@ -754,6 +827,7 @@ __all__ = (
     "GenerateScenarios",
     "GenerateScenariosToolsItem",
     "GeometricMeanMask",
+    "GetChatCompletionMessagesOrder",
     "GetEvalRunOutputItemsOrder",
     "GetEvalRunOutputItemsStatusType0",
     "GetEvalRunsOrder",
@@ -794,8 +868,10 @@ __all__ = (
     "LimitStopsRuleAction",
     "LinePair",
     "ListAuditLogsEventTypesType0Item",
+    "ListChatCompletionsOrder",
     "ListEvalsOrder",
     "ListEvalsOrderBy",
+    "ListFeedbackTypeType0",
     "ListFilesOrder",
     "ListFineTuningCheckpointPermissionsOrder",
     "ListFineTuningJobMetricsSplitType0",
@@ -862,6 +938,8 @@ __all__ = (
     "PageEnvironment",
     "PageEvalObject",
     "PageEvalRunObject",
+    "PageFeedbackBuildObject",
+    "PageFeedbackObject",
     "PageFileObject",
     "PageFineTuningJob",
     "PageFineTuningJobCheckpoint",
@@ -874,6 +952,8 @@ __all__ = (
     "PageRegisteredGrader",
     "PageRollout",
     "PageServiceAccountObject",
+    "PageStoredChatCompletion",
+    "PageStoredChatMessage",
     "PageTool",
     "PageWebhookDeliveryObject",
     "PageWebhookEndpointObject",
@@ -958,6 +1038,12 @@ __all__ = (
     "SplitTestTools",
     "StopOptions",
     "StopReason",
+    "StoredChatCompletion",
+    "StoredChatCompletionMetadataType0",
+    "StoredChatCompletionToolsType0Item",
+    "StoredChatMessage",
+    "StoredChatMessageContentPartsType0Item",
+    "StoredChatMessageToolCallsType0Item",
     "StreamedJob",
     "StreamedJobEvent",
     "StreamedJobEventDataType0",
@@ -1010,6 +1096,8 @@ __all__ = (
     "TrackioIntegration",
     "Truncation",
     "TruncationLevel",
+    "UpdateChatCompletion",
+    "UpdateChatCompletionMetadataType0",
     "UpdateCurriculum",
     "UpdateCurriculumMetadataType0",
     "UpdateCurriculumTrainingType0Item",

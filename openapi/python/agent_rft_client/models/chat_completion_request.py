@@ -77,10 +77,13 @@ class ChatCompletionRequest:
             logit_bias (ChatCompletionRequestLogitBiasType0 | None | Unset): Additions to the logits of token ids; the CPU
                 engine has none.
             modalities (list[Literal['text']] | None | Unset): Answers are text.
-            metadata (ChatCompletionRequestMetadataType0 | None | Unset): Changes nothing: no chat is stored.
-            store (bool | None | Unset): Only false: no chat is stored.
-            user (None | str | Unset): Changes nothing.
-            safety_identifier (None | str | Unset): Changes nothing.
+            metadata (ChatCompletionRequestMetadataType0 | None | Unset): Pairs that a stored completion keeps, at most 16;
+                without `store` they change nothing.
+            store (bool | None | Unset): True keeps the messages and the whole reply, for `GET /v1/chat/completions` and
+                feedback.
+            user (None | str | Unset): The end user, if there is no `safety_identifier`.
+            safety_identifier (None | str | Unset): Your id of the person who asks. A stored completion keeps it, and
+                `DELETE /v1/feedback/end_users/{id}` removes all that belongs to it.
             service_tier (ChatCompletionRequestServiceTierType0 | None | Unset): Changes nothing.
             verbosity (ChatCompletionRequestVerbosityType0 | None | Unset): Changes nothing.
             prompt_cache_key (None | str | Unset): Changes nothing.

@@ -25,6 +25,7 @@ READS = {
     "after",
     "curve",
     "all",
+    "named",
     "get_many",
     "secrets",
     "object_keys",

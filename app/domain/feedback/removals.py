@@ -1,0 +1,19 @@
+"""The result of removing an end user's data. Pure data."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Removal:
+    """Counts and ids of the removed data, and the jobs that have trained on them."""
+
+    completions: int = 0
+    feedback: int = 0
+    rows: int = 0
+    """Rows of files."""
+    files: list[str] = field(default_factory=list)
+    """Ids of the files that were deleted; files without the rows replace them."""
+    curricula: list[str] = field(default_factory=list)
+    """Ids of the curricula that got a new version, or were deleted because no row is left."""
+    jobs: list[str] = field(default_factory=list)
+    """Ids of jobs that read the files: their models have learned from the rows."""

@@ -1,0 +1,126 @@
+"""Removes everything that an end user said, and every row that was built from it.
+
+Completions and feedback go first, in one transaction that also notes in each build whose rows must
+go. Files are rewritten after it; an interrupted call is finished by the next one, for any end user
+of the project.
+"""
+
+from collections.abc import AsyncIterator
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.data.files import FileRow
+from app.domain.documents.json_object import Json
+from app.domain.errors import NotFound, WrongState
+from app.domain.feedback.builds import FeedbackBuild, file_prefix
+from app.domain.feedback.removals import Removal
+from app.domain.feedback.rows import people_of
+from app.domain.registry.curricula import CURRICULUM_PARTS, CurriculumPart, SplitInput
+from app.domain.registry.registered_objects import LabelChanges
+from app.domain.texts.strict_json import strict_loads
+from app.services.feedback.builds import BuildPorts, write_rows
+from app.store.database import Database
+from app.store.unit_of_work import UnitOfWork
+
+_UNCHANGED = LabelChanges(None, None, False)
+
+
+class EndUserService:
+    def __init__(self, database: Database, ports: BuildPorts, tenant: Tenant) -> None:
+        self._database = database
+        self._ports = ports
+        self._tenant = tenant
+
+    async def remove(self, end_user: str) -> Removal:
+        """Removes an end user's data. Raises `WrongState`, and removes nothing, while a job that
+        has not ended reads a file with them.
+        """
+        done = Removal()
+        async with self._database.tenant(self._tenant) as unit:
+            done.completions, done.feedback = await unit.feedback.remove_of(end_user)
+            builds = await unit.feedback_builds.mark_removed(end_user)
+            for build in builds:
+                await _check_unread(unit, build)
+        for build in builds:
+            await self._clean(build, done)
+        return done
+
+    async def _clean(self, build: FeedbackBuild, done: Removal) -> None:
+        """Replaces the files of a build by ones without the removed rows."""
+        async with self._database.tenant(self._tenant) as unit:
+            files = await unit.files.named(file_prefix(build.id))
+        replaced: dict[str, str | None] = {}
+        for file in files:
+            kept, removed = await self._divided(file, build.removed_people)
+            if removed:
+                written = await write_rows(self._ports.files, file.filename, kept) if kept else None
+                replaced[file.id] = written
+                done.rows += removed
+        await self._replace(build, replaced, done)
+        for file_id in replaced:
+            async with self._database.tenant(self._tenant) as unit:
+                done.jobs += await unit.jobs.with_file(file_id)
+            await self._ports.files.delete(file_id)
+            done.files.append(file_id)
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.feedback_builds.forget(build)
+
+    async def _divided(self, file: FileRow, removed: frozenset[str]) -> tuple[list[Json], int]:
+        """Returns the rows without any of these people, and the number of the others."""
+        _, chunks = await self._ports.files.content(file.id)
+        kept, dropped = list[Json](), 0
+        async for line in _lines(chunks):
+            row: Json = strict_loads(line.decode(), most=None)
+            if removed.isdisjoint(people_of(row)):
+                kept.append(row)
+            else:
+                dropped += 1
+        return kept, dropped
+
+    async def _replace(
+        self, build: FeedbackBuild, replaced: dict[str, str | None], done: Removal
+    ) -> None:
+        """Gives the curriculum of a build a version with the new files, if its newest version has
+        the old ones.
+        """
+        if build.curriculum_id is None:
+            return
+        try:
+            current = await self._ports.curricula.get(build.curriculum_id)
+        except NotFound:
+            return
+        changes: dict[CurriculumPart, SplitInput] = {}
+        for split in CURRICULUM_PARTS:
+            file_id = (current.definition.get(split) or {}).get("file_id")
+            if file_id in replaced:
+                changes[split] = SplitInput(replaced[file_id], None)
+        if not changes:
+            return
+        if changes.get("training") == SplitInput(None, None):
+            await self._ports.curricula.delete(current.id)
+        else:
+            await self._ports.curricula.update(current.id, changes, _UNCHANGED)
+        done.curricula.append(current.id)
+
+
+async def _check_unread(unit: UnitOfWork, build: FeedbackBuild) -> None:
+    """Raises `WrongState` if an unfinished job reads a file of the build."""
+    for file in await unit.files.named(file_prefix(build.id)):
+        job_id = await unit.jobs.open_with_file(file.id)
+        if job_id is not None:
+            raise WrongState(
+                f"Job {job_id}, which has not ended, reads file {file.id} with rows of this end "
+                "user; nothing was removed. Wait for its end, or end it: POST "
+                f"/v1/fine_tuning/jobs/{job_id}/cancel.",
+                code="file_in_use",
+            )
+
+
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    rest = b""
+    async for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            if line.strip():
+                yield line
+    if rest.strip():
+        yield rest

@@ -1,0 +1,1 @@
+"""Rows of feedback and of the builds that made files from it."""

@@ -1,0 +1,86 @@
+"""Builds of files from feedback as rows."""
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.documents.json_object import Json
+from app.domain.errors import NotFound
+from app.domain.feedback.builds import FeedbackBuild
+from app.store.paging import Keyset
+from app.store.schema.feedback import FeedbackBuildTable as Table
+from app.store.times import unix
+
+
+class FeedbackBuildStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, build_id: str, report: Json, *, people: list[str]) -> None:
+        """Inserts a build whose files do not exist yet."""
+        await self._session.execute(
+            insert(Table).values(
+                id=build_id,
+                project_id=self._project_id,
+                report=report,
+                people=people,
+            )
+        )
+
+    async def set_curriculum(self, build_id: str, curriculum_id: str, version: int) -> None:
+        await self._session.execute(
+            update(Table)
+            .where(Table.id == build_id)
+            .values(curriculum_id=curriculum_id, curriculum_version=version)
+        )
+
+    async def get(self, build_id: str) -> FeedbackBuild:
+        """Raises `NotFound`."""
+        row = await self._session.scalar(select(Table).where(Table.id == build_id))
+        if row is None:
+            raise NotFound(f"No such feedback build: {build_id}", param="id")
+        return _to_build(row)
+
+    async def page(self, *, after: str | None, limit: int) -> tuple[list[FeedbackBuild], bool]:
+        """Returns a page, newest first."""
+        rows, more = await Keyset((Table.created_at, Table.id), descending=True).page(
+            self._session, select(Table), after=after, cursor=[Table.id == after], limit=limit
+        )
+        return [_to_build(row) for row in rows], more
+
+    async def mark_removed(self, person: str) -> list[FeedbackBuild]:
+        """Notes in each build with rows of a person that they must go. Returns all builds whose
+        files may still have rows that must go.
+        """
+        await self._session.execute(
+            update(Table)
+            .where(Table.people.contains([person]))
+            .values(removed_people=func.array_append(Table.removed_people, person))
+        )
+        rows = await self._session.scalars(
+            select(Table).where(func.cardinality(Table.removed_people) > 0).order_by(Table.id)
+        )
+        return [_to_build(row) for row in rows]
+
+    async def forget(self, build: FeedbackBuild) -> None:
+        """Removes the people that `build` names as removed: its files have none of their rows."""
+        row = await self._session.scalar(
+            select(Table).where(Table.id == build.id).with_for_update()
+        )
+        if row is not None:
+            row.people = [one for one in row.people if one not in build.removed_people]
+            row.removed_people = [
+                one for one in row.removed_people if one not in build.removed_people
+            ]
+            await self._session.flush()
+
+
+def _to_build(row: Table) -> FeedbackBuild:
+    return FeedbackBuild(
+        id=row.id,
+        curriculum_id=row.curriculum_id,
+        curriculum_version=row.curriculum_version,
+        report=row.report,
+        created_at=unix(row.created_at),
+        removed_people=frozenset(row.removed_people),
+    )

@@ -1,0 +1,233 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...types import Response, UNSET
+from ... import errors
+
+from ...models.chat_completion_deleted import ChatCompletionDeleted
+from ...models.error_envelope import ErrorEnvelope
+from typing import cast
+
+
+
+def _get_kwargs(
+    completion_id: str,
+
+) -> dict[str, Any]:
+    
+
+    
+
+    
+
+    _kwargs: dict[str, Any] = {
+        "method": "delete",
+        "url": "/v1/chat/completions/{completion_id}".format(completion_id=quote(str(completion_id), safe=""),),
+    }
+
+
+    return _kwargs
+
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ChatCompletionDeleted | ErrorEnvelope | None:
+    if response.status_code == 200:
+        response_200 = ChatCompletionDeleted.from_dict(response.json())
+
+
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_404
+
+    if response.status_code == 413:
+        response_413 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_413
+
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
+    if response.status_code == 503:
+        response_503 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ChatCompletionDeleted | ErrorEnvelope]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    completion_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> Response[ChatCompletionDeleted | ErrorEnvelope]:
+    """ Delete Chat Completion
+
+     Deletes a stored chat completion and the feedback about it. Files that were built from the
+    feedback stay.
+
+    Args:
+        completion_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ChatCompletionDeleted | ErrorEnvelope]
+     """
+
+
+    kwargs = _get_kwargs(
+        completion_id=completion_id,
+
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+def sync(
+    completion_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> ChatCompletionDeleted | ErrorEnvelope | None:
+    """ Delete Chat Completion
+
+     Deletes a stored chat completion and the feedback about it. Files that were built from the
+    feedback stay.
+
+    Args:
+        completion_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ChatCompletionDeleted | ErrorEnvelope
+     """
+
+
+    return sync_detailed(
+        completion_id=completion_id,
+client=client,
+
+    ).parsed
+
+async def asyncio_detailed(
+    completion_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> Response[ChatCompletionDeleted | ErrorEnvelope]:
+    """ Delete Chat Completion
+
+     Deletes a stored chat completion and the feedback about it. Files that were built from the
+    feedback stay.
+
+    Args:
+        completion_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ChatCompletionDeleted | ErrorEnvelope]
+     """
+
+
+    kwargs = _get_kwargs(
+        completion_id=completion_id,
+
+    )
+
+    response = await client.get_async_httpx_client().request(
+        **kwargs
+    )
+
+    return _build_response(client=client, response=response)
+
+async def asyncio(
+    completion_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> ChatCompletionDeleted | ErrorEnvelope | None:
+    """ Delete Chat Completion
+
+     Deletes a stored chat completion and the feedback about it. Files that were built from the
+    feedback stay.
+
+    Args:
+        completion_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ChatCompletionDeleted | ErrorEnvelope
+     """
+
+
+    return (await asyncio_detailed(
+        completion_id=completion_id,
+client=client,
+
+    )).parsed

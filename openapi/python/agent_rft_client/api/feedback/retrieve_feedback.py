@@ -1,0 +1,229 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...types import Response, UNSET
+from ... import errors
+
+from ...models.error_envelope import ErrorEnvelope
+from ...models.feedback_object import FeedbackObject
+from typing import cast
+
+
+
+def _get_kwargs(
+    feedback_id: str,
+
+) -> dict[str, Any]:
+    
+
+    
+
+    
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/feedback/{feedback_id}".format(feedback_id=quote(str(feedback_id), safe=""),),
+    }
+
+
+    return _kwargs
+
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | FeedbackObject | None:
+    if response.status_code == 200:
+        response_200 = FeedbackObject.from_dict(response.json())
+
+
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_404
+
+    if response.status_code == 413:
+        response_413 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_413
+
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
+    if response.status_code == 503:
+        response_503 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | FeedbackObject]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    feedback_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> Response[ErrorEnvelope | FeedbackObject]:
+    """ Get Feedback
+
+     Returns feedback.
+
+    Args:
+        feedback_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | FeedbackObject]
+     """
+
+
+    kwargs = _get_kwargs(
+        feedback_id=feedback_id,
+
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+def sync(
+    feedback_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> ErrorEnvelope | FeedbackObject | None:
+    """ Get Feedback
+
+     Returns feedback.
+
+    Args:
+        feedback_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | FeedbackObject
+     """
+
+
+    return sync_detailed(
+        feedback_id=feedback_id,
+client=client,
+
+    ).parsed
+
+async def asyncio_detailed(
+    feedback_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> Response[ErrorEnvelope | FeedbackObject]:
+    """ Get Feedback
+
+     Returns feedback.
+
+    Args:
+        feedback_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | FeedbackObject]
+     """
+
+
+    kwargs = _get_kwargs(
+        feedback_id=feedback_id,
+
+    )
+
+    response = await client.get_async_httpx_client().request(
+        **kwargs
+    )
+
+    return _build_response(client=client, response=response)
+
+async def asyncio(
+    feedback_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> ErrorEnvelope | FeedbackObject | None:
+    """ Get Feedback
+
+     Returns feedback.
+
+    Args:
+        feedback_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | FeedbackObject
+     """
+
+
+    return (await asyncio_detailed(
+        feedback_id=feedback_id,
+client=client,
+
+    )).parsed

@@ -1,0 +1,179 @@
+"""Removal of an end user: no table and no object keeps a byte of what they said."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from app.services.feedback.end_users import EndUserService
+from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
+from tests.support.api.organization import execute
+from tests.support.stack import Database
+from tests.support.stored_objects import stored_files
+
+CANARY = "canary-7f3a"
+PERSON = "person/7 & co"
+PATH = f"{FEEDBACK}/end_users/{quote(PERSON, safe='')}"
+
+
+def holders(database: Database, text: str) -> set[str]:
+    """Returns the tables and objects that contain a text."""
+    tables = execute(
+        database, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+    )
+    assert {("stored_completions",), ("feedback",), ("feedback_builds",)} <= set(tables)
+    found = {
+        name
+        for (name,) in tables
+        for (row,) in execute(database, f"SELECT t::text FROM {name} AS t")
+        if text in row
+    }
+    objects = {path for path in stored_files(database) if text.encode() in path.read_bytes()}
+    return found | ({"objects"} if objects else set())
+
+
+async def filled(chats: Conversations) -> None:
+    """Stores answers of the person and of others: thumbs, corrections and preferences."""
+    for number in range(15):
+        question = f"Question {number} {CANARY if number < 3 else 'plain'}"
+        user = {"user": PERSON} if number < 3 else {}
+        good, bad = [await chats.said(question, text, **user) for text in ("good", "bad")]
+        await chats.thumbs(good, "up", author=f"ann-{number}")
+        await chats.thumbs(bad, "down", author=f"ann-{number}")
+        await chats.judge(type="correction", completion_id=bad, correction=f"better {number}")
+    await chats.judge(
+        type="preference",
+        messages=[{"role": "user", "content": "Which?"}],
+        chosen=f"{CANARY} in a text",
+        rejected="other",
+        comment=CANARY,
+        end_user=PERSON,
+    )
+    plain = await chats.said("Question 3 plain", "third")
+    await chats.thumbs(plain, "down", author=PERSON)
+
+
+async def built(chats: Conversations) -> list[Any]:
+    return [
+        await chats("POST", BUILDS, method=method, name=method) for method in ("dpo", "supervised")
+    ]
+
+
+async def test_an_end_user_leaves_no_byte(chats: Conversations, database: Database) -> None:
+    await filled(chats)
+    builds = await built(chats)
+    assert [build["training_rows"] for build in builds] == [17, 15]
+    tables = {"stored_completions", "feedback"}
+    assert holders(database, CANARY) == tables | {"objects"}
+    assert holders(database, PERSON) == tables | {"feedback_builds", "objects"}
+    removed = await chats("DELETE", PATH)
+    assert holders(database, CANARY) == holders(database, PERSON) == set()
+    counts = {name: removed[name] for name in ("completions", "feedback", "rows", "jobs")}
+    assert counts == {"completions": 6, "feedback": 11, "rows": 8, "jobs": []}
+    assert len(removed["files"]) == 2
+    assert removed["curricula"] == [build["curriculum_id"] for build in sorted(
+        builds, key=lambda build: str(build["id"]))]  # fmt: skip
+    for build, left in zip(builds, (12, 12), strict=True):
+        path = f"/v1/curricula/{build['curriculum_id']}"
+        newest = await chats("GET", path)
+        assert (newest["version"], newest["training_rows"]) == (2, left)
+        rows = await chats.rows(newest["training_file"])
+        assert len(rows) == left
+        job = await chats(
+            "POST",
+            "/v1/fine_tuning/jobs/validate",
+            model="tiny-agent",
+            curriculum={"id": build["curriculum_id"]},
+            method={"type": build["method"]},
+        )
+        assert job["valid"], job
+        first = await chats("GET", f"{path}?version=1")
+        reply = await chats.api.call("GET", f"/v1/files/{first['training_file']}/content")
+        assert reply.status_code == 404
+    again = await chats("DELETE", PATH)
+    assert (again["completions"], again["feedback"], again["files"]) == (0, 0, [])
+
+
+async def test_rows_go_also_if_their_feedback_went_before(
+    chats: Conversations, database: Database
+) -> None:
+    await filled(chats)
+    await built(chats)
+    for one in (await chats("GET", "/v1/chat/completions?limit=100"))["data"]:
+        await chats("DELETE", f"/v1/chat/completions/{one['id']}")
+    assert holders(database, CANARY) == {"feedback", "objects"}
+    removed = await chats("DELETE", PATH)
+    assert (removed["completions"], removed["feedback"], removed["rows"]) == (0, 1, 8)
+    assert holders(database, CANARY) == holders(database, PERSON) == set()
+
+
+async def test_a_curriculum_without_rows_is_deleted(
+    chats: Conversations, database: Database
+) -> None:
+    for number in range(10):
+        await chats.judge(
+            type="preference",
+            messages=[{"role": "user", "content": f"{CANARY} {number}"}],
+            chosen="a",
+            rejected="b",
+            end_user=PERSON,
+        )
+    build = await chats("POST", BUILDS, method="dpo", name="n")
+    removed = await chats("DELETE", PATH)
+    assert (removed["rows"], removed["curricula"]) == (10, [build["curriculum_id"]])
+    path = f"/v1/curricula/{build['curriculum_id']}"
+    assert await chats.refused("GET", path) == ("id", "curriculum_not_found")
+    assert holders(database, CANARY) == set()
+
+
+async def test_nothing_is_removed_while_a_job_reads_the_rows(
+    chats: Conversations, database: Database
+) -> None:
+    await filled(chats)
+    build = (await built(chats))[0]
+    job = await chats(
+        "POST",
+        "/v1/fine_tuning/jobs",
+        model="tiny-agent",
+        curriculum={"id": build["curriculum_id"]},
+        method={"type": "dpo"},
+    )
+    before = holders(database, CANARY)
+    assert await chats.refused("DELETE", PATH) == (None, "file_in_use")
+    assert holders(database, CANARY) == before
+    assert (await chats("GET", f"{FEEDBACK}?author={quote(PERSON)}"))["data"] != []
+    await chats("POST", f"/v1/fine_tuning/jobs/{job['id']}/cancel")
+    assert (await chats("DELETE", PATH))["jobs"] == [job["id"]]
+    assert holders(database, CANARY) == set()
+
+
+async def test_an_interrupted_removal_is_finished_by_the_next(
+    chats: Conversations, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await filled(chats)
+    await built(chats)
+    kept = stored_files(database)
+    with monkeypatch.context() as patch:
+
+        async def interrupted(*_: Any) -> None:
+            raise OSError("the process ended here")
+
+        patch.setattr(EndUserService, "_clean", interrupted)
+        reply = await chats.api.call("DELETE", PATH)
+        assert reply.status_code == 500
+    assert stored_files(database) == kept
+    assert holders(database, CANARY) == {"objects"}
+    removed = await chats("DELETE", f"{FEEDBACK}/end_users/somebody-else")
+    assert (removed["completions"], removed["feedback"], removed["rows"]) == (0, 0, 8)
+    assert holders(database, CANARY) == holders(database, PERSON) == set()
+
+
+async def test_another_project_removes_nothing_of_this_one(
+    chats: Conversations, database: Database
+) -> None:
+    await filled(chats)
+    await built(chats)
+    before = holders(database, CANARY), holders(database, PERSON)
+    removed = await chats("DELETE", PATH, key=chats.api.other_key)
+    assert (removed["completions"], removed["feedback"], removed["files"]) == (0, 0, [])
+    assert (holders(database, CANARY), holders(database, PERSON)) == before
