@@ -19,6 +19,7 @@ from app.services.jobs.preflight.readable_calls import ReadableCalls
 from app.services.jobs.rollouts import RolloutService
 from app.services.jobs.sent_requests import SentRequestService
 from app.services.jobs.streams import StreamService
+from app.services.recipes.recipes import RecipeService
 
 
 class JobServices(RegistryServices):
@@ -98,3 +99,6 @@ class JobServices(RegistryServices):
 
     def rollouts(self) -> RolloutService:
         return RolloutService(self._context.database, self._tenant)
+
+    def recipes(self) -> RecipeService:
+        return RecipeService()

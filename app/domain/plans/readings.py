@@ -30,10 +30,10 @@ _CLOSE: Final = 1e-6
 """Relative difference of equal numbers."""
 _FREE: Final = frozenset({"token_budget"})
 """Terms of the objective whose default depends on the base model."""
-_USUAL_TYPES: Final = {
-    "mode": "sync",
-    "advantage": "centred",
-    "loss": {"reinforcement": "ppo", "supervised": "cross_entropy", "dpo": "dpo"},
+_USUAL_LOSSES: Final[dict[MethodType, str]] = {
+    "reinforcement": "ppo",
+    "supervised": "cross_entropy",
+    "dpo": "dpo",
 }
 
 
@@ -161,9 +161,9 @@ def _compared(parameter: str, value: Any, kind: MethodType) -> Any:
 
 def _beyond(kind: MethodType, options: dict[str, Any]) -> Iterator[Outside]:
     """Yields the settings that no knob sets and that are not the service's own."""
-    for part, usual in _USUAL_TYPES.items():
+    usual = {"mode": "sync", "advantage": "centred", "loss": _USUAL_LOSSES[kind]}
+    for part, expected in usual.items():
         sent = value_at(options, f"{part}.type")
-        expected = usual if isinstance(usual, str) else usual[kind]
         if sent is not None and sent != expected:
             yield _unset(f"method.{kind}.{part}.type", sent)
     terms = ObjectiveOptions().model_dump()
