@@ -5,8 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from app.api.schemas.jobs import CreateFineTuningJob
-from app.api.schemas.preflight import FineTuningJobValidation
-from app.api.support.call_checks import check_call
+from app.api.schemas.preflight import FineTuningJobValidation, read_call
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
 from app.api.support.hang_up import unless_client_hangs_up
@@ -39,6 +38,5 @@ async def validate_job(request: Request, services: Services) -> FineTuningJobVal
     body = await request.json() if await request.body() else None
     if not isinstance(body, dict):
         raise InvalidRequest("The request body must be a JSON object (application/json).")
-    return FineTuningJobValidation.of(
-        await unless_client_hangs_up(request, check_call(body, services))
-    )
+    check = services.call_check().report(body, *read_call(body))
+    return FineTuningJobValidation.of(await unless_client_hangs_up(request, check))

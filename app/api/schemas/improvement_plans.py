@@ -11,7 +11,13 @@ from app.api.schemas.parameters import first_fault
 from app.api.schemas.preflight import Fault
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
-from app.domain.errors import InvalidRequest, NotFound, missing_parameter, refused_value
+from app.domain.errors import (
+    InvalidRequest,
+    NotFound,
+    RequestError,
+    missing_parameter,
+    refused_value,
+)
 from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.creation.preflight import PreflightReport
 from app.domain.methods.supervised import MethodType
@@ -133,11 +139,11 @@ class ExplainImprovementPlan(ClosedBody):
 
 
 class KnobExplanation(DescribedModel):
-    """What one knob sets, and why."""
+    """The settings of one knob, with their reasons."""
 
     knob: KnobName
     """Name of the knob."""
-    position: str | float | None
+    position: str | int | float | None
     """Position of the knob; `null` for a target that is not set."""
     sentence: str
     """Everything that the knob sets, in one sentence."""
@@ -169,7 +175,7 @@ class ImprovementPlan(DescribedModel):
     estimate: PlanEstimate | None
     """Cost of the job; `null` if the rows cannot be counted."""
     explanation: list[KnobExplanation]
-    """What each knob does to the job."""
+    """The effect of each knob on the job."""
     warnings: list[Fault]
     """Faults with which the job would run, as `validate` reports them."""
 
@@ -202,7 +208,7 @@ class ImprovementPlanReading(DescribedModel):
     knobs: Knobs
     """Nearest position of each knob."""
     explanation: list[KnobExplanation]
-    """What these positions would set."""
+    """The settings of these positions."""
     exact: bool
     """True if the positions express the whole job."""
     outside: list[Outside]
@@ -219,7 +225,7 @@ class ImprovementPlanReading(DescribedModel):
         )
 
 
-def _refusal(issue: PreflightIssue) -> InvalidRequest | NotFound:
+def _refusal(issue: PreflightIssue) -> RequestError:
     """Returns an error of the job as one of the plan; an object that the project does not have is a
     404.
     """
@@ -229,5 +235,5 @@ def _refusal(issue: PreflightIssue) -> InvalidRequest | NotFound:
         if param is not None and (param == path or param.startswith((f"{path}.", f"{path}["))):
             param = param.removeprefix("method.reinforcement.")
     message = issue.message if issue.line is None else f"Line {issue.line}: {issue.message}"
-    missing = issue.code.endswith("not_found")
-    return (NotFound if missing else InvalidRequest)(message, param=param, code=issue.code)
+    error = NotFound if issue.code.endswith("not_found") else InvalidRequest
+    return error(message, param=param, code=issue.code)

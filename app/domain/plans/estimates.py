@@ -36,7 +36,7 @@ class PlanEstimate(DescribedFields):
     training_seconds: float | None
     """Seconds on one worker by the measured pace of finished jobs; `null` without one."""
     explanation: str
-    """What the numbers are based on, and why one is `null`."""
+    """The basis of the numbers, and the reason for each `null`."""
 
 
 def plan_estimate(

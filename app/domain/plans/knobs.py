@@ -29,20 +29,20 @@ class Knobs(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     practice_mode: PracticeMode = "balanced"
-    """How often the rows are practised: `quick`, `balanced`, `thorough`, or `custom` with
+    """Number of passes over the rows: `quick`, `balanced`, `thorough`, or `custom` with
     `n_epochs`.
     """
     n_epochs: Annotated[int, Field(strict=True, ge=1, le=50)] | None = None
     """Times that the rows are used; for the practice mode `custom` only."""
     drift_guard: Position = 50
-    """How strongly the model is held near its start: 0 (free) to 100 (tight)."""
+    """Strength that holds the model near its start: 0 (free) to 100 (tight)."""
     effort: Effort = "standard"
     """Compute spent on each row."""
     creativity: Position | None = None
-    """How varied answers may be: 0 (strict) to 100; absent: 50. Only for reinforcement."""
+    """Variety of answers: 0 (strict) to 100; absent: 50. Only for reinforcement."""
     auto_stop: Action = "stop"
-    """What happens when practice stops helping: nothing, a warning, a pause, or the end with the
-    best checkpoint.
+    """Reaction when practice no longer helps: none, a warning, a pause, or the end with the best
+    checkpoint.
     """
     target: Annotated[float, Field(strict=True, ge=-1e9, le=1e9)] | None = None
     """Validation value at which the job ends; absent: none."""

@@ -33,7 +33,7 @@ class CompiledPlan:
     explanation: tuple[KnobSettings, ...]
 
 
-def compiled(request: PlanRequest) -> CompiledPlan:
+def compile_plan(request: PlanRequest) -> CompiledPlan:
     """Returns the job of a plan. Raises `InvalidRequest` for knobs that mean nothing together."""
     knobs = checked_knobs(request.knobs, request.kind)
     explanation = settings_of(knobs, request.kind)

@@ -11,7 +11,12 @@ from typing import Any, Final, assert_never, get_args
 
 from app.domain.documents.field_descriptions import DescribedFields
 from app.domain.methods.objective import ObjectiveOptions
-from app.domain.methods.stop import Action, PreferenceStopOptions, ReinforcementStopOptions
+from app.domain.methods.stop import (
+    Action,
+    PreferenceStopOptions,
+    ReinforcementStopOptions,
+    StopOptions,
+)
 from app.domain.methods.supervised import MethodType
 from app.domain.plans import scales
 from app.domain.plans.knobs import KnobName, Knobs, PracticeMode
@@ -152,11 +157,22 @@ def _compared(parameter: str, value: Any, kind: MethodType) -> Any:
         case "kl_coefficient":
             return ObjectiveOptions().kl_coefficient
         case "action" | "below":
-            rules = PreferenceStopOptions() if kind == "dpo" else ReinforcementStopOptions()
-            rule = parameter.split(".")[-2]
-            return getattr(getattr(rules, rule), name)
+            return getattr(getattr(_rules(kind), parameter.split(".")[-2]), name)
         case _:
             return _AUTOMATIC.get(name, value)
+
+
+def _rules(kind: MethodType) -> StopOptions:
+    """Returns the default stop rules of a method."""
+    match kind:
+        case "reinforcement":
+            return ReinforcementStopOptions()
+        case "supervised":
+            return StopOptions()
+        case "dpo":
+            return PreferenceStopOptions()
+        case _:
+            assert_never(kind)
 
 
 def _beyond(kind: MethodType, options: dict[str, Any]) -> Iterator[Outside]:

@@ -11,7 +11,7 @@ from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.methods.supervised import MethodType
 from app.domain.plans.knobs import Knobs, checked_knobs
-from app.domain.plans.plan import PlanRequest, compiled
+from app.domain.plans.plan import PlanRequest, compile_plan
 
 _LEAST_ROWS = 10
 
@@ -26,7 +26,7 @@ class RecipeSource(_RecipePart):
     setting: str = Field(min_length=1)
     """A knob, or the path of an option in the method."""
     reason: str = Field(min_length=1)
-    """Why the recipe has this value."""
+    """Reason for the recipe's value."""
     source: str = Field(min_length=1)
     """The publication, or the page of this project, that the value comes from."""
 
@@ -48,7 +48,7 @@ class RecipeText(_RecipePart):
     purpose: str = Field(min_length=1)
     """The task that the recipe is for, in a sentence or two."""
     base_model_advice: str = Field(min_length=1)
-    """Which base models it suits."""
+    """Base models that it suits."""
     method: MethodType
     """The training method."""
     options: dict[str, Any]
@@ -56,11 +56,11 @@ class RecipeText(_RecipePart):
     knobs: Knobs
     """The positions from which a plan starts."""
     rubric: tuple[str, ...] = Field(min_length=1)
-    """What a good answer is, for the writer of a grader or of pairs."""
+    """Marks of a good answer, for the writer of a grader or of pairs."""
     stop_rules: tuple[str, ...] = Field(min_length=1)
     """When the job stops, in sentences."""
     risks: tuple[str, ...] = Field(min_length=1)
-    """What can go wrong, and how it shows."""
+    """Faults that occur with it, and where they show."""
     sources: tuple[RecipeSource, ...] = Field(min_length=1)
     """The evidence behind the defaults."""
 
@@ -68,7 +68,7 @@ class RecipeText(_RecipePart):
     def _compiles(self) -> "RecipeText":
         request = PlanRequest(kind=self.method, knobs=self.knobs, call={}, options=self.options)
         checked_knobs(self.knobs, self.method)
-        METHOD_MODELS[self.method].model_validate(compiled(request).job["method"][self.method])
+        METHOD_MODELS[self.method].model_validate(compile_plan(request).job["method"][self.method])
         return self
 
 

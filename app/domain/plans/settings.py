@@ -38,7 +38,7 @@ class Setting(DescribedFields):
     value: Any
     """The value that the knob sets."""
     reason: str
-    """Why the knob sets this value."""
+    """Reason for the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,11 @@ def _practice(knobs: Knobs, kind: MethodType) -> Setting:
     match knobs.practice_mode:
         case "custom":
             return Setting(path, knobs.n_epochs, "you chose this number of passes over the rows")
-        case mode:
+        case ("quick" | "balanced" | "thorough") as mode:
             count = scales.epochs(kind, mode, knobs.effort)
             return Setting(path, count, f"a {mode} practice passes {count} times over the rows")
+        case _:
+            assert_never(knobs.practice_mode)
 
 
 def _drift(knobs: Knobs, kind: MethodType) -> Iterator[Setting]:

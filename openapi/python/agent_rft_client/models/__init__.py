@@ -77,6 +77,14 @@ from .cispo_options import CispoOptions
 from .code_execution_environment import CodeExecutionEnvironment
 from .code_execution_grader import CodeExecutionGrader
 from .comparison import Comparison
+from .compile_improvement_plan import CompileImprovementPlan
+from .compile_improvement_plan_curriculum_type_1 import CompileImprovementPlanCurriculumType1
+from .compile_improvement_plan_environment_type_1 import CompileImprovementPlanEnvironmentType1
+from .compile_improvement_plan_grader_type_1 import CompileImprovementPlanGraderType1
+from .compile_improvement_plan_mcp_servers_type_0_item import CompileImprovementPlanMcpServersType0Item
+from .compile_improvement_plan_metadata_type_0 import CompileImprovementPlanMetadataType0
+from .compile_improvement_plan_method_type_0 import CompileImprovementPlanMethodType0
+from .compile_improvement_plan_tools_type_0_item import CompileImprovementPlanToolsType0Item
 from .complete_upload import CompleteUpload
 from .completion_tokens_details import CompletionTokensDetails
 from .completions_usage import CompletionsUsage
@@ -181,6 +189,8 @@ from .event_subject import EventSubject
 from .exact_match_grader import ExactMatchGrader
 from .exact_match_grader_unicode import ExactMatchGraderUnicode
 from .expires_after import ExpiresAfter
+from .explain_improvement_plan import ExplainImprovementPlan
+from .explain_improvement_plan_job_type_0 import ExplainImprovementPlanJobType0
 from .export_audit_logs_event_types_type_0_item import ExportAuditLogsEventTypesType0Item
 from .export_error import ExportError
 from .export_fine_tuning_job_metrics_format import ExportFineTuningJobMetricsFormat
@@ -254,6 +264,12 @@ from .judge_message import JudgeMessage
 from .judge_message_role import JudgeMessageRole
 from .judge_sampling import JudgeSampling
 from .keep_checkpoints import KeepCheckpoints
+from .knob_explanation import KnobExplanation
+from .knob_explanation_knob import KnobExplanationKnob
+from .knobs import Knobs
+from .knobs_auto_stop_type_0 import KnobsAutoStopType0
+from .knobs_effort_type_0 import KnobsEffortType0
+from .knobs_practice_mode_type_0 import KnobsPracticeModeType0
 from .label_model_grader import LabelModelGrader
 from .label_model_grader_headers_type_0 import LabelModelGraderHeadersType0
 from .label_smoothing_options import LabelSmoothingOptions
@@ -317,6 +333,8 @@ from .output_item_object_datasource_item import OutputItemObjectDatasourceItem
 from .output_item_object_results_item import OutputItemObjectResultsItem
 from .output_item_object_sample import OutputItemObjectSample
 from .output_item_object_status import OutputItemObjectStatus
+from .outside import Outside
+from .outside_knob_type_0 import OutsideKnobType0
 from .over_all import OverAll
 from .overlap import Overlap
 from .overlong_options import OverlongOptions
@@ -351,6 +369,7 @@ from .parse_errors_rule_action import ParseErrorsRuleAction
 from .part_object import PartObject
 from .part_object_status import PartObjectStatus
 from .permission_object import PermissionObject
+from .plan_estimate import PlanEstimate
 from .plateau_rule import PlateauRule
 from .plateau_rule_action import PlateauRuleAction
 from .point import Point
@@ -367,6 +386,10 @@ from .python_grader import PythonGrader
 from .readiness import Readiness
 from .readiness_parts import ReadinessParts
 from .readiness_status import ReadinessStatus
+from .recipe_rows import RecipeRows
+from .recipe_rows_training_item import RecipeRowsTrainingItem
+from .recipe_rows_validation_item import RecipeRowsValidationItem
+from .recipe_source import RecipeSource
 from .regex_grader import RegexGrader
 from .registered_grader import RegisteredGrader
 from .registered_grader_grader import RegisteredGraderGrader
@@ -422,6 +445,7 @@ from .service_account_deleted import ServiceAccountDeleted
 from .service_account_key import ServiceAccountKey
 from .service_account_object import ServiceAccountObject
 from .service_account_object_role import ServiceAccountObjectRole
+from .setting import Setting
 from .signing_secret import SigningSecret
 from .split_test import SplitTest
 from .split_test_tools import SplitTestTools
@@ -608,6 +632,14 @@ __all__ = (
     "CodeExecutionEnvironment",
     "CodeExecutionGrader",
     "Comparison",
+    "CompileImprovementPlan",
+    "CompileImprovementPlanCurriculumType1",
+    "CompileImprovementPlanEnvironmentType1",
+    "CompileImprovementPlanGraderType1",
+    "CompileImprovementPlanMcpServersType0Item",
+    "CompileImprovementPlanMetadataType0",
+    "CompileImprovementPlanMethodType0",
+    "CompileImprovementPlanToolsType0Item",
     "CompleteUpload",
     "CompletionsUsage",
     "CompletionTokensDetails",
@@ -712,6 +744,8 @@ __all__ = (
     "ExactMatchGrader",
     "ExactMatchGraderUnicode",
     "ExpiresAfter",
+    "ExplainImprovementPlan",
+    "ExplainImprovementPlanJobType0",
     "ExportAuditLogsEventTypesType0Item",
     "ExportError",
     "ExportFineTuningJobMetricsFormat",
@@ -785,6 +819,12 @@ __all__ = (
     "JudgeMessageRole",
     "JudgeSampling",
     "KeepCheckpoints",
+    "KnobExplanation",
+    "KnobExplanationKnob",
+    "Knobs",
+    "KnobsAutoStopType0",
+    "KnobsEffortType0",
+    "KnobsPracticeModeType0",
     "LabelModelGrader",
     "LabelModelGraderHeadersType0",
     "LabelSmoothingOptions",
@@ -848,6 +888,8 @@ __all__ = (
     "OutputItemObjectResultsItem",
     "OutputItemObjectSample",
     "OutputItemObjectStatus",
+    "Outside",
+    "OutsideKnobType0",
     "OverAll",
     "Overlap",
     "OverlongOptions",
@@ -882,6 +924,7 @@ __all__ = (
     "PartObject",
     "PartObjectStatus",
     "PermissionObject",
+    "PlanEstimate",
     "PlateauRule",
     "PlateauRuleAction",
     "Point",
@@ -898,6 +941,10 @@ __all__ = (
     "Readiness",
     "ReadinessParts",
     "ReadinessStatus",
+    "RecipeRows",
+    "RecipeRowsTrainingItem",
+    "RecipeRowsValidationItem",
+    "RecipeSource",
     "RegexGrader",
     "RegisteredGrader",
     "RegisteredGraderGrader",
@@ -953,6 +1000,7 @@ __all__ = (
     "ServiceAccountKey",
     "ServiceAccountObject",
     "ServiceAccountObjectRole",
+    "Setting",
     "SigningSecret",
     "SplitTest",
     "SplitTestTools",

@@ -11,7 +11,7 @@ from app.domain.methods.supervised import MethodType
 from app.domain.plans import scales
 from app.domain.plans.knobs import EFFORTS, PRESET_MODES, Knobs
 from app.domain.plans.paths import value_at
-from app.domain.plans.plan import PlanRequest, compiled
+from app.domain.plans.plan import PlanRequest, compile_plan
 from app.domain.plans.readings import reading_of
 
 KINDS: tuple[MethodType, ...] = ("reinforcement", "supervised", "dpo")
@@ -21,7 +21,7 @@ GRADER = {"type": "json_valid", "name": "g"}
 def options_of(kind: MethodType, knobs: Knobs) -> dict[str, Any]:
     """Returns the options of the compiled method, as the service reads them."""
     own = {"grader": GRADER} if kind == "reinforcement" else {}
-    job = compiled(PlanRequest(kind=kind, knobs=knobs, call={}, options=own)).job
+    job = compile_plan(PlanRequest(kind=kind, knobs=knobs, call={}, options=own)).job
     read = METHOD_MODELS[kind].model_validate(job["method"][kind])
     options: dict[str, Any] = read.model_dump(mode="json")
     return options
@@ -111,10 +111,10 @@ def test_a_custom_number_of_a_preset_is_read_as_the_preset() -> None:
 
 def test_the_sentence_of_a_knob_names_each_hyperparameter_and_its_value() -> None:
     request = PlanRequest(kind="reinforcement", knobs=Knobs(drift_guard=10), call={})
-    guard = compiled(request).explanation[1]
+    guard = compile_plan(request).explanation[1]
     assert guard.sentence == (
-        "Drift guard 10 sets reinforcement.objective.kl_coefficient to 0.001 because this much "
+        "Drift guard 10 sets objective.kl_coefficient to 0.001 because this much "
         "advantage is lost for each nat that an answer moves from the start; it sets "
-        "reinforcement.hyperparameters.learning_rate_multiplier to 1.7411 because smaller steps "
+        "hyperparameters.learning_rate_multiplier to 1.7411 because smaller steps "
         "stay nearer to the start, and 1 is the base model's own rate."
     )
