@@ -42,6 +42,10 @@ _PARTS: Final = ("grader", "tools", "mcp_servers", "environment")
 """Parts of the reinforcement method that a plan names at its top."""
 
 
+class PlanKnobs(Knobs):
+    """Knob positions of a plan; absent ones are the recipe's, or else the defaults."""
+
+
 class CompileImprovementPlan(ClosedBody):
     """A plan to compile: a model, its data, what rates an answer, and the knobs."""
 
@@ -66,7 +70,7 @@ class CompileImprovementPlan(ClosedBody):
     """Servers of tools, as in a job."""
     environment: Text | Json | None = None
     """Environment of the episodes, as in a job."""
-    knobs: Annotated[Json, DescribedBy(Knobs)] | None = None
+    knobs: Annotated[Json, DescribedBy(PlanKnobs)] | None = None
     """Knob positions; absent ones are the recipe's, or else the middle."""
     seed: Annotated[int, Field(ge=0, le=2147483647, strict=True)] | None = None
     """Seed that the job gets; absent: chosen when it is created."""

@@ -256,6 +256,11 @@ from .implicit_rewards import ImplicitRewards
 from .import_mcp_server_tools import ImportMcpServerTools
 from .import_mcp_server_tools_metadata_type_0 import ImportMcpServerToolsMetadataType0
 from .importance_sampling_options import ImportanceSamplingOptions
+from .improvement_plan import ImprovementPlan
+from .improvement_plan_job import ImprovementPlanJob
+from .improvement_plan_method import ImprovementPlanMethod
+from .improvement_plan_reading import ImprovementPlanReading
+from .improvement_plan_reading_method import ImprovementPlanReadingMethod
 from .job_error_body import JobErrorBody
 from .job_status import JobStatus
 from .json_valid_grader import JsonValidGrader
@@ -267,9 +272,9 @@ from .keep_checkpoints import KeepCheckpoints
 from .knob_explanation import KnobExplanation
 from .knob_explanation_knob import KnobExplanationKnob
 from .knobs import Knobs
-from .knobs_auto_stop_type_0 import KnobsAutoStopType0
-from .knobs_effort_type_0 import KnobsEffortType0
-from .knobs_practice_mode_type_0 import KnobsPracticeModeType0
+from .knobs_auto_stop import KnobsAutoStop
+from .knobs_effort import KnobsEffort
+from .knobs_practice_mode import KnobsPracticeMode
 from .label_model_grader import LabelModelGrader
 from .label_model_grader_headers_type_0 import LabelModelGraderHeadersType0
 from .label_smoothing_options import LabelSmoothingOptions
@@ -358,6 +363,7 @@ from .page_output_item_object import PageOutputItemObject
 from .page_permission_object import PagePermissionObject
 from .page_project_key_object import PageProjectKeyObject
 from .page_project_object import PageProjectObject
+from .page_recipe import PageRecipe
 from .page_registered_grader import PageRegisteredGrader
 from .page_rollout import PageRollout
 from .page_service_account_object import PageServiceAccountObject
@@ -370,6 +376,10 @@ from .part_object import PartObject
 from .part_object_status import PartObjectStatus
 from .permission_object import PermissionObject
 from .plan_estimate import PlanEstimate
+from .plan_knobs import PlanKnobs
+from .plan_knobs_auto_stop_type_0 import PlanKnobsAutoStopType0
+from .plan_knobs_effort_type_0 import PlanKnobsEffortType0
+from .plan_knobs_practice_mode_type_0 import PlanKnobsPracticeModeType0
 from .plateau_rule import PlateauRule
 from .plateau_rule_action import PlateauRuleAction
 from .point import Point
@@ -386,6 +396,12 @@ from .python_grader import PythonGrader
 from .readiness import Readiness
 from .readiness_parts import ReadinessParts
 from .readiness_status import ReadinessStatus
+from .recipe import Recipe
+from .recipe_details import RecipeDetails
+from .recipe_details_method import RecipeDetailsMethod
+from .recipe_details_options import RecipeDetailsOptions
+from .recipe_method import RecipeMethod
+from .recipe_options import RecipeOptions
 from .recipe_rows import RecipeRows
 from .recipe_rows_training_item import RecipeRowsTrainingItem
 from .recipe_rows_validation_item import RecipeRowsValidationItem
@@ -811,6 +827,11 @@ __all__ = (
     "ImportanceSamplingOptions",
     "ImportMcpServerTools",
     "ImportMcpServerToolsMetadataType0",
+    "ImprovementPlan",
+    "ImprovementPlanJob",
+    "ImprovementPlanMethod",
+    "ImprovementPlanReading",
+    "ImprovementPlanReadingMethod",
     "JobErrorBody",
     "JobStatus",
     "JsonValidGrader",
@@ -822,9 +843,9 @@ __all__ = (
     "KnobExplanation",
     "KnobExplanationKnob",
     "Knobs",
-    "KnobsAutoStopType0",
-    "KnobsEffortType0",
-    "KnobsPracticeModeType0",
+    "KnobsAutoStop",
+    "KnobsEffort",
+    "KnobsPracticeMode",
     "LabelModelGrader",
     "LabelModelGraderHeadersType0",
     "LabelSmoothingOptions",
@@ -913,6 +934,7 @@ __all__ = (
     "PagePermissionObject",
     "PageProjectKeyObject",
     "PageProjectObject",
+    "PageRecipe",
     "PageRegisteredGrader",
     "PageRollout",
     "PageServiceAccountObject",
@@ -925,6 +947,10 @@ __all__ = (
     "PartObjectStatus",
     "PermissionObject",
     "PlanEstimate",
+    "PlanKnobs",
+    "PlanKnobsAutoStopType0",
+    "PlanKnobsEffortType0",
+    "PlanKnobsPracticeModeType0",
     "PlateauRule",
     "PlateauRuleAction",
     "Point",
@@ -941,6 +967,12 @@ __all__ = (
     "Readiness",
     "ReadinessParts",
     "ReadinessStatus",
+    "Recipe",
+    "RecipeDetails",
+    "RecipeDetailsMethod",
+    "RecipeDetailsOptions",
+    "RecipeMethod",
+    "RecipeOptions",
     "RecipeRows",
     "RecipeRowsTrainingItem",
     "RecipeRowsValidationItem",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
   from ..models.compile_improvement_plan_mcp_servers_type_0_item import CompileImprovementPlanMcpServersType0Item
   from ..models.compile_improvement_plan_metadata_type_0 import CompileImprovementPlanMetadataType0
   from ..models.compile_improvement_plan_tools_type_0_item import CompileImprovementPlanToolsType0Item
-  from ..models.knobs import Knobs
+  from ..models.plan_knobs import PlanKnobs
 
 
 
@@ -50,7 +50,7 @@ class CompileImprovementPlan:
             mcp_servers (list[CompileImprovementPlanMcpServersType0Item] | None | Unset): Servers of tools, as in a job.
             environment (CompileImprovementPlanEnvironmentType1 | None | str | Unset): Environment of the episodes, as in a
                 job.
-            knobs (Knobs | None | Unset): Knob positions; absent ones are the recipe's, or else the middle.
+            knobs (None | PlanKnobs | Unset): Knob positions; absent ones are the recipe's, or else the middle.
             seed (int | None | Unset): Seed that the job gets; absent: chosen when it is created.
             suffix (None | str | Unset): Part of the tuned model's name, for the job.
             metadata (CompileImprovementPlanMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the
@@ -67,7 +67,7 @@ class CompileImprovementPlan:
     tools: list[CompileImprovementPlanToolsType0Item] | None | Unset = UNSET
     mcp_servers: list[CompileImprovementPlanMcpServersType0Item] | None | Unset = UNSET
     environment: CompileImprovementPlanEnvironmentType1 | None | str | Unset = UNSET
-    knobs: Knobs | None | Unset = UNSET
+    knobs: None | PlanKnobs | Unset = UNSET
     seed: int | None | Unset = UNSET
     suffix: None | str | Unset = UNSET
     metadata: CompileImprovementPlanMetadataType0 | None | Unset = UNSET
@@ -84,7 +84,7 @@ class CompileImprovementPlan:
         from ..models.compile_improvement_plan_mcp_servers_type_0_item import CompileImprovementPlanMcpServersType0Item # noqa: PLC0415
         from ..models.compile_improvement_plan_metadata_type_0 import CompileImprovementPlanMetadataType0 # noqa: PLC0415
         from ..models.compile_improvement_plan_tools_type_0_item import CompileImprovementPlanToolsType0Item # noqa: PLC0415
-        from ..models.knobs import Knobs # noqa: PLC0415
+        from ..models.plan_knobs import PlanKnobs # noqa: PLC0415
         model = self.model
 
         recipe: None | str | Unset
@@ -166,7 +166,7 @@ class CompileImprovementPlan:
         knobs: dict[str, Any] | None | Unset
         if isinstance(self.knobs, Unset):
             knobs = UNSET
-        elif isinstance(self.knobs, Knobs):
+        elif isinstance(self.knobs, PlanKnobs):
             knobs = self.knobs.to_dict()
         else:
             knobs = self.knobs
@@ -236,7 +236,7 @@ class CompileImprovementPlan:
         from ..models.compile_improvement_plan_mcp_servers_type_0_item import CompileImprovementPlanMcpServersType0Item # noqa: PLC0415
         from ..models.compile_improvement_plan_metadata_type_0 import CompileImprovementPlanMetadataType0 # noqa: PLC0415
         from ..models.compile_improvement_plan_tools_type_0_item import CompileImprovementPlanToolsType0Item # noqa: PLC0415
-        from ..models.knobs import Knobs # noqa: PLC0415
+        from ..models.plan_knobs import PlanKnobs # noqa: PLC0415
         d = dict(src_dict)
         model = d.pop("model")
 
@@ -400,7 +400,7 @@ class CompileImprovementPlan:
         environment = _parse_environment(d.pop("environment", UNSET))
 
 
-        def _parse_knobs(data: object) -> Knobs | None | Unset:
+        def _parse_knobs(data: object) -> None | PlanKnobs | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -408,14 +408,14 @@ class CompileImprovementPlan:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                knobs_type_0 = Knobs.from_dict(data)
+                knobs_type_0 = PlanKnobs.from_dict(data)
 
 
 
                 return knobs_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(Knobs | None | Unset, data)
+            return cast(None | PlanKnobs | Unset, data)
 
         knobs = _parse_knobs(d.pop("knobs", UNSET))
 

@@ -8,13 +8,12 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
-from ..models.knobs_auto_stop_type_0 import check_knobs_auto_stop_type_0
-from ..models.knobs_auto_stop_type_0 import KnobsAutoStopType0
-from ..models.knobs_effort_type_0 import check_knobs_effort_type_0
-from ..models.knobs_effort_type_0 import KnobsEffortType0
-from ..models.knobs_practice_mode_type_0 import check_knobs_practice_mode_type_0
-from ..models.knobs_practice_mode_type_0 import KnobsPracticeModeType0
-from ..types import UNSET, Unset
+from ..models.knobs_auto_stop import check_knobs_auto_stop
+from ..models.knobs_auto_stop import KnobsAutoStop
+from ..models.knobs_effort import check_knobs_effort
+from ..models.knobs_effort import KnobsEffort
+from ..models.knobs_practice_mode import check_knobs_practice_mode
+from ..models.knobs_practice_mode import KnobsPracticeMode
 from typing import cast
 
 
@@ -31,98 +30,59 @@ class Knobs:
     """ Positions of all knobs of a plan.
 
         Attributes:
-            practice_mode (KnobsPracticeModeType0 | None | Unset): Number of passes over the rows: `quick`, `balanced`,
-                `thorough`, or `custom` with `n_epochs`. Default: 'balanced'.
-            n_epochs (int | None | Unset): Times that the rows are used; for the practice mode `custom` only.
-            drift_guard (int | None | Unset): Strength that holds the model near its start: 0 (free) to 100 (tight).
-                Default: 50.
-            effort (KnobsEffortType0 | None | Unset): Compute spent on each row. Default: 'standard'.
-            creativity (int | None | Unset): Variety of answers: 0 (strict) to 100; absent: 50. Only for reinforcement.
-            auto_stop (KnobsAutoStopType0 | None | Unset): Reaction when practice no longer helps: none, a warning, a pause,
-                or the end with the best checkpoint. Default: 'stop'.
-            target (float | None | Unset): Validation value at which the job ends; absent: none.
+            practice_mode (KnobsPracticeMode): Number of passes over the rows: `quick`, `balanced`, `thorough`, or `custom`
+                with `n_epochs`. Default: 'balanced'.
+            n_epochs (int | None): Times that the rows are used; for the practice mode `custom` only.
+            drift_guard (int): Strength that holds the model near its start: 0 (free) to 100 (tight). Default: 50.
+            effort (KnobsEffort): Compute spent on each row. Default: 'standard'.
+            creativity (int | None): Variety of answers: 0 (strict) to 100; absent: 50. Only for reinforcement.
+            auto_stop (KnobsAutoStop): Reaction when practice no longer helps: none, a warning, a pause, or the end with the
+                best checkpoint. Default: 'stop'.
+            target (float | None): Validation value at which the job ends; absent: none.
      """
 
-    practice_mode: KnobsPracticeModeType0 | None | Unset = 'balanced'
-    n_epochs: int | None | Unset = UNSET
-    drift_guard: int | None | Unset = 50
-    effort: KnobsEffortType0 | None | Unset = 'standard'
-    creativity: int | None | Unset = UNSET
-    auto_stop: KnobsAutoStopType0 | None | Unset = 'stop'
-    target: float | None | Unset = UNSET
+    n_epochs: int | None
+    creativity: int | None
+    target: float | None
+    practice_mode: KnobsPracticeMode = 'balanced'
+    drift_guard: int = 50
+    effort: KnobsEffort = 'standard'
+    auto_stop: KnobsAutoStop = 'stop'
 
 
 
 
 
     def to_dict(self) -> dict[str, Any]:
-        practice_mode: None | str | Unset
-        if isinstance(self.practice_mode, Unset):
-            practice_mode = UNSET
-        elif isinstance(self.practice_mode, str):
-            practice_mode = self.practice_mode
-        else:
-            practice_mode = self.practice_mode
+        practice_mode: str = self.practice_mode
 
-        n_epochs: int | None | Unset
-        if isinstance(self.n_epochs, Unset):
-            n_epochs = UNSET
-        else:
-            n_epochs = self.n_epochs
+        n_epochs: int | None
+        n_epochs = self.n_epochs
 
-        drift_guard: int | None | Unset
-        if isinstance(self.drift_guard, Unset):
-            drift_guard = UNSET
-        else:
-            drift_guard = self.drift_guard
+        drift_guard = self.drift_guard
 
-        effort: None | str | Unset
-        if isinstance(self.effort, Unset):
-            effort = UNSET
-        elif isinstance(self.effort, str):
-            effort = self.effort
-        else:
-            effort = self.effort
+        effort: str = self.effort
 
-        creativity: int | None | Unset
-        if isinstance(self.creativity, Unset):
-            creativity = UNSET
-        else:
-            creativity = self.creativity
+        creativity: int | None
+        creativity = self.creativity
 
-        auto_stop: None | str | Unset
-        if isinstance(self.auto_stop, Unset):
-            auto_stop = UNSET
-        elif isinstance(self.auto_stop, str):
-            auto_stop = self.auto_stop
-        else:
-            auto_stop = self.auto_stop
+        auto_stop: str = self.auto_stop
 
-        target: float | None | Unset
-        if isinstance(self.target, Unset):
-            target = UNSET
-        else:
-            target = self.target
+        target: float | None
+        target = self.target
 
 
         field_dict: dict[str, Any] = {}
 
         field_dict.update({
+            "practice_mode": practice_mode,
+            "n_epochs": n_epochs,
+            "drift_guard": drift_guard,
+            "effort": effort,
+            "creativity": creativity,
+            "auto_stop": auto_stop,
+            "target": target,
         })
-        if practice_mode is not UNSET:
-            field_dict["practice_mode"] = practice_mode
-        if n_epochs is not UNSET:
-            field_dict["n_epochs"] = n_epochs
-        if drift_guard is not UNSET:
-            field_dict["drift_guard"] = drift_guard
-        if effort is not UNSET:
-            field_dict["effort"] = effort
-        if creativity is not UNSET:
-            field_dict["creativity"] = creativity
-        if auto_stop is not UNSET:
-            field_dict["auto_stop"] = auto_stop
-        if target is not UNSET:
-            field_dict["target"] = target
 
         return field_dict
 
@@ -131,104 +91,45 @@ class Knobs:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        def _parse_practice_mode(data: object) -> KnobsPracticeModeType0 | None | Unset:
+        practice_mode = check_knobs_practice_mode(d.pop("practice_mode"))
+
+
+
+
+        def _parse_n_epochs(data: object) -> int | None:
             if data is None:
                 return data
-            if isinstance(data, Unset):
-                return data
-            try:
-                if not isinstance(data, str):
-                    raise TypeError()
-                practice_mode_type_0 = check_knobs_practice_mode_type_0(data)
+            return cast(int | None, data)
+
+        n_epochs = _parse_n_epochs(d.pop("n_epochs"))
+
+
+        drift_guard = d.pop("drift_guard")
+
+        effort = check_knobs_effort(d.pop("effort"))
 
 
 
-                return practice_mode_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(KnobsPracticeModeType0 | None | Unset, data)
 
-        practice_mode = _parse_practice_mode(d.pop("practice_mode", UNSET))
-
-
-        def _parse_n_epochs(data: object) -> int | None | Unset:
+        def _parse_creativity(data: object) -> int | None:
             if data is None:
                 return data
-            if isinstance(data, Unset):
-                return data
-            return cast(int | None | Unset, data)
+            return cast(int | None, data)
 
-        n_epochs = _parse_n_epochs(d.pop("n_epochs", UNSET))
+        creativity = _parse_creativity(d.pop("creativity"))
 
 
-        def _parse_drift_guard(data: object) -> int | None | Unset:
+        auto_stop = check_knobs_auto_stop(d.pop("auto_stop"))
+
+
+
+
+        def _parse_target(data: object) -> float | None:
             if data is None:
                 return data
-            if isinstance(data, Unset):
-                return data
-            return cast(int | None | Unset, data)
+            return cast(float | None, data)
 
-        drift_guard = _parse_drift_guard(d.pop("drift_guard", UNSET))
-
-
-        def _parse_effort(data: object) -> KnobsEffortType0 | None | Unset:
-            if data is None:
-                return data
-            if isinstance(data, Unset):
-                return data
-            try:
-                if not isinstance(data, str):
-                    raise TypeError()
-                effort_type_0 = check_knobs_effort_type_0(data)
-
-
-
-                return effort_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(KnobsEffortType0 | None | Unset, data)
-
-        effort = _parse_effort(d.pop("effort", UNSET))
-
-
-        def _parse_creativity(data: object) -> int | None | Unset:
-            if data is None:
-                return data
-            if isinstance(data, Unset):
-                return data
-            return cast(int | None | Unset, data)
-
-        creativity = _parse_creativity(d.pop("creativity", UNSET))
-
-
-        def _parse_auto_stop(data: object) -> KnobsAutoStopType0 | None | Unset:
-            if data is None:
-                return data
-            if isinstance(data, Unset):
-                return data
-            try:
-                if not isinstance(data, str):
-                    raise TypeError()
-                auto_stop_type_0 = check_knobs_auto_stop_type_0(data)
-
-
-
-                return auto_stop_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(KnobsAutoStopType0 | None | Unset, data)
-
-        auto_stop = _parse_auto_stop(d.pop("auto_stop", UNSET))
-
-
-        def _parse_target(data: object) -> float | None | Unset:
-            if data is None:
-                return data
-            if isinstance(data, Unset):
-                return data
-            return cast(float | None | Unset, data)
-
-        target = _parse_target(d.pop("target", UNSET))
+        target = _parse_target(d.pop("target"))
 
 
         knobs = cls(

@@ -10,6 +10,7 @@ from ... import errors
 
 from ...models.compile_improvement_plan import CompileImprovementPlan
 from ...models.error_envelope import ErrorEnvelope
+from ...models.improvement_plan import ImprovementPlan
 from typing import cast
 
 
@@ -40,7 +41,14 @@ def _get_kwargs(
 
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | None:
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | ImprovementPlan | None:
+    if response.status_code == 200:
+        response_200 = ImprovementPlan.from_dict(response.json())
+
+
+
+        return response_200
+
     if response.status_code == 400:
         response_400 = ErrorEnvelope.from_dict(response.json())
 
@@ -117,7 +125,7 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope]:
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | ImprovementPlan]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -131,7 +139,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: CompileImprovementPlan,
 
-) -> Response[ErrorEnvelope]:
+) -> Response[ErrorEnvelope | ImprovementPlan]:
     """ Compile Improvement Plan
 
      Compiles a plan to the body of a create call, with its cost and an explanation. The body is
@@ -146,7 +154,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorEnvelope]
+        Response[ErrorEnvelope | ImprovementPlan]
      """
 
 
@@ -166,7 +174,7 @@ def sync(
     client: AuthenticatedClient,
     body: CompileImprovementPlan,
 
-) -> ErrorEnvelope | None:
+) -> ErrorEnvelope | ImprovementPlan | None:
     """ Compile Improvement Plan
 
      Compiles a plan to the body of a create call, with its cost and an explanation. The body is
@@ -181,7 +189,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorEnvelope
+        ErrorEnvelope | ImprovementPlan
      """
 
 
@@ -196,7 +204,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: CompileImprovementPlan,
 
-) -> Response[ErrorEnvelope]:
+) -> Response[ErrorEnvelope | ImprovementPlan]:
     """ Compile Improvement Plan
 
      Compiles a plan to the body of a create call, with its cost and an explanation. The body is
@@ -211,7 +219,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorEnvelope]
+        Response[ErrorEnvelope | ImprovementPlan]
      """
 
 
@@ -231,7 +239,7 @@ async def asyncio(
     client: AuthenticatedClient,
     body: CompileImprovementPlan,
 
-) -> ErrorEnvelope | None:
+) -> ErrorEnvelope | ImprovementPlan | None:
     """ Compile Improvement Plan
 
      Compiles a plan to the body of a create call, with its cost and an explanation. The body is
@@ -246,7 +254,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorEnvelope
+        ErrorEnvelope | ImprovementPlan
      """
 
 

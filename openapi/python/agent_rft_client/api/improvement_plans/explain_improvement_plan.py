@@ -10,6 +10,7 @@ from ... import errors
 
 from ...models.error_envelope import ErrorEnvelope
 from ...models.explain_improvement_plan import ExplainImprovementPlan
+from ...models.improvement_plan_reading import ImprovementPlanReading
 from typing import cast
 
 
@@ -40,7 +41,14 @@ def _get_kwargs(
 
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | None:
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | ImprovementPlanReading | None:
+    if response.status_code == 200:
+        response_200 = ImprovementPlanReading.from_dict(response.json())
+
+
+
+        return response_200
+
     if response.status_code == 400:
         response_400 = ErrorEnvelope.from_dict(response.json())
 
@@ -117,7 +125,7 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope]:
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | ImprovementPlanReading]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -131,7 +139,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: ExplainImprovementPlan,
 
-) -> Response[ErrorEnvelope]:
+) -> Response[ErrorEnvelope | ImprovementPlanReading]:
     """ Explain Improvement Plan
 
      Reads a job backwards: the nearest knob positions, and what they do not express.
@@ -145,7 +153,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorEnvelope]
+        Response[ErrorEnvelope | ImprovementPlanReading]
      """
 
 
@@ -165,7 +173,7 @@ def sync(
     client: AuthenticatedClient,
     body: ExplainImprovementPlan,
 
-) -> ErrorEnvelope | None:
+) -> ErrorEnvelope | ImprovementPlanReading | None:
     """ Explain Improvement Plan
 
      Reads a job backwards: the nearest knob positions, and what they do not express.
@@ -179,7 +187,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorEnvelope
+        ErrorEnvelope | ImprovementPlanReading
      """
 
 
@@ -194,7 +202,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: ExplainImprovementPlan,
 
-) -> Response[ErrorEnvelope]:
+) -> Response[ErrorEnvelope | ImprovementPlanReading]:
     """ Explain Improvement Plan
 
      Reads a job backwards: the nearest knob positions, and what they do not express.
@@ -208,7 +216,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorEnvelope]
+        Response[ErrorEnvelope | ImprovementPlanReading]
      """
 
 
@@ -228,7 +236,7 @@ async def asyncio(
     client: AuthenticatedClient,
     body: ExplainImprovementPlan,
 
-) -> ErrorEnvelope | None:
+) -> ErrorEnvelope | ImprovementPlanReading | None:
     """ Explain Improvement Plan
 
      Reads a job backwards: the nearest knob positions, and what they do not express.
@@ -242,7 +250,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorEnvelope
+        ErrorEnvelope | ImprovementPlanReading
      """
 
 

@@ -9,6 +9,7 @@ from ...types import Response, UNSET
 from ... import errors
 
 from ...models.error_envelope import ErrorEnvelope
+from ...models.page_recipe import PageRecipe
 from ...types import UNSET, Unset
 from typing import cast
 
@@ -50,7 +51,14 @@ def _get_kwargs(
 
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | None:
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | PageRecipe | None:
+    if response.status_code == 200:
+        response_200 = PageRecipe.from_dict(response.json())
+
+
+
+        return response_200
+
     if response.status_code == 400:
         response_400 = ErrorEnvelope.from_dict(response.json())
 
@@ -99,7 +107,7 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope]:
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | PageRecipe]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -114,7 +122,7 @@ def sync_detailed(
     after: None | str | Unset = UNSET,
     limit: int | Unset = 20,
 
-) -> Response[ErrorEnvelope]:
+) -> Response[ErrorEnvelope | PageRecipe]:
     """ List Recipes
 
      Lists recipes by id, without their rows.
@@ -128,7 +136,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorEnvelope]
+        Response[ErrorEnvelope | PageRecipe]
      """
 
 
@@ -150,7 +158,7 @@ def sync(
     after: None | str | Unset = UNSET,
     limit: int | Unset = 20,
 
-) -> ErrorEnvelope | None:
+) -> ErrorEnvelope | PageRecipe | None:
     """ List Recipes
 
      Lists recipes by id, without their rows.
@@ -164,7 +172,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorEnvelope
+        ErrorEnvelope | PageRecipe
      """
 
 
@@ -181,7 +189,7 @@ async def asyncio_detailed(
     after: None | str | Unset = UNSET,
     limit: int | Unset = 20,
 
-) -> Response[ErrorEnvelope]:
+) -> Response[ErrorEnvelope | PageRecipe]:
     """ List Recipes
 
      Lists recipes by id, without their rows.
@@ -195,7 +203,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorEnvelope]
+        Response[ErrorEnvelope | PageRecipe]
      """
 
 
@@ -217,7 +225,7 @@ async def asyncio(
     after: None | str | Unset = UNSET,
     limit: int | Unset = 20,
 
-) -> ErrorEnvelope | None:
+) -> ErrorEnvelope | PageRecipe | None:
     """ List Recipes
 
      Lists recipes by id, without their rows.
@@ -231,7 +239,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorEnvelope
+        ErrorEnvelope | PageRecipe
      """
 
 

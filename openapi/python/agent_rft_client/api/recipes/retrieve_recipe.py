@@ -9,6 +9,7 @@ from ...types import Response, UNSET
 from ... import errors
 
 from ...models.error_envelope import ErrorEnvelope
+from ...models.recipe_details import RecipeDetails
 from typing import cast
 
 
@@ -33,7 +34,14 @@ def _get_kwargs(
 
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | None:
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | RecipeDetails | None:
+    if response.status_code == 200:
+        response_200 = RecipeDetails.from_dict(response.json())
+
+
+
+        return response_200
+
     if response.status_code == 400:
         response_400 = ErrorEnvelope.from_dict(response.json())
 
@@ -89,7 +97,7 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope]:
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | RecipeDetails]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -103,7 +111,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 
-) -> Response[ErrorEnvelope]:
+) -> Response[ErrorEnvelope | RecipeDetails]:
     """ Get Recipe
 
      Returns a recipe with its sample curriculum.
@@ -116,7 +124,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorEnvelope]
+        Response[ErrorEnvelope | RecipeDetails]
      """
 
 
@@ -136,7 +144,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 
-) -> ErrorEnvelope | None:
+) -> ErrorEnvelope | RecipeDetails | None:
     """ Get Recipe
 
      Returns a recipe with its sample curriculum.
@@ -149,7 +157,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorEnvelope
+        ErrorEnvelope | RecipeDetails
      """
 
 
@@ -164,7 +172,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 
-) -> Response[ErrorEnvelope]:
+) -> Response[ErrorEnvelope | RecipeDetails]:
     """ Get Recipe
 
      Returns a recipe with its sample curriculum.
@@ -177,7 +185,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorEnvelope]
+        Response[ErrorEnvelope | RecipeDetails]
      """
 
 
@@ -197,7 +205,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 
-) -> ErrorEnvelope | None:
+) -> ErrorEnvelope | RecipeDetails | None:
     """ Get Recipe
 
      Returns a recipe with its sample curriculum.
@@ -210,7 +218,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorEnvelope
+        ErrorEnvelope | RecipeDetails
      """
 
 
