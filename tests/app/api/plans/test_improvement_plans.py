@@ -235,8 +235,8 @@ async def test_a_job_of_the_service_is_read_as_its_nearest_knobs(
         ({}, (400, "missing_required_parameter", "job")),
         ({"job": {}}, (400, "missing_required_parameter", "job.model")),
         ({"job": {"model": "m"}, "job_id": "x"}, (400, "invalid_value", "job_id")),
-        ({"job_id": "ftjob-nowhere"}, (404, "not_found", None)),
-        ({"job": 3}, (400, "invalid_type", "job")),
+        ({"job_id": "ftjob-nowhere"}, (404, "fine_tune_not_found", None)),
+        ({"job": 3}, (400, "invalid_value", "job")),
     ],
 )
 async def test_a_body_that_names_no_job_is_refused(
