@@ -21215,6 +21215,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the recipe, such as `reasoning`. */
                 recipe_id: string;
             };
             cookie?: never;

@@ -25,7 +25,7 @@ from app.domain.plans.estimates import PlanEstimate, plan_estimate
 from app.domain.plans.knobs import PARAM, KnobName, Knobs
 from app.domain.plans.plan import CompiledPlan, PlanRequest
 from app.domain.plans.readings import Outside, Reading
-from app.domain.plans.recipes import Recipe
+from app.domain.plans.recipes import PlanRecipe
 from app.domain.plans.settings import KnobSettings, Setting
 
 _CALL: Final = (
@@ -78,7 +78,7 @@ class CompileImprovementPlan(ClosedBody):
     """Part of the tuned model's name, for the job."""
     metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
 
-    def to_request(self, recipe: Recipe | None) -> PlanRequest:
+    def to_request(self, recipe: PlanRecipe | None) -> PlanRequest:
         """Raises `InvalidRequest` with the parameter at fault."""
         kind = self.method or (recipe.method if recipe else "reinforcement")
         if recipe is not None and kind != recipe.method:
@@ -94,7 +94,7 @@ class CompileImprovementPlan(ClosedBody):
             options={**(recipe.options if recipe else {}), **self._parts(kind, recipe)},
         )
 
-    def _parts(self, kind: MethodType, recipe: Recipe | None) -> dict[str, Any]:
+    def _parts(self, kind: MethodType, recipe: PlanRecipe | None) -> dict[str, Any]:
         parts = {name: value for name in _PARTS if (value := getattr(self, name)) is not None}
         for name in parts if kind != "reinforcement" else ():
             raise refused_value(name, f"a job of the method '{kind}' has none; leave it out")
@@ -103,7 +103,7 @@ class CompileImprovementPlan(ClosedBody):
             raise missing_parameter("grader")
         return parts
 
-    def _knobs(self, recipe: Recipe | None) -> Knobs:
+    def _knobs(self, recipe: PlanRecipe | None) -> Knobs:
         sent = {name: value for name, value in (self.knobs or {}).items() if value is not None}
         own = {} if recipe is None else recipe.knobs.model_dump(exclude_none=True)
         if "practice_mode" in sent:
@@ -139,7 +139,8 @@ class ExplainImprovementPlan(ClosedBody):
         except InvalidRequest as error:
             param = "job" if error.param is None else f"job.{error.param}"
             raise InvalidRequest(error.message, param=param, code=error.code) from error
-        return request.method.kind, request.method.model_dump(mode="json")
+        options = request.method.model_dump(mode="json", exclude=set(_PARTS))
+        return request.method.kind, options
 
 
 class KnobExplanation(DescribedModel):
@@ -185,7 +186,7 @@ class ImprovementPlan(DescribedModel):
 
     @classmethod
     def of(
-        cls, plan: CompiledPlan, recipe: Recipe | None, report: PreflightReport
+        cls, plan: CompiledPlan, recipe: PlanRecipe | None, report: PreflightReport
     ) -> "ImprovementPlan":
         """Raises the first error of the report, at the plan's own parameter."""
         for issue in report.issues:

@@ -2,8 +2,7 @@
 
 from typing import Literal
 
-from app.domain.plans import recipes
-from app.domain.plans.recipes import RecipeText
+from app.domain.plans.recipes import PlanRecipe, RecipeText
 
 
 class Recipe(RecipeText):
@@ -12,17 +11,17 @@ class Recipe(RecipeText):
     object: Literal["recipe"] = "recipe"
 
     @classmethod
-    def of(cls, recipe: recipes.Recipe) -> "Recipe":
+    def of(cls, recipe: PlanRecipe) -> "Recipe":
         return cls.model_construct(**{name: getattr(recipe, name) for name in _SHOWN})
 
 
-class RecipeDetails(recipes.Recipe):
+class RecipeDetails(PlanRecipe):
     """A recipe with the rows that ship with it."""
 
     object: Literal["recipe"] = "recipe"
 
     @classmethod
-    def of(cls, recipe: recipes.Recipe) -> "RecipeDetails":
+    def of(cls, recipe: PlanRecipe) -> "RecipeDetails":
         shown = (*_SHOWN, "sample_curriculum")
         return cls.model_construct(**{name: getattr(recipe, name) for name in shown})
 

@@ -43,7 +43,7 @@ class RecipeRows(_RecipePart):
 class RecipeText(_RecipePart):
     """The file of a recipe; its rows are files of their own."""
 
-    id: str = Field(pattern=r"^[a-z][a-z_]{0,63}$")
+    id: str = Field(min_length=1)
     name: str = Field(min_length=1)
     purpose: str = Field(min_length=1)
     """The task that the recipe is for, in a sentence or two."""
@@ -72,7 +72,7 @@ class RecipeText(_RecipePart):
         return self
 
 
-class Recipe(RecipeText):
+class PlanRecipe(RecipeText):
     """A recipe with its sample curriculum."""
 
     sample_curriculum: RecipeRows

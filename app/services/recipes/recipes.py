@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.domain.errors import NotFound
-from app.domain.plans.recipes import Recipe
+from app.domain.plans.recipes import PlanRecipe
 
 _DATA: Final = Path(__file__).with_name("data")
 
@@ -18,12 +18,12 @@ _DATA: Final = Path(__file__).with_name("data")
 class RecipeService:
     """Lists and returns recipes; they are the same for every project."""
 
-    def page(self, *, after: str | None, limit: int) -> tuple[list[Recipe], bool]:
+    def page(self, *, after: str | None, limit: int) -> tuple[list[PlanRecipe], bool]:
         """Returns recipes in the order of their ids, and whether more follow."""
         names = [name for name in _names() if after is None or name > after]
         return [_recipe(name) for name in names[:limit]], len(names) > limit
 
-    def get(self, recipe_id: str) -> Recipe:
+    def get(self, recipe_id: str) -> PlanRecipe:
         """Raises `NotFound`, with the known recipes."""
         if recipe_id not in _names():
             known = ", ".join(_names())
@@ -38,10 +38,10 @@ def _names() -> tuple[str, ...]:
 
 
 @cache
-def _recipe(name: str) -> Recipe:
+def _recipe(name: str) -> PlanRecipe:
     rows = {split: _rows(name, split) for split in ("training", "validation")}
     text = json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
-    return Recipe.model_validate({**text, "sample_curriculum": rows})
+    return PlanRecipe.model_validate({**text, "id": name, "sample_curriculum": rows})
 
 
 def _rows(name: str, split: str) -> list[dict[str, Any]]:

@@ -243,3 +243,34 @@ async def test_a_body_that_names_no_job_is_refused(
     api: Api, body: dict[str, Any], expected: tuple[Any, ...]
 ) -> None:
     assert await refused(api, EXPLAIN, body) == expected
+
+
+@pytest.mark.parametrize("kind", ["reference", "auto"])
+async def test_a_job_whose_grader_is_no_definition_is_read_too(
+    api: Api, call: dict[str, Any], kind: str
+) -> None:
+    own = call["method"]["reinforcement"]
+    secret = {"name": "search", "server_url": own["grader"]["url"], "headers": {"X": "canary-9"}}
+    registered = await api.call("POST", "/v1/graders", json={"name": "g", "grader": own["grader"]})
+    own["grader"] = {"id": registered.json()["id"]} if kind == "reference" else {"type": "auto"}
+    own["tools"] = [secret]
+    reply = await api.call("POST", EXPLAIN, json={"job": call})
+    assert (reply.status_code, reply.json()["knobs"]["drift_guard"]) == (200, 0)
+    assert "canary-9" not in reply.text
+
+
+async def test_preference_pairs_make_a_plan_without_rollouts(api: Api) -> None:
+    found = await compiled(
+        api, {"model": "tiny-agent", "recipe": "safety_alignment"}, effort="maximum"
+    )
+    # 18 pairs in batches of 8, 3 passes.
+    estimate = found["estimate"]
+    assert (estimate["total_steps"], estimate["rollouts"]) == (9, 0)
+    assert (estimate["prompt_tokens"], estimate["training_seconds"]) == (None, None)
+    assert found["knobs"]["creativity"] is None
+    assert found["job"]["method"]["dpo"]["hyperparameters"] == {
+        "n_epochs": 3,
+        "beta": 0.1,
+        "learning_rate_multiplier": 1.0,
+        "batch_size": 8,
+    }
