@@ -240,5 +240,7 @@ def _refusal(issue: PreflightIssue) -> RequestError:
         if param is not None and (param == path or param.startswith((f"{path}.", f"{path}["))):
             param = param.removeprefix("method.reinforcement.")
     message = issue.message if issue.line is None else f"Line {issue.line}: {issue.message}"
-    error = NotFound if issue.code.endswith("not_found") else InvalidRequest
+    names_object = param in _DATA or (param is not None and param.endswith(".id"))
+    missing = names_object and issue.code.endswith("not_found")
+    error = NotFound if missing else InvalidRequest
     return error(message, param=param, code=issue.code)

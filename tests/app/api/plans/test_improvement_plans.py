@@ -146,6 +146,7 @@ async def test_a_bad_knob_is_refused_with_its_parameter(
         ({"model": "gpt-9"}, "model", "model_not_available"),
         ({"grader": None}, "grader", "missing_required_parameter"),
         ({"grader": {"type": "nothing"}}, "grader.type", "grader_not_available"),
+        ({"grader": {"type": "ai_judge", "model": "x"}}, "grader.model", "model_not_found"),
         ({"training_file": None}, "training_file", "missing_required_parameter"),
         ({"method": "dpo"}, "grader", "invalid_value"),
         ({"recipe": "safety_alignment"}, "grader", "invalid_value"),
@@ -193,6 +194,21 @@ async def test_another_projects_files_curriculum_and_job_are_not_found(
     assert (await refused(api, COMPILE, plan, key=other))[::2] == (404, "training_file")
     assert (await refused(api, COMPILE, stored, key=other))[::2] == (404, "curriculum")
     assert (await refused(api, EXPLAIN, {"job_id": job_id}, key=other))[0] == 404
+
+
+@pytest.mark.parametrize("noun", ["grader", "tool"])
+async def test_another_projects_registered_object_is_not_found(
+    api: Api, plan: dict[str, Any], noun: str
+) -> None:
+    address = plan["grader"]["url"]
+    own = {"grader": plan["grader"]} if noun == "grader" else {"server_url": address}
+    made = await api.call("POST", f"/v1/{noun}s", json={"name": "mine", **own})
+    named = {"id": made.json()["id"]}
+    part = {"grader": named} if noun == "grader" else {"tools": [named]}
+    body = {"model": "tiny-agent", "recipe": "reasoning", **part}
+    assert (await api.call("POST", COMPILE, json=body)).status_code == 200
+    param = "grader.id" if noun == "grader" else "tools[0].id"
+    assert (await refused(api, COMPILE, body, key=api.other_key))[::2] == (404, param)
 
 
 async def test_a_job_of_the_service_is_read_as_its_nearest_knobs(

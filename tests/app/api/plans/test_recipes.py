@@ -57,6 +57,7 @@ async def test_a_recipe_compiles_to_a_job_that_is_accepted(api: Api, name: str) 
     assert plan["estimate"]["validation_rows"] == len(recipe.sample_curriculum.validation)
     report = await validate_call(api, plan["job"])
     assert (report["valid"], report["errors"]) == (True, [])
+    assert (await api.call("GET", "/v1/files")).json()["data"] == []
     explained = await api.call("POST", "/v1/improvement_plans/explain", json={"job": plan["job"]})
     assert (explained.json()["knobs"], explained.json()["exact"]) == (plan["knobs"], True)
     job = await api.call("POST", "/v1/fine_tuning/jobs", json=plan["job"])

@@ -7,14 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.methods.kinds import METHOD_MODELS
-from app.domain.methods.supervised import MethodType
+from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
+from app.domain.methods.supervised import (
+    DpoMethod,
+    MethodType,
+    SupervisedMethod,
+    resolve_supervised_hyperparameters,
+)
+from app.domain.models.models import BaseModelSpec
 from app.domain.plans import scales
-from app.domain.plans.knobs import EFFORTS, PRESET_MODES, Knobs
+from app.domain.plans.knobs import EFFORTS, PRESET_MODES, Knobs, PresetMode
 from app.domain.plans.paths import value_at
 from app.domain.plans.plan import PlanRequest, compile_plan
 from app.domain.plans.readings import reading_of
 
 KINDS: tuple[MethodType, ...] = ("reinforcement", "supervised", "dpo")
+OFFLINE: dict[MethodType, type[SupervisedMethod | DpoMethod]] = {
+    "supervised": SupervisedMethod,
+    "dpo": DpoMethod,
+}
+BASE = BaseModelSpec(name="m", path="m", context_length=1024)
 GRADER = {"type": "json_valid", "name": "g"}
 
 
@@ -100,6 +112,30 @@ def test_more_effort_is_more_rollouts_samples_and_passes() -> None:
     assert values("reinforcement", f"{hyper}.n_epochs", presets) == [3, 3, 5, 6]
     assert values("dpo", f"{hyper}.batch_size", presets) == [64, 32, 16, 8]
     assert values("supervised", f"{hyper}.batch_size", presets) == [32, 16, 8, 4]
+
+
+@given(st.sampled_from(PRESET_MODES), st.integers(10, 100_000))
+def test_more_effort_is_never_fewer_rollouts_or_steps(mode: PresetMode, rows: int) -> None:
+    counted = []
+    for effort in EFFORTS:
+        own = options_of("reinforcement", Knobs(practice_mode=mode, effort=effort))
+        hyper = resolve_hyperparameters(
+            ReinforcementMethod.model_validate(own), train_rows=rows, base_model=BASE
+        )
+        counted.append((rows * hyper.n_epochs * hyper.group_size, hyper.total_steps))
+    rollouts, steps = zip(*counted, strict=True)
+    assert list(rollouts) == sorted(set(rollouts))
+    assert list(steps) == sorted(steps)
+    for kind, method in OFFLINE.items():
+        resolved = [
+            resolve_supervised_hyperparameters(
+                method.model_validate(options_of(kind, Knobs(practice_mode=mode, effort=effort))),
+                train_rows=rows,
+                base_model=BASE,
+            ).total_steps
+            for effort in EFFORTS
+        ]
+        assert resolved == sorted(resolved)
 
 
 def test_a_custom_number_of_a_preset_is_read_as_the_preset() -> None:
