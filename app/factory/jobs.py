@@ -10,6 +10,7 @@ from app.services.jobs.creation.references import RegisteredReferences
 from app.services.jobs.events import EventService
 from app.services.jobs.jobs import JobService
 from app.services.jobs.metrics import MetricService
+from app.services.jobs.preflight.call_check import CallCheck
 from app.services.jobs.preflight.endpoint_probes import EndpointProbes
 from app.services.jobs.preflight.environment_probe import EnvironmentProbe
 from app.services.jobs.preflight.grader_tries import GraderTries
@@ -19,6 +20,7 @@ from app.services.jobs.preflight.readable_calls import ReadableCalls
 from app.services.jobs.rollouts import RolloutService
 from app.services.jobs.sent_requests import SentRequestService
 from app.services.jobs.streams import StreamService
+from app.services.recipes.recipes import RecipeService
 
 
 class JobServices(RegistryServices):
@@ -56,6 +58,9 @@ class JobServices(RegistryServices):
             judges=self.judge_models(),
             tenant=self._tenant,
         )
+
+    def call_check(self) -> CallCheck:
+        return CallCheck(self.readable_calls(), self.job_creation(), self.preflight())
 
     def references(self) -> RegisteredReferences:
         return RegisteredReferences(self._definitions())
@@ -98,3 +103,6 @@ class JobServices(RegistryServices):
 
     def rollouts(self) -> RolloutService:
         return RolloutService(self._context.database, self._tenant)
+
+    def recipes(self) -> RecipeService:
+        return RecipeService()

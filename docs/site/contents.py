@@ -27,6 +27,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "docs/feedback.md",
         "docs/learning.md",
         "docs/options.md",
+        "docs/plans.md",
         "docs/features.md",
     ),
     "Models and GPUs": ("docs/gpus.md", "docs/running-models.md", "docs/models.md"),

@@ -1002,6 +1002,87 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/improvement_plans/compile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compile Improvement Plan
+         * @description Compiles a plan to the body of a create call, with its cost and an explanation. The body is
+         *     checked as `validate` checks it; no job is made.
+         */
+        post: operations["compileImprovementPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/improvement_plans/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explain Improvement Plan
+         * @description Reads a job backwards: the nearest knob positions, and what they do not express.
+         */
+        post: operations["explainImprovementPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recipes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Recipes
+         * @description Lists recipes by id, without their rows.
+         */
+        get: operations["listRecipes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recipes/{recipe_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Recipe
+         * @description Returns a recipe with its sample curriculum.
+         */
+        get: operations["retrieveRecipe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models/{model}/exports": {
         parameters: {
             query?: never;
@@ -3796,6 +3877,96 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * CompileImprovementPlan
+         * @description A plan to compile: a model, its data, what rates an answer, and the knobs.
+         */
+        CompileImprovementPlan: {
+            /**
+             * Model
+             * @description Base model, or a tuned one (`ft:…`) to improve further.
+             */
+            model: string;
+            /**
+             * Recipe
+             * @description Id of the recipe to start from; it brings method, grader, knobs, and, without data of your own, its sample curriculum.
+             */
+            recipe?: string | null;
+            /**
+             * Method
+             * @description Training method; absent: the recipe's, or else reinforcement.
+             */
+            method?: ("supervised" | "dpo" | "reinforcement") | null;
+            /**
+             * Training File
+             * @description Id of a file with training rows.
+             */
+            training_file?: string | null;
+            /**
+             * Validation File
+             * @description Id of a file with held-out rows for validations.
+             */
+            validation_file?: string | null;
+            /**
+             * Curriculum
+             * @description Registered curriculum or inline rows, as in a job, instead of files.
+             */
+            curriculum?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Grader
+             * @description Grader definition or reference, as in a job; absent: the recipe's.
+             */
+            grader?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Tools
+             * @description Tools that the service calls, as in a job.
+             */
+            tools?: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Mcp Servers
+             * @description Servers of tools, as in a job.
+             */
+            mcp_servers?: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Environment
+             * @description Environment of the episodes, as in a job.
+             */
+            environment?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Knobs
+             * @description Knob positions; absent ones are the recipe's, or else the middle.
+             */
+            knobs?: components["schemas"]["PlanKnobs"] | null;
+            /**
+             * Seed
+             * @description Seed that the job gets; absent: chosen when it is created.
+             */
+            seed?: number | null;
+            /**
+             * Suffix
+             * @description Part of the tuned model's name, for the job.
+             */
+            suffix?: string | null;
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * CompleteUpload
          * @description The order of the parts of an upload.
          */
@@ -5997,6 +6168,26 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * ExplainImprovementPlan
+         * @description The job to read: the body of a create call, or the id of a job.
+         */
+        ExplainImprovementPlan: {
+            /**
+             * Job
+             * @description Body of `POST /v1/fine_tuning/jobs`.
+             */
+            job?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Job Id
+             * @description Id of one of the project's jobs.
+             */
+            job_id?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * ExportError
          * @description Reason why an export failed.
          */
@@ -7518,6 +7709,87 @@ export interface components {
             type: "importance_sampling";
         };
         /**
+         * ImprovementPlan
+         * @description A compiled plan; nothing is stored and no job is made.
+         */
+        ImprovementPlan: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default improvement_plan
+             * @constant
+             */
+            object: "improvement_plan";
+            /**
+             * Recipe
+             * @description Id of the recipe that the plan started from; `null` without one.
+             */
+            recipe: string | null;
+            /**
+             * Method
+             * @description Training method of the job.
+             * @enum {string}
+             */
+            method: "supervised" | "dpo" | "reinforcement";
+            /** @description All knob positions, with those that were not sent. */
+            knobs: components["schemas"]["Knobs"];
+            /**
+             * Job
+             * @description Body for `POST /v1/fine_tuning/jobs`, to read, edit and send.
+             */
+            job: {
+                [key: string]: unknown;
+            };
+            /** @description Cost of the job; `null` if the rows cannot be counted. */
+            estimate: components["schemas"]["PlanEstimate"] | null;
+            /**
+             * Explanation
+             * @description The effect of each knob on the job.
+             */
+            explanation: components["schemas"]["KnobExplanation"][];
+            /**
+             * Warnings
+             * @description Faults with which the job would run, as `validate` reports them.
+             */
+            warnings: components["schemas"]["Fault"][];
+        };
+        /**
+         * ImprovementPlanReading
+         * @description A job as the nearest knob positions.
+         */
+        ImprovementPlanReading: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default improvement_plan.reading
+             * @constant
+             */
+            object: "improvement_plan.reading";
+            /**
+             * Method
+             * @description Training method of the job.
+             * @enum {string}
+             */
+            method: "supervised" | "dpo" | "reinforcement";
+            /** @description Nearest position of each knob. */
+            knobs: components["schemas"]["Knobs"];
+            /**
+             * Explanation
+             * @description The settings of these positions.
+             */
+            explanation: components["schemas"]["KnobExplanation"][];
+            /**
+             * Exact
+             * @description True if the positions express the whole job.
+             */
+            exact: boolean;
+            /**
+             * Outside
+             * @description Settings of the job that the positions do not express.
+             */
+            outside: components["schemas"]["Outside"][];
+        };
+        /**
          * JobErrorBody
          * @description Reason why a job failed; every field is null for a job that did not.
          */
@@ -7670,6 +7942,81 @@ export interface components {
              * @default 1
              */
             last: number;
+        };
+        /**
+         * KnobExplanation
+         * @description The settings of one knob, with their reasons.
+         */
+        KnobExplanation: {
+            /**
+             * Knob
+             * @description Name of the knob.
+             * @enum {string}
+             */
+            knob: "practice_mode" | "drift_guard" | "effort" | "creativity" | "auto_stop" | "target";
+            /**
+             * Position
+             * @description Position of the knob; `null` for a target that is not set.
+             */
+            position: string | number | null;
+            /**
+             * Sentence
+             * @description Everything that the knob sets, in one sentence.
+             */
+            sentence: string;
+            /**
+             * Settings
+             * @description Each hyperparameter that the knob sets.
+             */
+            settings: components["schemas"]["Setting"][];
+        };
+        /**
+         * Knobs
+         * @description Positions of all knobs of a plan.
+         */
+        Knobs: {
+            /**
+             * Practice Mode
+             * @description Number of passes over the rows: `quick`, `balanced`, `thorough`, or `custom` with `n_epochs`.
+             * @default balanced
+             * @enum {string}
+             */
+            practice_mode: "quick" | "balanced" | "thorough" | "custom";
+            /**
+             * N Epochs
+             * @description Times that the rows are used; for the practice mode `custom` only.
+             */
+            n_epochs: number | null;
+            /**
+             * Drift Guard
+             * @description Strength that holds the model near its start: 0 (free) to 100 (tight).
+             * @default 50
+             */
+            drift_guard: number;
+            /**
+             * Effort
+             * @description Compute spent on each row.
+             * @default standard
+             * @enum {string}
+             */
+            effort: "light" | "standard" | "strong" | "maximum";
+            /**
+             * Creativity
+             * @description Variety of answers: 0 (strict) to 100; absent: 50. Only for reinforcement.
+             */
+            creativity: number | null;
+            /**
+             * Auto Stop
+             * @description Reaction when practice no longer helps: none, a warning, a pause, or the end with the best checkpoint.
+             * @default stop
+             * @enum {string}
+             */
+            auto_stop: "off" | "warn" | "pause" | "stop";
+            /**
+             * Target
+             * @description Validation value at which the job ends; absent: none.
+             */
+            target: number | null;
         };
         /**
          * LabelModelGrader
@@ -8828,6 +9175,37 @@ export interface components {
             };
         };
         /**
+         * Outside
+         * @description A setting of a job that no position of a knob expresses.
+         */
+        Outside: {
+            /**
+             * Parameter
+             * @description Path of the setting in the job's body.
+             */
+            parameter: string;
+            /**
+             * Value
+             * @description The job's value; `null` is an absent one.
+             */
+            value: unknown;
+            /**
+             * Nearest
+             * @description The value that the nearest position sets; `null` if no knob sets this parameter.
+             */
+            nearest: unknown;
+            /**
+             * Knob
+             * @description The knob that sets this parameter; `null` if none does.
+             */
+            knob: ("practice_mode" | "drift_guard" | "effort" | "creativity" | "auto_stop" | "target") | null;
+            /**
+             * Message
+             * @description The difference in a sentence.
+             */
+            message: string;
+        };
+        /**
          * OverAll
          * @description A mean over all held-out rows, weighed by tokens as the curve is.
          */
@@ -9575,6 +9953,39 @@ export interface components {
             last_id: string | null;
         };
         /**
+         * Page[Recipe]
+         * @description A page of `Recipe` objects.
+         */
+        Page_Recipe_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /**
+             * Data
+             * @description The objects of this page.
+             */
+            data: components["schemas"]["Recipe"][];
+            /**
+             * Has More
+             * @description True if a further page follows; request it with `after` set to `last_id`.
+             */
+            has_more: boolean;
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
+            first_id: string | null;
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
+            last_id: string | null;
+        };
+        /**
          * Page[RegisteredGrader]
          * @description A page of `RegisteredGrader` objects.
          */
@@ -9914,6 +10325,97 @@ export interface components {
             project_id: string;
         };
         /**
+         * PlanEstimate
+         * @description Estimated cost of a plan's job if no rule stops it early.
+         */
+        PlanEstimate: {
+            /**
+             * Training Rows
+             * @description Rows of the training file.
+             */
+            training_rows: number;
+            /**
+             * Validation Rows
+             * @description Rows of the validation file; `null` without one.
+             */
+            validation_rows: number | null;
+            /**
+             * Total Steps
+             * @description Optimizer steps of the whole job.
+             */
+            total_steps: number;
+            /**
+             * Rollouts
+             * @description Rollouts of training and all validations; 0 for methods that sample none.
+             */
+            rollouts: number;
+            /**
+             * Prompt Tokens
+             * @description Tokens of the prompts of all rollouts; `null` if they are unknown.
+             */
+            prompt_tokens: number | null;
+            /**
+             * Completion Tokens
+             * @description Tokens that the model would sample; `null` if they are unknown.
+             */
+            completion_tokens: number | null;
+            /**
+             * Training Seconds
+             * @description Seconds on one worker by the measured pace of finished jobs; `null` without one.
+             */
+            training_seconds: number | null;
+            /**
+             * Explanation
+             * @description The basis of the numbers, and the reason for each `null`.
+             */
+            explanation: string;
+        };
+        /**
+         * PlanKnobs
+         * @description Knob positions of a plan; absent ones are the recipe's, or else the defaults.
+         */
+        PlanKnobs: {
+            /**
+             * Practice Mode
+             * @description Number of passes over the rows: `quick`, `balanced`, `thorough`, or `custom` with `n_epochs`.
+             * @default balanced
+             */
+            practice_mode: ("quick" | "balanced" | "thorough" | "custom") | null;
+            /**
+             * N Epochs
+             * @description Times that the rows are used; for the practice mode `custom` only.
+             */
+            n_epochs?: number | null;
+            /**
+             * Drift Guard
+             * @description Strength that holds the model near its start: 0 (free) to 100 (tight).
+             * @default 50
+             */
+            drift_guard: number | null;
+            /**
+             * Effort
+             * @description Compute spent on each row.
+             * @default standard
+             */
+            effort: ("light" | "standard" | "strong" | "maximum") | null;
+            /**
+             * Creativity
+             * @description Variety of answers: 0 (strict) to 100; absent: 50. Only for reinforcement.
+             */
+            creativity?: number | null;
+            /**
+             * Auto Stop
+             * @description Reaction when practice no longer helps: none, a warning, a pause, or the end with the best checkpoint.
+             * @default stop
+             */
+            auto_stop: ("off" | "warn" | "pause" | "stop") | null;
+            /**
+             * Target
+             * @description Validation value at which the job ends; absent: none.
+             */
+            target?: number | null;
+        };
+        /**
          * PlateauRule
          * @description Validation has not improved for a while; the base model's validation counts too.
          */
@@ -10239,6 +10741,185 @@ export interface components {
             parts: {
                 [key: string]: components["schemas"]["PartObject"];
             };
+        };
+        /**
+         * Recipe
+         * @description A starting point of plans for one kind of task.
+         */
+        Recipe: {
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
+            name: string;
+            /**
+             * Purpose
+             * @description The task that the recipe is for, in a sentence or two.
+             */
+            purpose: string;
+            /**
+             * Base Model Advice
+             * @description Base models that it suits.
+             */
+            base_model_advice: string;
+            /**
+             * Method
+             * @description The training method.
+             * @enum {string}
+             */
+            method: "supervised" | "dpo" | "reinforcement";
+            /**
+             * Options
+             * @description Options of the method that no knob sets: grader, mode, loss, advantage.
+             */
+            options: {
+                [key: string]: unknown;
+            };
+            /** @description The positions from which a plan starts. */
+            knobs: components["schemas"]["Knobs"];
+            /**
+             * Rubric
+             * @description Marks of a good answer, for the writer of a grader or of pairs.
+             */
+            rubric: string[];
+            /**
+             * Stop Rules
+             * @description When the job stops, in sentences.
+             */
+            stop_rules: string[];
+            /**
+             * Risks
+             * @description Faults that occur with it, and where they show.
+             */
+            risks: string[];
+            /**
+             * Sources
+             * @description The evidence behind the defaults.
+             */
+            sources: components["schemas"]["RecipeSource"][];
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default recipe
+             * @constant
+             */
+            object: "recipe";
+        };
+        /**
+         * RecipeDetails
+         * @description A recipe with the rows that ship with it.
+         */
+        RecipeDetails: {
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
+            name: string;
+            /**
+             * Purpose
+             * @description The task that the recipe is for, in a sentence or two.
+             */
+            purpose: string;
+            /**
+             * Base Model Advice
+             * @description Base models that it suits.
+             */
+            base_model_advice: string;
+            /**
+             * Method
+             * @description The training method.
+             * @enum {string}
+             */
+            method: "supervised" | "dpo" | "reinforcement";
+            /**
+             * Options
+             * @description Options of the method that no knob sets: grader, mode, loss, advantage.
+             */
+            options: {
+                [key: string]: unknown;
+            };
+            /** @description The positions from which a plan starts. */
+            knobs: components["schemas"]["Knobs"];
+            /**
+             * Rubric
+             * @description Marks of a good answer, for the writer of a grader or of pairs.
+             */
+            rubric: string[];
+            /**
+             * Stop Rules
+             * @description When the job stops, in sentences.
+             */
+            stop_rules: string[];
+            /**
+             * Risks
+             * @description Faults that occur with it, and where they show.
+             */
+            risks: string[];
+            /**
+             * Sources
+             * @description The evidence behind the defaults.
+             */
+            sources: components["schemas"]["RecipeSource"][];
+            /** @description Rows that ship with the recipe. */
+            sample_curriculum: components["schemas"]["RecipeRows"];
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default recipe
+             * @constant
+             */
+            object: "recipe";
+        };
+        /**
+         * RecipeRows
+         * @description A small curriculum to try a recipe with; a real job has rows of its own.
+         */
+        RecipeRows: {
+            /**
+             * Training
+             * @description Rows for training.
+             */
+            training: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * Validation
+             * @description Held-out rows.
+             */
+            validation: {
+                [key: string]: unknown;
+            }[];
+        };
+        /**
+         * RecipeSource
+         * @description The evidence behind one setting of a recipe.
+         */
+        RecipeSource: {
+            /**
+             * Setting
+             * @description A knob, or the path of an option in the method.
+             */
+            setting: string;
+            /**
+             * Reason
+             * @description Reason for the recipe's value.
+             */
+            reason: string;
+            /**
+             * Source
+             * @description The publication, or the page of this project, that the value comes from.
+             */
+            source: string;
         };
         /**
          * RegexGrader
@@ -11531,6 +12212,27 @@ export interface components {
              * @description Unix seconds at which the object was made.
              */
             created_at: number;
+        };
+        /**
+         * Setting
+         * @description One hyperparameter that a knob sets.
+         */
+        Setting: {
+            /**
+             * Parameter
+             * @description Path of the hyperparameter in the job's body.
+             */
+            parameter: string;
+            /**
+             * Value
+             * @description The value that the knob sets.
+             */
+            value: unknown;
+            /**
+             * Reason
+             * @description Reason for the value.
+             */
+            reason: string;
         };
         /**
          * SigningSecret
@@ -21019,6 +21721,483 @@ export interface operations {
             };
             /** @description The Idempotency-Key was used for another request. */
             422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    compileImprovementPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompileImprovementPlan"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImprovementPlan"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    explainImprovementPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExplainImprovementPlan"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImprovementPlanReading"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    listRecipes: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the previous page */
+                after?: string | null;
+                /** @description Objects of a page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Recipe_"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    retrieveRecipe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the recipe, such as `reasoning`. */
+                recipe_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecipeDetails"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];

@@ -37,6 +37,7 @@ PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
         "permission_id": "Id of the permission.",
         "project_id": "Id of the project.",
         "purpose": "Only files of this purpose.",
+        "recipe_id": "Id of the recipe, such as `reasoning`.",
         "rollout_id": "Id of the rollout.",
         "run_id": "Id of the eval run.",
         "service_account_id": "Id of the service account.",

@@ -31,6 +31,8 @@ _TAGS = {
     "Graders": "Registered, versioned graders that jobs refer to.",
     "Environments": "Registered, versioned HTTP environments that jobs refer to.",
     "Curricula": "Registered, versioned data sets that jobs refer to.",
+    "Improvement plans": "Knobs in plain words, compiled to jobs and read from them.",
+    "Recipes": "Starting points of plans, each with a sample curriculum.",
     "Models": "Base models and tuned ones.",
     "Chat": "Chat completions of a model, and those that were stored.",
     "Feedback": "Judgements of answers, and the files that are built from them.",

@@ -281,6 +281,8 @@ CALLS: dict[str, tuple[str, Call]] = {
 """Each operation: the entry that it must leave, and a call of it."""
 CHANGES_NOTHING = {
     "validateFineTuningJob": "checks a call",
+    "compileImprovementPlan": "checks a call",
+    "explainImprovementPlan": "reads a job",
     "addUploadPart": "a part is nothing before its upload is completed",
     "testTool": "calls the endpoint",
     "testGrader": "grades an answer",

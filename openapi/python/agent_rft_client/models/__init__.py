@@ -78,6 +78,14 @@ from .cispo_options import CispoOptions
 from .code_execution_environment import CodeExecutionEnvironment
 from .code_execution_grader import CodeExecutionGrader
 from .comparison import Comparison
+from .compile_improvement_plan import CompileImprovementPlan
+from .compile_improvement_plan_curriculum_type_1 import CompileImprovementPlanCurriculumType1
+from .compile_improvement_plan_environment_type_1 import CompileImprovementPlanEnvironmentType1
+from .compile_improvement_plan_grader_type_1 import CompileImprovementPlanGraderType1
+from .compile_improvement_plan_mcp_servers_type_0_item import CompileImprovementPlanMcpServersType0Item
+from .compile_improvement_plan_metadata_type_0 import CompileImprovementPlanMetadataType0
+from .compile_improvement_plan_method_type_0 import CompileImprovementPlanMethodType0
+from .compile_improvement_plan_tools_type_0_item import CompileImprovementPlanToolsType0Item
 from .complete_upload import CompleteUpload
 from .completion_tokens_details import CompletionTokensDetails
 from .completions_usage import CompletionsUsage
@@ -195,6 +203,8 @@ from .event_subject import EventSubject
 from .exact_match_grader import ExactMatchGrader
 from .exact_match_grader_unicode import ExactMatchGraderUnicode
 from .expires_after import ExpiresAfter
+from .explain_improvement_plan import ExplainImprovementPlan
+from .explain_improvement_plan_job_type_0 import ExplainImprovementPlanJobType0
 from .export_audit_logs_event_types_type_0_item import ExportAuditLogsEventTypesType0Item
 from .export_error import ExportError
 from .export_fine_tuning_job_metrics_format import ExportFineTuningJobMetricsFormat
@@ -276,6 +286,11 @@ from .implicit_rewards import ImplicitRewards
 from .import_mcp_server_tools import ImportMcpServerTools
 from .import_mcp_server_tools_metadata_type_0 import ImportMcpServerToolsMetadataType0
 from .importance_sampling_options import ImportanceSamplingOptions
+from .improvement_plan import ImprovementPlan
+from .improvement_plan_job import ImprovementPlanJob
+from .improvement_plan_method import ImprovementPlanMethod
+from .improvement_plan_reading import ImprovementPlanReading
+from .improvement_plan_reading_method import ImprovementPlanReadingMethod
 from .job_error_body import JobErrorBody
 from .job_status import JobStatus
 from .json_valid_grader import JsonValidGrader
@@ -284,6 +299,12 @@ from .judge_message import JudgeMessage
 from .judge_message_role import JudgeMessageRole
 from .judge_sampling import JudgeSampling
 from .keep_checkpoints import KeepCheckpoints
+from .knob_explanation import KnobExplanation
+from .knob_explanation_knob import KnobExplanationKnob
+from .knobs import Knobs
+from .knobs_auto_stop import KnobsAutoStop
+from .knobs_effort import KnobsEffort
+from .knobs_practice_mode import KnobsPracticeMode
 from .label_model_grader import LabelModelGrader
 from .label_model_grader_headers_type_0 import LabelModelGraderHeadersType0
 from .label_smoothing_options import LabelSmoothingOptions
@@ -349,6 +370,8 @@ from .output_item_object_datasource_item import OutputItemObjectDatasourceItem
 from .output_item_object_results_item import OutputItemObjectResultsItem
 from .output_item_object_sample import OutputItemObjectSample
 from .output_item_object_status import OutputItemObjectStatus
+from .outside import Outside
+from .outside_knob_type_0 import OutsideKnobType0
 from .over_all import OverAll
 from .overlap import Overlap
 from .overlong_options import OverlongOptions
@@ -374,6 +397,7 @@ from .page_output_item_object import PageOutputItemObject
 from .page_permission_object import PagePermissionObject
 from .page_project_key_object import PageProjectKeyObject
 from .page_project_object import PageProjectObject
+from .page_recipe import PageRecipe
 from .page_registered_grader import PageRegisteredGrader
 from .page_rollout import PageRollout
 from .page_service_account_object import PageServiceAccountObject
@@ -387,6 +411,11 @@ from .parse_errors_rule_action import ParseErrorsRuleAction
 from .part_object import PartObject
 from .part_object_status import PartObjectStatus
 from .permission_object import PermissionObject
+from .plan_estimate import PlanEstimate
+from .plan_knobs import PlanKnobs
+from .plan_knobs_auto_stop_type_0 import PlanKnobsAutoStopType0
+from .plan_knobs_effort_type_0 import PlanKnobsEffortType0
+from .plan_knobs_practice_mode_type_0 import PlanKnobsPracticeModeType0
 from .plateau_rule import PlateauRule
 from .plateau_rule_action import PlateauRuleAction
 from .point import Point
@@ -403,6 +432,16 @@ from .python_grader import PythonGrader
 from .readiness import Readiness
 from .readiness_parts import ReadinessParts
 from .readiness_status import ReadinessStatus
+from .recipe import Recipe
+from .recipe_details import RecipeDetails
+from .recipe_details_method import RecipeDetailsMethod
+from .recipe_details_options import RecipeDetailsOptions
+from .recipe_method import RecipeMethod
+from .recipe_options import RecipeOptions
+from .recipe_rows import RecipeRows
+from .recipe_rows_training_item import RecipeRowsTrainingItem
+from .recipe_rows_validation_item import RecipeRowsValidationItem
+from .recipe_source import RecipeSource
 from .regex_grader import RegexGrader
 from .registered_grader import RegisteredGrader
 from .registered_grader_grader import RegisteredGraderGrader
@@ -458,6 +497,7 @@ from .service_account_deleted import ServiceAccountDeleted
 from .service_account_key import ServiceAccountKey
 from .service_account_object import ServiceAccountObject
 from .service_account_object_role import ServiceAccountObjectRole
+from .setting import Setting
 from .signing_secret import SigningSecret
 from .split_test import SplitTest
 from .split_test_tools import SplitTestTools
@@ -653,6 +693,14 @@ __all__ = (
     "CodeExecutionEnvironment",
     "CodeExecutionGrader",
     "Comparison",
+    "CompileImprovementPlan",
+    "CompileImprovementPlanCurriculumType1",
+    "CompileImprovementPlanEnvironmentType1",
+    "CompileImprovementPlanGraderType1",
+    "CompileImprovementPlanMcpServersType0Item",
+    "CompileImprovementPlanMetadataType0",
+    "CompileImprovementPlanMethodType0",
+    "CompileImprovementPlanToolsType0Item",
     "CompleteUpload",
     "CompletionsUsage",
     "CompletionTokensDetails",
@@ -770,6 +818,8 @@ __all__ = (
     "ExactMatchGrader",
     "ExactMatchGraderUnicode",
     "ExpiresAfter",
+    "ExplainImprovementPlan",
+    "ExplainImprovementPlanJobType0",
     "ExportAuditLogsEventTypesType0Item",
     "ExportError",
     "ExportFineTuningJobMetricsFormat",
@@ -851,6 +901,11 @@ __all__ = (
     "ImportanceSamplingOptions",
     "ImportMcpServerTools",
     "ImportMcpServerToolsMetadataType0",
+    "ImprovementPlan",
+    "ImprovementPlanJob",
+    "ImprovementPlanMethod",
+    "ImprovementPlanReading",
+    "ImprovementPlanReadingMethod",
     "JobErrorBody",
     "JobStatus",
     "JsonValidGrader",
@@ -859,6 +914,12 @@ __all__ = (
     "JudgeMessageRole",
     "JudgeSampling",
     "KeepCheckpoints",
+    "KnobExplanation",
+    "KnobExplanationKnob",
+    "Knobs",
+    "KnobsAutoStop",
+    "KnobsEffort",
+    "KnobsPracticeMode",
     "LabelModelGrader",
     "LabelModelGraderHeadersType0",
     "LabelSmoothingOptions",
@@ -924,6 +985,8 @@ __all__ = (
     "OutputItemObjectResultsItem",
     "OutputItemObjectSample",
     "OutputItemObjectStatus",
+    "Outside",
+    "OutsideKnobType0",
     "OverAll",
     "Overlap",
     "OverlongOptions",
@@ -949,6 +1012,7 @@ __all__ = (
     "PagePermissionObject",
     "PageProjectKeyObject",
     "PageProjectObject",
+    "PageRecipe",
     "PageRegisteredGrader",
     "PageRollout",
     "PageServiceAccountObject",
@@ -962,6 +1026,11 @@ __all__ = (
     "PartObject",
     "PartObjectStatus",
     "PermissionObject",
+    "PlanEstimate",
+    "PlanKnobs",
+    "PlanKnobsAutoStopType0",
+    "PlanKnobsEffortType0",
+    "PlanKnobsPracticeModeType0",
     "PlateauRule",
     "PlateauRuleAction",
     "Point",
@@ -978,6 +1047,16 @@ __all__ = (
     "Readiness",
     "ReadinessParts",
     "ReadinessStatus",
+    "Recipe",
+    "RecipeDetails",
+    "RecipeDetailsMethod",
+    "RecipeDetailsOptions",
+    "RecipeMethod",
+    "RecipeOptions",
+    "RecipeRows",
+    "RecipeRowsTrainingItem",
+    "RecipeRowsValidationItem",
+    "RecipeSource",
     "RegexGrader",
     "RegisteredGrader",
     "RegisteredGraderGrader",
@@ -1033,6 +1112,7 @@ __all__ = (
     "ServiceAccountKey",
     "ServiceAccountObject",
     "ServiceAccountObjectRole",
+    "Setting",
     "SigningSecret",
     "SplitTest",
     "SplitTestTools",

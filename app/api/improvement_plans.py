@@ -1,0 +1,43 @@
+"""Routes of improvement plans, which compile knobs to a job and read a job as knobs."""
+
+from fastapi import APIRouter, Request
+
+from app.api.schemas.improvement_plans import (
+    CompileImprovementPlan,
+    ExplainImprovementPlan,
+    ImprovementPlan,
+    ImprovementPlanReading,
+)
+from app.api.schemas.preflight import read_call
+from app.api.support.dependencies import Services
+from app.api.support.errors import responses
+from app.api.support.hang_up import unless_client_hangs_up
+from app.domain.plans.plan import compile_plan
+from app.domain.plans.readings import reading_of
+
+router = APIRouter(prefix="/v1/improvement_plans", tags=["Improvement plans"])
+
+
+@router.post("/compile", operation_id="compileImprovementPlan", responses=responses(404))
+async def compile_improvement_plan(
+    request: Request, body: CompileImprovementPlan, services: Services
+) -> ImprovementPlan:
+    """Compiles a plan to the body of a create call, with its cost and an explanation. The body is
+    checked as `validate` checks it; no job is made.
+    """
+    recipe = None if body.recipe is None else services.recipes().get(body.recipe)
+    plan = compile_plan(body.to_request(recipe))
+    check = services.call_check().report(plan.job, *read_call(plan.job))
+    return ImprovementPlan.of(plan, recipe, await unless_client_hangs_up(request, check))
+
+
+@router.post("/explain", operation_id="explainImprovementPlan", responses=responses(404))
+async def explain_improvement_plan(
+    body: ExplainImprovementPlan, services: Services
+) -> ImprovementPlanReading:
+    """Reads a job backwards: the nearest knob positions, and what they do not express."""
+    call = body.to_call()
+    if call is None:
+        job = await services.jobs().get(str(body.job_id))
+        call = job.method.kind, job.method.options
+    return ImprovementPlanReading.of(call[0], reading_of(*call))

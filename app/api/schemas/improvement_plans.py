@@ -1,0 +1,246 @@
+"""Improvement plans on the wire (an extension)."""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field, ValidationError
+
+from app.api.schemas.common import ClosedBody
+from app.api.schemas.jobs import CreateFineTuningJob, MetadataKey, MetadataValue, Text
+from app.api.schemas.method_descriptions import DescribedBy
+from app.api.schemas.parameters import first_fault
+from app.api.schemas.preflight import Fault
+from app.domain.documents.field_descriptions import DescribedModel
+from app.domain.documents.json_object import Json
+from app.domain.errors import (
+    InvalidRequest,
+    NotFound,
+    RequestError,
+    missing_parameter,
+    refused_value,
+)
+from app.domain.faults.issues import PreflightIssue
+from app.domain.jobs.creation.preflight import PreflightReport
+from app.domain.methods.supervised import MethodType
+from app.domain.plans.estimates import PlanEstimate, plan_estimate
+from app.domain.plans.knobs import PARAM, KnobName, Knobs
+from app.domain.plans.plan import CompiledPlan, PlanRequest
+from app.domain.plans.readings import Outside, Reading
+from app.domain.plans.recipes import PlanRecipe
+from app.domain.plans.settings import KnobSettings, Setting
+
+_CALL: Final = (
+    "model",
+    "training_file",
+    "validation_file",
+    "curriculum",
+    "seed",
+    "suffix",
+    "metadata",
+)
+_DATA: Final = ("training_file", "validation_file", "curriculum")
+_PARTS: Final = ("grader", "tools", "mcp_servers", "environment")
+"""Parts of the reinforcement method that a plan names at its top."""
+
+
+class PlanKnobs(Knobs):
+    """Knob positions of a plan; absent ones are the recipe's, or else the defaults."""
+
+
+class CompileImprovementPlan(ClosedBody):
+    """A plan to compile: a model, its data, what rates an answer, and the knobs."""
+
+    model: Text
+    """Base model, or a tuned one (`ft:…`) to improve further."""
+    recipe: Text | None = None
+    """Id of the recipe to start from; it brings method, grader, knobs, and, without data of your
+    own, its sample curriculum."""
+    method: MethodType | None = None
+    """Training method; absent: the recipe's, or else reinforcement."""
+    training_file: Text | None = None
+    """Id of a file with training rows."""
+    validation_file: Text | None = None
+    """Id of a file with held-out rows for validations."""
+    curriculum: Text | Json | None = None
+    """Registered curriculum or inline rows, as in a job, instead of files."""
+    grader: Text | Json | None = None
+    """Grader definition or reference, as in a job; absent: the recipe's."""
+    tools: list[Json] | None = None
+    """Tools that the service calls, as in a job."""
+    mcp_servers: list[Json] | None = None
+    """Servers of tools, as in a job."""
+    environment: Text | Json | None = None
+    """Environment of the episodes, as in a job."""
+    knobs: Annotated[Json, DescribedBy(PlanKnobs)] | None = None
+    """Knob positions; absent ones are the recipe's, or else the middle."""
+    seed: Annotated[int, Field(ge=0, le=2147483647, strict=True)] | None = None
+    """Seed that the job gets; absent: chosen when it is created."""
+    suffix: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    """Part of the tuned model's name, for the job."""
+    metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
+
+    def to_request(self, recipe: PlanRecipe | None) -> PlanRequest:
+        """Raises `InvalidRequest` with the parameter at fault."""
+        kind = self.method or (recipe.method if recipe else "reinforcement")
+        if recipe is not None and kind != recipe.method:
+            reason = f"the recipe '{recipe.id}' is of the method '{recipe.method}'"
+            raise refused_value("method", reason)
+        sent = {name: value for name in _CALL if (value := getattr(self, name)) is not None}
+        if recipe is not None and not any(name in sent for name in (*_DATA, "environment")):
+            sent["curriculum"] = recipe.sample_curriculum.model_dump(mode="json")
+        return PlanRequest(
+            kind=kind,
+            knobs=self._knobs(recipe),
+            call=sent,
+            options={**(recipe.options if recipe else {}), **self._parts(kind, recipe)},
+        )
+
+    def _parts(self, kind: MethodType, recipe: PlanRecipe | None) -> dict[str, Any]:
+        parts = {name: value for name in _PARTS if (value := getattr(self, name)) is not None}
+        for name in parts if kind != "reinforcement" else ():
+            raise refused_value(name, f"a job of the method '{kind}' has none; leave it out")
+        graded = parts.keys() & {"grader", "environment"} or recipe is not None
+        if kind == "reinforcement" and not graded:
+            raise missing_parameter("grader")
+        return parts
+
+    def _knobs(self, recipe: PlanRecipe | None) -> Knobs:
+        sent = {name: value for name, value in (self.knobs or {}).items() if value is not None}
+        own = {} if recipe is None else recipe.knobs.model_dump(exclude_none=True)
+        if "practice_mode" in sent:
+            own.pop("n_epochs", None)
+        try:
+            return Knobs.model_validate({**own, **sent})
+        except ValidationError as error:
+            raise first_fault(PARAM, error) from error
+
+
+class ExplainImprovementPlan(ClosedBody):
+    """The job to read: the body of a create call, or the id of a job."""
+
+    job: Json | None = None
+    """Body of `POST /v1/fine_tuning/jobs`."""
+    job_id: Text | None = None
+    """Id of one of the project's jobs."""
+
+    def to_call(self) -> tuple[MethodType, Json] | None:
+        """Returns method and options of the sent body, `None` if a job's id was sent. Raises
+        `InvalidRequest` with the parameter at fault.
+        """
+        if self.job is None:
+            if self.job_id is None:
+                raise missing_parameter("job")
+            return None
+        if self.job_id is not None:
+            raise refused_value("job_id", "send 'job' or 'job_id', not both")
+        try:
+            request = CreateFineTuningJob.model_validate(self.job).to_spec()
+        except ValidationError as error:
+            raise first_fault("job", error) from error
+        except InvalidRequest as error:
+            param = "job" if error.param is None else f"job.{error.param}"
+            raise InvalidRequest(error.message, param=param, code=error.code) from error
+        options = request.method.model_dump(mode="json", exclude=set(_PARTS))
+        return request.method.kind, options
+
+
+class KnobExplanation(DescribedModel):
+    """The settings of one knob, with their reasons."""
+
+    knob: KnobName
+    """Name of the knob."""
+    position: str | int | float | None
+    """Position of the knob; `null` for a target that is not set."""
+    sentence: str
+    """Everything that the knob sets, in one sentence."""
+    settings: list[Setting]
+    """Each hyperparameter that the knob sets."""
+
+    @classmethod
+    def of(cls, knob: KnobSettings) -> "KnobExplanation":
+        return cls(
+            knob=knob.knob,
+            position=knob.position,
+            sentence=knob.sentence,
+            settings=list(knob.settings),
+        )
+
+
+class ImprovementPlan(DescribedModel):
+    """A compiled plan; nothing is stored and no job is made."""
+
+    object: Literal["improvement_plan"] = "improvement_plan"
+    recipe: str | None
+    """Id of the recipe that the plan started from; `null` without one."""
+    method: MethodType
+    """Training method of the job."""
+    knobs: Knobs
+    """All knob positions, with those that were not sent."""
+    job: Json
+    """Body for `POST /v1/fine_tuning/jobs`, to read, edit and send."""
+    estimate: PlanEstimate | None
+    """Cost of the job; `null` if the rows cannot be counted."""
+    explanation: list[KnobExplanation]
+    """The effect of each knob on the job."""
+    warnings: list[Fault]
+    """Faults with which the job would run, as `validate` reports them."""
+
+    @classmethod
+    def of(
+        cls, plan: CompiledPlan, recipe: PlanRecipe | None, report: PreflightReport
+    ) -> "ImprovementPlan":
+        """Raises the first error of the report, at the plan's own parameter."""
+        for issue in report.issues:
+            if issue.severity == "error":
+                raise _refusal(issue)
+        kind: MethodType = plan.job["method"]["type"]
+        return cls(
+            recipe=None if recipe is None else recipe.id,
+            method=kind,
+            knobs=plan.knobs,
+            job=plan.job,
+            estimate=plan_estimate(kind, plan.job, report),
+            explanation=[KnobExplanation.of(knob) for knob in plan.explanation],
+            warnings=[Fault.of(issue) for issue in report.issues],
+        )
+
+
+class ImprovementPlanReading(DescribedModel):
+    """A job as the nearest knob positions."""
+
+    object: Literal["improvement_plan.reading"] = "improvement_plan.reading"
+    method: MethodType
+    """Training method of the job."""
+    knobs: Knobs
+    """Nearest position of each knob."""
+    explanation: list[KnobExplanation]
+    """The settings of these positions."""
+    exact: bool
+    """True if the positions express the whole job."""
+    outside: list[Outside]
+    """Settings of the job that the positions do not express."""
+
+    @classmethod
+    def of(cls, kind: MethodType, reading: Reading) -> "ImprovementPlanReading":
+        return cls(
+            method=kind,
+            knobs=reading.knobs,
+            explanation=[KnobExplanation.of(knob) for knob in reading.explanation],
+            exact=not reading.outside,
+            outside=list(reading.outside),
+        )
+
+
+def _refusal(issue: PreflightIssue) -> RequestError:
+    """Returns an error of the job as one of the plan; an object that the project does not have is a
+    404.
+    """
+    param = issue.param
+    for part in _PARTS:
+        path = f"method.reinforcement.{part}"
+        if param is not None and (param == path or param.startswith((f"{path}.", f"{path}["))):
+            param = param.removeprefix("method.reinforcement.")
+    message = issue.message if issue.line is None else f"Line {issue.line}: {issue.message}"
+    names_object = param in _DATA or (param is not None and param.endswith(".id"))
+    missing = names_object and issue.code.endswith("not_found")
+    error = NotFound if missing else InvalidRequest
+    return error(message, param=param, code=issue.code)

@@ -1,0 +1,31 @@
+"""The application, and a valid call on files of 32 and 10 rows."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.support.api.application import Api, running
+from tests.support.api.preflight import create_call
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
+from tests.support.stack import Database
+
+
+@pytest.fixture
+async def customer() -> AsyncIterator[EndpointServer]:
+    def script(request: ReceivedRequest) -> Reply:  # noqa: ARG001 - the signature of an endpoint's script
+        return Reply(405)
+
+    async with endpoint(script) as server:
+        yield server
+
+
+@pytest.fixture
+async def api(database: Database, customer: EndpointServer) -> AsyncIterator[Api]:
+    async with running(database, customer.host_port) as api:
+        yield api
+
+
+@pytest.fixture
+async def call(api: Api, customer: EndpointServer) -> dict[str, Any]:
+    return await create_call(api, customer)
