@@ -10,8 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from app.grading.judge_scorer import AnswerFormat, read_answer, strict_format
+from app.grading.judge_scorer import AnswerFormat, strict_format
 from app.grading.score_bounds import finite
+from app.grading.texts.judge_answers import UnreadableAnswer, read_answer
 
 Conversation = Sequence[Mapping[str, Any]]
 _TEXT_KEYS: Final = ("role", "content", "reasoning_content", "name")
@@ -99,7 +100,10 @@ def read_scores(text: str, count: int) -> list[tuple[float, str]]:
     outside 0…1 is clamped. Raises `UnusableAnswer`, also for scores of another scale, which
     clamping would make equal.
     """
-    entries = read_answer(text).get("scores")
+    try:
+        entries = read_answer(text).content.get("scores")
+    except UnreadableAnswer as unreadable:
+        raise UnusableAnswer(str(unreadable)) from unreadable
     if not isinstance(entries, list):
         raise UnusableAnswer('the answer is not a JSON object with a list "scores"')
     found: dict[str, tuple[float, str]] = {}

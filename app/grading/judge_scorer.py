@@ -6,7 +6,6 @@ else; a fault has the tokens of the answer. Must not know the servers of judges 
 answers.
 """
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from app.grading.scorer import (
     TokenUsage,
     server_fault,
 )
+from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer, read_answer
 from app.grading.texts.templating import Unrenderable, fill
 
 _QUOTED_CHARACTERS: Final = 200
@@ -37,10 +37,6 @@ class AnswerFormat:
     """Description for the prompt, since few servers include the schema in it."""
     schema: dict[str, Any]
     """The hosted answer format as a strict response format."""
-
-
-class UnreadableAnswer(Exception):
-    """A judge's answer without a score; the text names the fault."""
 
 
 class JudgedScorer(ABC):
@@ -60,16 +56,12 @@ class JudgedScorer(ABC):
         """Returns the requested format of the judge's answer."""
 
     @abstractmethod
-    def read(self, answer: dict[str, Any]) -> float:
-        """Returns the score of an answer, a JSON object. Raises `UnreadableAnswer`."""
+    def read(self, answer: JudgeAnswer) -> float:
+        """Returns the score of an answer. Raises `UnreadableAnswer`."""
 
-    def parse(self, text: str) -> dict[str, Any]:
-        """Parses a judge's text, for `read` and `reason`."""
-        return read_answer(text)
-
-    def reason(self, answer: dict[str, Any]) -> str | None:
-        """Returns the judge's reason, if the answer has one."""
-        return _last_conclusion(answer)
+    def reason(self, content: dict[str, Any]) -> str | None:
+        """Returns the judge's reason, if the JSON of the answer has one."""
+        return _last_conclusion(content)
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
@@ -80,11 +72,11 @@ class JudgedScorer(ABC):
             reply = await self._judges.ask(question)
         except JudgeFault as fault:
             raise server_fault(fault.kind, fault.message, source=self._source) from fault
-        answer = self.parse(reply.text)
+        score, reason = self._read(reply)
         return ScoreResult(
-            self._read(reply, answer),
+            score,
             GraderErrors(),
-            reason=self.reason(answer),
+            reason=reason,
             execution_time_s=reply.latency_s,
             token_usage={self._judge.model: usage_of(reply)},
             sampled_model_name=self._judge.model,
@@ -105,13 +97,15 @@ class JudgedScorer(ABC):
             headers=spec.headers or {},
         )
 
-    def _read(self, reply: JudgeReply, answer: dict[str, Any]) -> float:
+    def _read(self, reply: JudgeReply) -> tuple[float, str | None]:
+        """Returns score and reason of a reply. Raises `ScoreFault`."""
         if reply.refusal is not None:
             details = f"the judge refused: {reply.refusal[:_QUOTED_CHARACTERS]!r}"
             errors = GraderErrors(model_grader_refusal_error=True, details=details)
             raise self._no_score("the judge refused", errors, reply)
         try:
-            return self.read(answer)
+            answer = read_answer(reply.text)
+            return self.read(answer), self.reason(answer.content)
         except UnreadableAnswer as fault:
             details = f"{fault}: {reply.text[:_QUOTED_CHARACTERS]!r}"
             errors = GraderErrors(model_grader_parse_error=True, details=details)
@@ -182,17 +176,8 @@ def with_instruction(messages: list[dict[str, Any]], instruction: str) -> list[d
     return [{"role": "system", "content": instruction}, *messages]
 
 
-def read_answer(text: str) -> dict[str, Any]:
-    """Returns the JSON object of an answer; an empty one for any other answer."""
-    try:
-        answer = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return answer if isinstance(answer, dict) else {}
-
-
-def _last_conclusion(answer: dict[str, Any]) -> str | None:
-    steps = answer.get("steps")
+def _last_conclusion(content: dict[str, Any]) -> str | None:
+    steps = content.get("steps")
     last = steps[-1] if isinstance(steps, list) and steps else None
     conclusion = last.get("conclusion") if isinstance(last, dict) else None
     return conclusion[:_QUOTED_CHARACTERS] if isinstance(conclusion, str) else None

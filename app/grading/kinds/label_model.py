@@ -3,13 +3,13 @@ labels. An answer with none of them is a fault.
 """
 
 import json
-from typing import Any
 
 from typing_extensions import override
 
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.gateways.inference.judges import Judges
-from app.grading.judge_scorer import AnswerFormat, JudgedScorer, UnreadableAnswer, steps_format
+from app.grading.judge_scorer import AnswerFormat, JudgedScorer, steps_format
+from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer
 
 
 class LabelModelScorer(JudgedScorer):
@@ -28,8 +28,8 @@ class LabelModelScorer(JudgedScorer):
         )
 
     @override
-    def read(self, answer: dict[str, Any]) -> float:
-        label = answer.get("result")
+    def read(self, answer: JudgeAnswer) -> float:
+        label = answer.content.get("result")
         if label not in self._labels:
             raise UnreadableAnswer("the judge's answer contains none of the labels as `result`")
         return float(label in self._passing)

@@ -16,15 +16,9 @@ from app.domain.graders.judge_prompts import JudgeMessage
 from app.domain.graders.kinds.llm_judge import Criterion, LlmJudgeGrader
 from app.domain.graders.texts.numerals import number_of
 from app.gateways.inference.judges import Judges
-from app.grading.judge_scorer import (
-    AnswerFormat,
-    JudgedScorer,
-    UnreadableAnswer,
-    read_answer,
-    strict_format,
-)
+from app.grading.judge_scorer import AnswerFormat, JudgedScorer, strict_format
 from app.grading.score_bounds import finite
-from app.grading.texts.fences import fenced_blocks
+from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer
 
 _NUMBER: Final = r"(\d{1,6}(?:\.\d{1,6})?)(?!\d|[.,]\d|[eE][+-]?\d)"
 """A complete number: not the 8 of `8,5` or the 1 of `1e1`."""
@@ -75,16 +69,12 @@ class LlmJudgeScorer(JudgedScorer):
         )
 
     @override
-    def parse(self, text: str) -> dict[str, Any]:
-        return {"text": text[-_READ:], **_json_of(text)}
-
-    @override
-    def reason(self, answer: dict[str, Any]) -> str | None:
-        reason = answer.get("reason")
+    def reason(self, content: dict[str, Any]) -> str | None:
+        reason = content.get("reason")
         return reason[:_QUOTED_CHARACTERS] if isinstance(reason, str) else None
 
     @override
-    def read(self, answer: dict[str, Any]) -> float:
+    def read(self, answer: JudgeAnswer) -> float:
         share = next(self._shares(answer), None)
         if share is None:
             raise UnreadableAnswer("the judge's answer contains no score")
@@ -92,17 +82,24 @@ class LlmJudgeScorer(JudgedScorer):
             raise UnreadableAnswer(f"the judge's score is not between 0 and {self._scale}")
         return share
 
-    def _shares(self, answer: dict[str, Any]) -> Iterator[float]:
+    def _shares(self, answer: JudgeAnswer) -> Iterator[float]:
         """Yields the scores in each form as shares of the scale. Where JSON has the key `score`,
-        only its value counts, not the words of the reason.
+        only its value counts and, before it, a score in the words after a sentence's object; the
+        words of the reason never do.
         """
-        text: str = answer["text"]
-        if "score" in answer:
-            value = answer["score"]
-            text = value if isinstance(value, str) else ""
-            stated = _number_in(value)
-            if stated is not None:
-                yield stated / self._scale
+        if "score" not in answer.content:
+            yield from self._in_words(answer.text)
+            return
+        yield from self._in_words(answer.after)
+        value = answer.content["score"]
+        stated = _number_in(value)
+        if stated is not None:
+            yield stated / self._scale
+        if isinstance(value, str):
+            yield from self._in_words(value)
+
+    def _in_words(self, words: str) -> Iterator[float]:
+        text = words[-_READ:]
         for pattern in (_BRACKETS, _LABEL, _SHARE):
             found = pattern.findall(text)
             if found:
@@ -122,10 +119,3 @@ def _number_in(value: Any) -> float | None:
 
 def _line(criterion: Criterion) -> str:
     return f"- {criterion.name} (weight {criterion.weight:g}): {criterion.description}"
-
-
-def _json_of(text: str) -> dict[str, Any]:
-    """Returns the JSON object of an answer, or of its last fence; an empty one without any."""
-    whole = read_answer(text)
-    blocks = [] if whole else fenced_blocks(text)
-    return read_answer(blocks[-1].text) if blocks else whole

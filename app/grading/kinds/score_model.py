@@ -4,14 +4,13 @@ Owns the fixed answer format `{steps: [{description, conclusion}], result: numbe
 hosted graders guide) and the clamp to the grader's range. An answer without a number is a fault.
 """
 
-from typing import Any
-
 from typing_extensions import override
 
 from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.gateways.inference.judges import Judges
-from app.grading.judge_scorer import AnswerFormat, JudgedScorer, UnreadableAnswer, steps_format
+from app.grading.judge_scorer import AnswerFormat, JudgedScorer, steps_format
 from app.grading.score_bounds import finite
+from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer
 
 
 class ScoreModelScorer(JudgedScorer):
@@ -29,8 +28,8 @@ class ScoreModelScorer(JudgedScorer):
         )
 
     @override
-    def read(self, answer: dict[str, Any]) -> float:
-        result = finite(answer.get("result"))
+    def read(self, answer: JudgeAnswer) -> float:
+        result = finite(answer.content.get("result"))
         if result is None:
             raise UnreadableAnswer("the judge's answer contains no number `result`")
         return min(self._high, max(self._low, result))
