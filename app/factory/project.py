@@ -2,8 +2,9 @@
 
 from app.factory.evals import EvalServices
 from app.factory.jobs import JobServices
+from app.factory.students import StudentServices
 from app.factory.webhooks import WebhookServices
 
 
-class Factory(JobServices, EvalServices, WebhookServices):
+class Factory(JobServices, EvalServices, StudentServices, WebhookServices):
     """Builds the services of one tenant."""

@@ -28,6 +28,10 @@ def using_export(model: str, export_id: str) -> ModelUser:
     return ModelUser(export_id, "export", f"DELETE /v1/models/{model}/exports/{export_id}")
 
 
+def using_student(name: str) -> ModelUser:
+    return ModelUser(name, "student", f"POST /v1/students/{name}/roll_back")
+
+
 def used_by(users: Sequence[ModelUser]) -> str:
     """Returns a sentence about the users of a model, with the request that ends the first one of
     each kind.

@@ -104,7 +104,7 @@ class ChatCompletionService:
 
     async def _prepare(self, body: dict[str, Any]) -> tuple[CallableModel, dict[str, Any]]:
         check_parameters(body)
-        model = await self._models.get(body["model"])
+        model = await self._models.answering(body["model"])
         if model.context_length is not None:
             check_messages(body["messages"], model.context_length)
         check_conversation(body["messages"])
