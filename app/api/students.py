@@ -21,9 +21,7 @@ router = APIRouter(prefix="/v1/students", tags=["Students"])
 @router.post("", operation_id="createStudent", status_code=201, responses=responses())
 async def create_student(body: CreateStudent, services: Services) -> StudentObject:
     """Creates a student. Its base model answers `student:NAME` until a skill is promoted."""
-    made = await services.students().create(
-        body.name, body.base_model, tuple(body.regression_evals)
-    )
+    made = await services.students().create(body.name, body.base_model, body.regression_evals)
     return StudentObject.of(made)
 
 

@@ -20,7 +20,7 @@ class CreateStudent(ClosedBody):
     """Name of the student, unique in the project."""
     base_model: Text
     """Name of the base model that the student begins with."""
-    regression_evals: Annotated[list[Text], Field(max_length=MAX_REGRESSION_EVALS)] = []
+    regression_evals: Annotated[tuple[Text, ...], Field(max_length=MAX_REGRESSION_EVALS)] = ()
     """Ids of evals in which a new skill must lose nothing. The rows are those of the newest run of
     each eval that samples a model. Without any, the gate holds every skill.
     """

@@ -1,1 +1,1 @@
-"""Students: models with a name that improve skill by skill, and the gate before each skill. Pure."""
+"""Students: models with a name that learn skills, and the gate before each skill. Pure."""

@@ -92,36 +92,25 @@ class StudentService:
             await unit.students.get(name, locked=True)
             skill = await settled(unit, await unit.skills.get(name, skill_id))
             refused = _refusal(skill, await unit.students.answering_model(name))
-        if refused is not None:  # outside the transaction: the gate's decision stays written
-            raise refused
-        return await self._set_current(name, skill_id)
+            if refused is None:
+                return await _set_current(unit, name, skill)
+        raise refused  # behind the transaction, so that the gate's decision is committed
 
     async def roll_back(self, name: str, skill_id: str | None) -> Student:
         """Makes an earlier skill current again; `None` means the base model. Raises `WrongState`
         for a skill that never was current.
         """
-        if skill_id is not None:
-            async with self._database.tenant(self._tenant) as unit:
-                await unit.students.get(name)
-                skill = await unit.skills.get(name, skill_id)
-            if skill.promoted_at is None:
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.students.get(name, locked=True)
+            skill = None if skill_id is None else await unit.skills.get(name, skill_id)
+            if skill is not None and skill.promoted_at is None:
                 raise WrongState(
                     f"Skill {skill_id} was never current, so there is nothing to go back to. "
                     f"Promote it: POST /v1/students/{name}/promote.",
                     param="skill",
                     code="skill_never_current",
                 )
-        return await self._set_current(name, skill_id)
-
-    async def _set_current(self, name: str, skill_id: str | None) -> Student:
-        async with self._database.tenant(self._tenant) as unit:
-            await unit.students.get(name, locked=True)
-            if skill_id is not None:
-                skill = await unit.skills.get(name, skill_id)
-                await _check_model(unit, skill)
-                await unit.skills.mark_promoted(skill)
-            await unit.students.set_current(name, skill_id)
-            return await unit.students.get(name)
+            return await _set_current(unit, name, skill)
 
     async def _learned(self, unit: UnitOfWork, student: Student, job_id: str) -> str:
         """Returns the model that a job published, if the student may learn it."""
@@ -161,13 +150,18 @@ def _refusal(skill: Skill, answering: str | None) -> WrongState | None:
     return WrongState(f"Skill {skill.id} {reason}", param="skill", code=code)
 
 
-async def _check_model(unit: UnitOfWork, skill: Skill) -> None:
-    if await unit.models.get(skill.model) is None:
-        raise WrongState(
-            f"The model '{skill.model}' of skill {skill.id} was deleted.",
-            param="skill",
-            code="model_not_found",
-        )
+async def _set_current(unit: UnitOfWork, name: str, skill: Skill | None) -> Student:
+    """Lets a skill, or the base model, answer. Raises `WrongState` for a deleted model."""
+    if skill is not None:
+        if await unit.models.get(skill.model) is None:
+            raise WrongState(
+                f"The model '{skill.model}' of skill {skill.id} was deleted.",
+                param="skill",
+                code="model_not_found",
+            )
+        await unit.skills.mark_promoted(skill)
+    await unit.students.set_current(name, None if skill is None else skill.id)
+    return await unit.students.get(name)
 
 
 def _unfit(message: str) -> InvalidRequest:
