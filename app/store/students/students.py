@@ -64,6 +64,7 @@ class StudentStore:
         of = and_(SkillTable.project_id == Table.project_id, SkillTable.id == Table.current_skill)
         return await self._session.scalar(
             select(func.coalesce(SkillTable.model, Table.base_model))
+            .select_from(Table)
             .join(SkillTable, of, isouter=True)
             .where(Table.project_id == self._project_id, Table.name == name)
         )
