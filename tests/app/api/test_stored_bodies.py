@@ -50,6 +50,9 @@ MADE: Final = {
     "reports.report",
     "rollouts.components",
     "rollouts.trace",
+    "skills.comparisons",
+    "skills.runs",
+    "students.regression_evals",
     "webhook_endpoints.subscribed_at",
 }
 """Columns that the service writes: results of work, or a customer's rows and answers."""
