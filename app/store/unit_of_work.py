@@ -43,6 +43,8 @@ from app.store.models.stored_completions import StoredCompletionStore
 from app.store.registry.registered_objects import RegistryStore
 from app.store.rollouts.rollouts import RolloutStore
 from app.store.schema.jobs import FineTuningJobTable
+from app.store.students.skills import SkillStore
+from app.store.students.students import StudentStore
 from app.store.transactions.base_unit import BaseUnitOfWork, Sessions
 from app.store.transactions.request_transaction import RequestTransaction, register
 from app.store.transactions.statements import Callback
@@ -96,6 +98,8 @@ class UnitOfWork(ProjectUnitOfWork):
         self.usage = UsageStore(session)
         self.service_accounts = ServiceAccountStore(session)
         self.registry = RegistryStore(session, project_id)
+        self.students = StudentStore(session, project_id)
+        self.skills = SkillStore(session, project_id)
 
     def wrote_end(self) -> bool:
         """Returns True once the end of a job or a run was logged: the log's reader needs a

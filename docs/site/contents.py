@@ -30,7 +30,12 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "docs/plans.md",
         "docs/features.md",
     ),
-    "Models and GPUs": ("docs/gpus.md", "docs/running-models.md", "docs/models.md"),
+    "Models and GPUs": (
+        "docs/gpus.md",
+        "docs/running-models.md",
+        "docs/models.md",
+        "docs/students.md",
+    ),
     "Running the service": (
         "docs/operations.md",
         "docs/upgrade.md",

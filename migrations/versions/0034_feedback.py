@@ -1,7 +1,7 @@
 """Adds stored chat completions, feedback about answers, and the builds of files from it.
 
 Revision ID: 0034
-Revises: 0031
+Revises: 0032
 """
 
 import sqlalchemy as sa
@@ -12,7 +12,7 @@ from migrations.audited import AuditedChange, audit, stop_audit
 from migrations.guards import guard
 
 revision = "0034"
-down_revision = "0031"
+down_revision = "0032"
 branch_labels = None
 depends_on = None
 

@@ -37,6 +37,7 @@ _TAGS = {
     "Chat": "Chat completions of a model, and those that were stored.",
     "Feedback": "Judgements of answers, and the files that are built from them.",
     "Evals": "Measurements: a user's own, and the validations of a job.",
+    "Students": "Models with a name that improve, and the gate before each new skill.",
     "Webhooks": "Endpoints that events are sent to, and the secrets that sign the events.",
     "Signing": "The secret that signs calls to customers' endpoints.",
     "Projects": "Projects of an organization, their keys and service accounts.",

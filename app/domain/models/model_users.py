@@ -6,6 +6,7 @@ from typing import Final
 
 _NAMED: Final = 5
 """Largest number of users of a model in an error."""
+_STUDENT: Final = "student"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,18 @@ def using_export(model: str, export_id: str) -> ModelUser:
     return ModelUser(export_id, "export", f"DELETE /v1/models/{model}/exports/{export_id}")
 
 
+def using_student(name: str) -> ModelUser:
+    return ModelUser(name, _STUDENT, f"POST /v1/students/{name}/roll_back")
+
+
 def used_by(users: Sequence[ModelUser]) -> str:
     """Returns a sentence about the users of a model, with the request that ends the first one of
     each kind.
     """
+    taught = [user for user in users if user.noun == _STUDENT]
+    if taught:
+        named = ", ".join(f"'{user.id}'" for user in taught[:_NAMED])
+        return f"answers for student {named}. Let another skill answer first: {taught[0].cure}."
     more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
     named = ", ".join(f"{user.noun} {user.id}" for user in users[:_NAMED])
     first = {user.noun: user.cure for user in reversed(users)}

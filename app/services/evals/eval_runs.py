@@ -14,6 +14,7 @@ from app.domain.evals.data_source_faults import data_source_faults
 from app.domain.evals.data_sources import JsonlSource, SampledSource, planned_items
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, ItemStatus, OutputItem
 from app.domain.ids import new_id
+from app.domain.students.students import student_named
 from app.gateways.job_queue import JobQueue
 from app.services.evals.validation_runs import ValidationRunService
 from app.services.models.models import ModelService
@@ -56,16 +57,18 @@ class EvalRunService:
         fault = await asyncio.to_thread(lambda: next(data_source_faults(source), None))
         if fault is not None:
             raise fault
-        model, rows = source.sampled_model, source.source
-        if model is not None:
-            await self._check_model(model)
+        rows = source.source
+        data_source = source.model_dump(mode="json", exclude_unset=True)
+        model = None
+        if source.sampled_model is not None:
+            model = data_source["model"] = await self._model_of(source.sampled_model)
         run = EvalRun(
             id=new_id("evalrun_"),
             eval_id=eval_id,
             name=name or of.name,
             status=EvalRunStatus.QUEUED,
             model=model,
-            data_source=source.model_dump(mode="json", exclude_unset=True),
+            data_source=data_source,
             metadata=metadata,
         )
         size = len(await asyncio.to_thread(json.dumps, run.data_source))
@@ -160,13 +163,17 @@ class EvalRunService:
         if of.job_id is not None:
             raise WrongState(f"Run {run_id} is a validation of job {of.job_id}.")
 
-    async def _check_model(self, name: str) -> None:
+    async def _model_of(self, name: str) -> str:
+        """Returns the model to sample: as it was named, or the one that answers for a student now.
+        A run samples one model to its end.
+        """
         try:
-            await self._models.get(name)
+            model = await self._models.answering(name)
         except NotFound as error:
             raise InvalidRequest(
                 error.message, param="data_source.model", code="model_not_found"
             ) from error
+        return name if student_named(name) is None else model.name
 
     @staticmethod
     async def _check_file(unit: UnitOfWork, file_id: str) -> None:

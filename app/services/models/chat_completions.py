@@ -121,7 +121,7 @@ class ChatCompletionService:
         check_parameters(body)
         if asks_to_store(body):
             await self._stored.check(body)
-        model = await self._models.get(body["model"])
+        model = await self._models.answering(body["model"])
         if model.context_length is not None:
             check_messages(body["messages"], model.context_length)
         check_conversation(body["messages"])

@@ -10,6 +10,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, PermissionDenied
 from app.domain.models.models import BaseModelSpec, find_base_model
 from app.domain.models.tuned_models import TunedModel
+from app.domain.students.students import student_named
 from app.gateways.inference.adapters import unload_unused
 from app.gateways.inference.inference import Inference
 from app.store.database import Database
@@ -79,6 +80,17 @@ class ModelService:
                 f"The model '{name}' does not exist", param="model", code="model_not_found"
             )
         return self._tuned(tuned)
+
+    async def answering(self, name: str) -> CallableModel:
+        """Returns the model that answers a call now: for `student:NAME` that of the student's
+        current skill, or its base model. Raises `NotFound` as `get` does.
+        """
+        student = student_named(name)
+        if student is None:
+            return await self.get(name)
+        async with self._database.tenant(self._tenant) as unit:
+            answering = await unit.students.answering_model(student)
+        return await self.get(name if answering is None else answering)
 
     async def delete(self, name: str) -> None:
         if find_base_model(self._base_models, name) is not None:

@@ -6,7 +6,7 @@ counts as use.
 
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, cast, exists, func, literal, or_, select
+from sqlalchemy import ColumnElement, Select, and_, cast, exists, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import JSONPATH
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
@@ -14,13 +14,21 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.domain.evals.evals import OPEN_RUNS
 from app.domain.jobs.jobs import ENDED
 from app.domain.models.exports import OPEN_EXPORTS
-from app.domain.models.model_users import ModelUser, using_export, using_job, using_run
+from app.domain.models.model_users import (
+    ModelUser,
+    using_export,
+    using_job,
+    using_run,
+    using_student,
+)
 from app.store.schema.checkpoints import CheckpointTable as Checkpoint
 from app.store.schema.eval_runs import EvalRunTable as Runs
 from app.store.schema.evals import EvalTable as Evals
 from app.store.schema.exports import ModelExportTable as Exports
 from app.store.schema.jobs import FineTuningJobTable as Jobs
 from app.store.schema.permissions import CheckpointPermissionTable as Permission
+from app.store.schema.students import SkillTable as Skills
+from app.store.schema.students import StudentTable as Students
 
 _OPEN: Final = [status.value for status in OPEN_RUNS]
 _GRADER: Final = "$.reinforcement.grader"
@@ -48,7 +56,7 @@ def checkpoint_in_use() -> ColumnElement[bool]:
         Exports.model == name,
         Exports.status.in_(OPEN_EXPORTS),
     )
-    return shared | job | run | export
+    return shared | job | run | export | _current_skills(Checkpoint.project_id, name).exists()
 
 
 async def users_of_model(session: AsyncSession, project_id: str, name: str) -> list[ModelUser]:
@@ -64,10 +72,12 @@ async def users_of_model(session: AsyncSession, project_id: str, name: str) -> l
     exports = select(Exports.id).where(
         Exports.project_id == project_id, Exports.model == name, Exports.status.in_(OPEN_EXPORTS)
     )
+    students = _current_skills(literal(project_id), literal(name)).order_by(Students.name)
     return [
         *(using_job(job_id) for job_id in await session.scalars(jobs.order_by(Jobs.id))),
         *(using_run(*ids) for ids in await session.execute(runs.order_by(Runs.id))),
         *(using_export(name, one) for one in await session.scalars(exports.order_by(Exports.id))),
+        *(using_student(student) for student in await session.scalars(students)),
     ]
 
 
@@ -87,6 +97,21 @@ def open_run_uses(name: ColumnElement[str] | InstrumentedAttribute[str]) -> Colu
     return and_(
         Runs.status.in_(_OPEN),
         or_(Runs.model == name, _names(Evals.testing_criteria, _CRITERIA, name)),
+    )
+
+
+def _current_skills(
+    project_id: ColumnElement[str] | InstrumentedAttribute[str],
+    name: ColumnElement[str] | InstrumentedAttribute[str],
+) -> Select[str]:
+    """Returns the query for the names of the students whose current skill is the model."""
+    return (
+        select(Students.name)
+        .join(
+            Skills,
+            and_(Skills.project_id == Students.project_id, Skills.id == Students.current_skill),
+        )
+        .where(Students.project_id == project_id, Skills.model == name)
     )
 
 

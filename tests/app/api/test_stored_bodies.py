@@ -55,6 +55,9 @@ MADE: Final = {
     "rollouts.trace",
     "stored_completions.reply",
     "stored_completions.request",
+    "skills.comparisons",
+    "skills.runs",
+    "students.regression_evals",
     "webhook_endpoints.subscribed_at",
 }
 """Columns that the service writes: results of work, or a customer's rows and answers."""

@@ -16,6 +16,7 @@ from app.domain.errors import AuthenticationFailed, LeaseLost, NotFound, Unavail
 from app.domain.http.idempotency import HttpResponse
 from app.domain.jobs.jobs import Job
 from app.domain.registry.registered_objects import Noun, RegisteredVersion
+from app.domain.students.students import Skill, SkillStatus, Student
 from app.store.database import Database, UnboundRoleError
 from app.store.jobs.claims import job_claims
 from app.store.jobs.rows import job_row
@@ -130,6 +131,17 @@ async def _fill_every_table(rows: Rows) -> Job:
         await unit.exports.insert(an_export())
         await unit.usage.insert([a_usage()], **owner_of(tenant))
         await insert_feedback(unit)
+        await unit.students.insert(Student(name="clerk", base_model="m"))
+        await unit.skills.insert(
+            Skill(
+                id="skill_1",
+                student="clerk",
+                job_id=job.id,
+                model="ft",
+                baseline="m",
+                status=SkillStatus.RUNNING,
+            )
+        )
     async with run_unit(rows, await claimed_rows(rows, job)) as run:
         for verb in WRITES:
             if not verb.startswith(("jobs.", "journal.forget")):

@@ -34,6 +34,7 @@ from app.domain.models.models import (
     find_base_model,
     is_tuned_name,
 )
+from app.domain.students.students import student_named
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.secrets import SecretBox
@@ -139,8 +140,12 @@ class JobCreationService:
 
     async def _resolve_model(self, name: str) -> str:
         """Returns the dated name of a base model, or the name of a tuned one that the project may
-        call.
+        call; for `student:NAME` the model that answers for the student now.
         """
+        student, sent = student_named(name), name
+        if student is not None:
+            async with self._database.tenant(self._tenant) as unit:
+                name = await unit.students.answering_model(student) or name
         base = find_base_model(self._base_models, name)
         if base is not None:
             return base.name
@@ -150,7 +155,7 @@ class JobCreationService:
             if tuned is not None and find_base_model(self._base_models, tuned.base_model):
                 return tuned.name
         raise InvalidRequest(
-            f"Model {name} is not available for fine-tuning or does not exist.",
+            f"Model {sent} is not available for fine-tuning or does not exist.",
             param="model",
             code="model_not_available",
         )

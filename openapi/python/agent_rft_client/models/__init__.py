@@ -135,6 +135,7 @@ from .create_permissions import CreatePermissions
 from .create_project import CreateProject
 from .create_service_account import CreateServiceAccount
 from .create_service_account_key import CreateServiceAccountKey
+from .create_student import CreateStudent
 from .create_tool import CreateTool
 from .create_tool_headers_type_0 import CreateToolHeadersType0
 from .create_tool_metadata_type_0 import CreateToolMetadataType0
@@ -255,6 +256,7 @@ from .focal_options import FocalOptions
 from .format_grader import FormatGrader
 from .gap_rule import GapRule
 from .gap_rule_action import GapRuleAction
+from .gate_runs import GateRuns
 from .generate_scenarios import GenerateScenarios
 from .generate_scenarios_tools_item import GenerateScenariosToolsItem
 from .generated_curriculum import GeneratedCurriculum
@@ -401,8 +403,10 @@ from .page_recipe import PageRecipe
 from .page_registered_grader import PageRegisteredGrader
 from .page_rollout import PageRollout
 from .page_service_account_object import PageServiceAccountObject
+from .page_skill_object import PageSkillObject
 from .page_stored_chat_completion import PageStoredChatCompletion
 from .page_stored_chat_message import PageStoredChatMessage
+from .page_student_object import PageStudentObject
 from .page_tool import PageTool
 from .page_webhook_delivery_object import PageWebhookDeliveryObject
 from .page_webhook_endpoint_object import PageWebhookEndpointObject
@@ -427,7 +431,9 @@ from .project_key_object import ProjectKeyObject
 from .project_key_object_owner_project_access import ProjectKeyObjectOwnerProjectAccess
 from .project_object import ProjectObject
 from .project_object_status import ProjectObjectStatus
+from .promote_skill import PromoteSkill
 from .prompt_tokens_details import PromptTokensDetails
+from .propose_skill import ProposeSkill
 from .python_grader import PythonGrader
 from .readiness import Readiness
 from .readiness_parts import ReadinessParts
@@ -463,6 +469,7 @@ from .result_counts_body import ResultCountsBody
 from .resume_fine_tuning_job import ResumeFineTuningJob
 from .reward_comparison import RewardComparison
 from .reward_comparison_components import RewardComparisonComponents
+from .roll_back_skill import RollBackSkill
 from .rollout import Rollout
 from .rollout_components import RolloutComponents
 from .rollout_split import RolloutSplit
@@ -499,6 +506,9 @@ from .service_account_object import ServiceAccountObject
 from .service_account_object_role import ServiceAccountObjectRole
 from .setting import Setting
 from .signing_secret import SigningSecret
+from .skill_comparison import SkillComparison
+from .skill_object import SkillObject
+from .skill_status import SkillStatus
 from .split_test import SplitTest
 from .split_test_tools import SplitTestTools
 from .stop_options import StopOptions
@@ -519,6 +529,8 @@ from .streamed_point_split import StreamedPointSplit
 from .streaming_options import StreamingOptions
 from .string_check_grader import StringCheckGrader
 from .string_check_grader_operation import StringCheckGraderOperation
+from .student_deleted import StudentDeleted
+from .student_object import StudentObject
 from .supervised_hyperparameters import SupervisedHyperparameters
 from .supervised_method import SupervisedMethod
 from .supervised_method_train_on_type_0 import SupervisedMethodTrainOnType0
@@ -750,6 +762,7 @@ __all__ = (
     "CreateProject",
     "CreateServiceAccount",
     "CreateServiceAccountKey",
+    "CreateStudent",
     "CreateTool",
     "CreateToolHeadersType0",
     "CreateToolMetadataType0",
@@ -870,6 +883,7 @@ __all__ = (
     "FormatGrader",
     "GapRule",
     "GapRuleAction",
+    "GateRuns",
     "GeneratedCurriculum",
     "GeneratedCurriculumTrainingItem",
     "GeneratedCurriculumValidationItem",
@@ -1016,8 +1030,10 @@ __all__ = (
     "PageRegisteredGrader",
     "PageRollout",
     "PageServiceAccountObject",
+    "PageSkillObject",
     "PageStoredChatCompletion",
     "PageStoredChatMessage",
+    "PageStudentObject",
     "PageTool",
     "PageWebhookDeliveryObject",
     "PageWebhookEndpointObject",
@@ -1042,7 +1058,9 @@ __all__ = (
     "ProjectKeyObjectOwnerProjectAccess",
     "ProjectObject",
     "ProjectObjectStatus",
+    "PromoteSkill",
     "PromptTokensDetails",
+    "ProposeSkill",
     "PythonGrader",
     "Readiness",
     "ReadinessParts",
@@ -1078,6 +1096,7 @@ __all__ = (
     "ResumeFineTuningJob",
     "RewardComparison",
     "RewardComparisonComponents",
+    "RollBackSkill",
     "Rollout",
     "RolloutComponents",
     "RolloutSplit",
@@ -1114,6 +1133,9 @@ __all__ = (
     "ServiceAccountObjectRole",
     "Setting",
     "SigningSecret",
+    "SkillComparison",
+    "SkillObject",
+    "SkillStatus",
     "SplitTest",
     "SplitTestTools",
     "StopOptions",
@@ -1134,6 +1156,8 @@ __all__ = (
     "StreamingOptions",
     "StringCheckGrader",
     "StringCheckGraderOperation",
+    "StudentDeleted",
+    "StudentObject",
     "SupervisedHyperparameters",
     "SupervisedMethod",
     "SupervisedMethodTrainOnType0",

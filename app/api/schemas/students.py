@@ -1,0 +1,158 @@
+"""Students and skills on the wire (an extension)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from app.api.schemas.common import ClosedBody
+from app.domain.documents.field_descriptions import DescribedModel
+from app.domain.students.gate import Comparison
+from app.domain.students.students import MAX_REGRESSION_EVALS, Skill, SkillStatus, Student
+from app.domain.texts.patterns import TOOL_NAME
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+
+
+class CreateStudent(ClosedBody):
+    """A new student: a name for a base model that is to improve."""
+
+    name: Annotated[str, Field(pattern=TOOL_NAME)]
+    """Name of the student, unique in the project."""
+    base_model: Text
+    """Name of the base model that the student begins with."""
+    regression_evals: Annotated[tuple[Text, ...], Field(max_length=MAX_REGRESSION_EVALS)] = ()
+    """Ids of evals in which a new skill must lose nothing. The rows are those of the newest run of
+    each eval that samples a model. Without any, the gate holds every skill.
+    """
+
+
+class ProposeSkill(ClosedBody):
+    """A skill to try at the gate."""
+
+    job: Text
+    """Id of the succeeded job whose model is proposed."""
+
+
+class PromoteSkill(ClosedBody):
+    """A skill that is to answer for its student."""
+
+    skill: Text
+    """Id of a skill that passed the gate."""
+
+
+class RollBackSkill(ClosedBody):
+    """An earlier skill that is to answer again."""
+
+    skill: Text | None
+    """Id of a skill that was current before; `null` for the base model."""
+
+
+class StudentObject(DescribedModel):
+    """A student: a base model and the skills that it learned."""
+
+    object: Literal["student"] = "student"
+    name: str
+    base_model: str
+    """Name of the base model, which answers while there is no current skill."""
+    regression_evals: list[str]
+    """Ids of the evals in which a new skill must lose nothing."""
+    current_skill: str | None
+    """Id of the skill that answers for `student:NAME`; `null` while the base model does."""
+    created_at: int
+
+    @classmethod
+    def of(cls, row: Student) -> "StudentObject":
+        return cls(
+            name=row.name,
+            base_model=row.base_model,
+            regression_evals=list(row.regression_evals),
+            current_skill=row.current_skill,
+            created_at=row.created_at,
+        )
+
+
+class SkillComparison(DescribedModel):
+    """A paired comparison of the skill's model with the one that it would replace."""
+
+    subject: str
+    """`target` for the held-out rows of the skill's job, or the id of an eval."""
+    difference: float | None
+    """Mean over rows of the new score less the old one; `null` if they cannot be compared."""
+    interval: list[float] | None
+    """95 % interval of the paired difference; `null` for fewer than 6 rows."""
+    rows: int
+    """Rows that both models answered."""
+    fault: str | None
+    """Why the models cannot be compared; `null` if they can."""
+
+    @classmethod
+    def of(cls, row: Comparison) -> "SkillComparison":
+        return cls(
+            subject=row.subject,
+            difference=row.difference,
+            interval=None if row.interval is None else list(row.interval),
+            rows=row.rows,
+            fault=row.fault,
+        )
+
+
+class GateRuns(DescribedModel):
+    """The runs of one eval, on the same rows."""
+
+    eval_id: str
+    before: str
+    """Id of the run of the model that the skill would replace."""
+    after: str
+    """Id of the run of the skill's model."""
+
+
+class SkillObject(DescribedModel):
+    """A skill: the model of a job that was proposed to a student, and the gate's decision."""
+
+    id: str
+    object: Literal["student.skill"] = "student.skill"
+    student: str
+    """Name of the student that it was proposed to."""
+    job_id: str
+    """The job that trained it."""
+    model: str
+    """Name of the tuned model, which can be called by this name as well."""
+    baseline: str
+    """Name of the model that answered for the student when the skill was proposed."""
+    status: SkillStatus
+    reason: str | None
+    """The gate's decision in sentences with numbers; `null` while it runs."""
+    runs: list[GateRuns]
+    """Eval runs of the gate, one pair for each regression eval."""
+    comparisons: list[SkillComparison]
+    """Results of the gate: the target, then each regression eval; empty while it runs."""
+    promoted_at: int | None
+    """Time at which it last became current; `null` if it never was."""
+    created_at: int
+
+    @classmethod
+    def of(cls, row: Skill) -> "SkillObject":
+        return cls(
+            id=row.id,
+            student=row.student,
+            job_id=row.job_id,
+            model=row.model,
+            baseline=row.baseline,
+            status=row.status,
+            reason=row.reason,
+            runs=[
+                GateRuns(eval_id=pair.eval_id, before=pair.before, after=pair.after)
+                for pair in row.runs
+            ],
+            comparisons=[SkillComparison.of(each) for each in row.comparisons],
+            promoted_at=row.promoted_at,
+            created_at=row.created_at,
+        )
+
+
+class StudentDeleted(DescribedModel):
+    """The confirmation that a student and its history are deleted."""
+
+    name: str
+    object: Literal["student.deleted"] = "student.deleted"
+    deleted: bool = True

@@ -1,0 +1,124 @@
+"""The gate: decides from paired comparisons whether a skill may become current. Pure.
+
+A skill passes if every comparison excludes a loss: the lower end of the 95 % interval of the paired
+difference is at least −`MARGIN`. A comparison without an interval excludes nothing, so it holds the
+skill, as does the absence of any regression set.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Final
+
+from app.domain.jobs.curves.gains import Gain, paired_gain
+
+MARGIN: Final = 0.02
+"""Largest loss, in units of the score, that counts as none. See decision 0072."""
+_MEASURES: Final = (("reward", "reward"), ("preference_accuracy", "accuracy of preferences"))
+_NO_REGRESSION_SET: Final = (
+    "No regression set: the student lists no evals in `regression_evals`, so nothing shows that "
+    "what it could do before is kept."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A paired comparison of two models, or the fault for which there is none."""
+
+    subject: str
+    """`target`, or the id of an eval."""
+    difference: float | None
+    """Mean over rows of the new model's score less the old one's."""
+    interval: tuple[float, float] | None
+    rows: int
+    fault: str | None = None
+    """The reason for which the models cannot be compared."""
+
+    @property
+    def excludes_a_loss(self) -> bool:
+        return self.fault is None and self.interval is not None and self.interval[0] >= -MARGIN
+
+    @property
+    def words(self) -> str:
+        """Returns a sentence with the numbers."""
+        if self.fault is not None:
+            return f"{self.subject}: {self.fault}."
+        gain = Gain(self.difference or 0.0, self.interval, self.rows)
+        if self.interval is None:
+            return f"{self.subject}: {gain.words}, so a loss is not excluded."
+        verdict = "excluded" if self.excludes_a_loss else "not excluded"
+        return f"{self.subject}: {gain.words}; a loss of more than {MARGIN} is {verdict}."
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    passed: bool
+    reason: str
+
+
+def verdict(target: Comparison, regressions: Sequence[Comparison]) -> Verdict:
+    """Returns the gate's decision on the comparisons."""
+    compared = [target, *regressions]
+    sentences = [comparison.words for comparison in compared if not comparison.excludes_a_loss]
+    if not regressions:
+        sentences.append(_NO_REGRESSION_SET)
+    if sentences:
+        return Verdict(False, " ".join(sentences))
+    return Verdict(True, " ".join(comparison.words for comparison in compared))
+
+
+def target_comparison(report: Mapping[str, Any] | None) -> Comparison:
+    """Returns the comparison of a job's paired report: rewards, or the accuracy of preferences."""
+    if report is None:
+        return _uncompared("target", "the job has no paired report; give it a validation file")
+    for key, _ in _MEASURES:
+        values = report.get(key)
+        if isinstance(values, Mapping) and values.get("difference") is not None:
+            interval = values.get("difference_ci95")
+            ends = None if interval is None else (float(interval[0]), float(interval[1]))
+            rows = int(report.get("rows") or 0)
+            return Comparison("target", float(values["difference"]), ends, rows)
+    named = " and no ".join(name for _, name in _MEASURES)
+    return _uncompared("target", f"the job's report compares no {named}")
+
+
+def eval_comparison(
+    eval_id: str, before: Mapping[int, float], after: Mapping[int, float], *, unscored: int
+) -> Comparison:
+    """Returns the comparison of two runs by the score of each row. `unscored` rows of either run
+    have no score: a model whose failures were left out would look better than it is.
+    """
+    if unscored:
+        noun = "answer" if unscored == 1 else "answers"
+        return _uncompared(eval_id, f"{unscored} {noun} could not be sampled or scored")
+    gain = paired_gain(before, after)
+    if gain is None:
+        return _uncompared(eval_id, "its runs have no rows")
+    return Comparison(eval_id, gain.mean, gain.interval, gain.rows or 0)
+
+
+def unfinished_comparison(eval_id: str, status: str) -> Comparison:
+    """Returns the comparison of an eval of which a run ended without completing, or was deleted."""
+    return _uncompared(eval_id, f"a run of the gate is {status}")
+
+
+def row_scores(
+    results: Sequence[tuple[int, Sequence[Mapping[str, Any]]]],
+) -> tuple[dict[int, float], int]:
+    """Returns the mean score of each row over its samples and criteria, and the number of samples
+    without a score.
+    """
+    scores: dict[int, list[float]] = {}
+    unscored = 0
+    for row, of_criteria in results:
+        values = [each.get("score") for each in of_criteria]
+        numbers = [float(value) for value in values if isinstance(value, int | float)]
+        if numbers and len(numbers) == len(values):
+            scores.setdefault(row, []).extend(numbers)
+        else:
+            unscored += 1
+    return {row: fmean(numbers) for row, numbers in scores.items()}, unscored
+
+
+def _uncompared(subject: str, fault: str) -> Comparison:
+    return Comparison(subject, None, None, 0, fault)

@@ -1,0 +1,1 @@
+"""Use cases of students: creation, proposals, the gate, promotion."""

@@ -1,0 +1,168 @@
+"""Use cases of students: creation, deletion, proposals of skills, promotion, roll-back.
+
+Promises that a skill becomes current only after the gate let it pass.
+"""
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import InvalidRequest, NotFound, WrongState
+from app.domain.ids import new_id
+from app.domain.jobs.jobs import JobStatus
+from app.domain.models.models import BaseModelSpec, find_base_model
+from app.domain.students.students import Skill, SkillStatus, Student
+from app.gateways.job_queue import JobQueue
+from app.services.students.gate import open_gate, rows_of_eval, settled
+from app.store.database import Database
+from app.store.unit_of_work import UnitOfWork
+
+
+class StudentService:
+    def __init__(
+        self,
+        database: Database,
+        queue: JobQueue,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._base_models = base_models
+        self._tenant = tenant
+
+    async def create(
+        self, name: str, base_model: str, regression_evals: tuple[str, ...]
+    ) -> Student:
+        """Raises `InvalidRequest` for an unknown base model, an eval without rows, a used name."""
+        base = find_base_model(self._base_models, base_model)
+        if base is None:
+            raise InvalidRequest(
+                f"The base model '{base_model}' does not exist.",
+                param="base_model",
+                code="model_not_found",
+            )
+        evals = tuple(dict.fromkeys(regression_evals))
+        student = Student(name=name, base_model=base.name, regression_evals=evals)
+        async with self._database.tenant(self._tenant) as unit:
+            for eval_id in evals:
+                await rows_of_eval(unit, eval_id)
+            await unit.students.insert(student)
+            return await unit.students.get(name)
+
+    async def get(self, name: str) -> Student:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.students.get(name)
+
+    async def page(self, *, after: str | None, limit: int) -> tuple[list[Student], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.students.page(after=after, limit=limit)
+
+    async def delete(self, name: str) -> None:
+        """Deletes a student with its history; jobs and models stay."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.students.delete(name)
+
+    async def propose(self, name: str, job_id: str) -> Skill:
+        """Opens the gate for the model of a succeeded job. Raises `InvalidRequest`."""
+        async with self._database.tenant(self._tenant) as unit:
+            student = await unit.students.get(name)
+            model = await self._learned(unit, student, job_id)
+            answering = await unit.students.answering_model(name)
+            skill = Skill(
+                id=new_id("skill_"),
+                student=name,
+                job_id=job_id,
+                model=model,
+                baseline=answering or student.base_model,
+                status=SkillStatus.RUNNING,
+            )
+            await open_gate(unit, self._queue, skill, student.regression_evals)
+            return await settled(unit, await unit.skills.get(name, skill.id))
+
+    async def skills(self, name: str, *, after: str | None, limit: int) -> tuple[list[Skill], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.students.get(name)
+            page, more = await unit.skills.page(name, after=after, limit=limit)
+            return [await settled(unit, skill) for skill in page], more
+
+    async def promote(self, name: str, skill_id: str) -> Student:
+        """Makes a skill current. Raises `WrongState` unless the gate let it pass against the model
+        that answers now, or it was current before.
+        """
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.students.get(name, locked=True)
+            skill = await settled(unit, await unit.skills.get(name, skill_id))
+            refused = _refusal(skill, await unit.students.answering_model(name))
+            if refused is None:
+                return await _set_current(unit, name, skill)
+        raise refused  # behind the transaction, so that the gate's decision is committed
+
+    async def roll_back(self, name: str, skill_id: str | None) -> Student:
+        """Makes an earlier skill current again; `None` means the base model. Raises `WrongState`
+        for a skill that never was current.
+        """
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.students.get(name, locked=True)
+            skill = None if skill_id is None else await unit.skills.get(name, skill_id)
+            if skill is not None and skill.promoted_at is None:
+                raise WrongState(
+                    f"Skill {skill_id} was never current, so there is nothing to go back to. "
+                    f"Promote it: POST /v1/students/{name}/promote.",
+                    param="skill",
+                    code="skill_never_current",
+                )
+            return await _set_current(unit, name, skill)
+
+    async def _learned(self, unit: UnitOfWork, student: Student, job_id: str) -> str:
+        """Returns the model that a job published, if the student may learn it."""
+        try:
+            job = await unit.jobs.get(job_id)
+        except NotFound as error:
+            raise InvalidRequest(error.message, param="job", code="job_not_found") from error
+        published = job.fine_tuned_model if job.status is JobStatus.SUCCEEDED else None
+        if published is None:
+            raise _unfit(f"Job {job_id} is {job.status.value}: only a succeeded job has a model.")
+        tuned = await unit.models.get(published)
+        if tuned is None:
+            raise _unfit(f"The model of job {job_id} was deleted.")
+        base = find_base_model(self._base_models, tuned.base_model)
+        if base is None or base.name != student.base_model:
+            raise _unfit(
+                f"Job {job_id} trained '{tuned.base_model}', but the base model of student "
+                f"'{student.name}' is '{student.base_model}'."
+            )
+        return published
+
+
+def _refusal(skill: Skill, answering: str | None) -> WrongState | None:
+    """Returns the error of a skill that may not be promoted."""
+    if skill.status is SkillStatus.RUNNING:
+        reason, code = "is still at the gate: wait for its eval runs.", "gate_running"
+    elif skill.status is SkillStatus.HELD:
+        reason, code = f"was held by the gate. {skill.reason}", "gate_held"
+    elif skill.promoted_at is None and skill.baseline not in (answering, skill.model):
+        reason = (
+            f"passed the gate against '{skill.baseline}', but '{answering}' answers now. Propose "
+            "its job again, to compare it with that."
+        )
+        code = "gate_outdated"
+    else:
+        return None
+    return WrongState(f"Skill {skill.id} {reason}", param="skill", code=code)
+
+
+async def _set_current(unit: UnitOfWork, name: str, skill: Skill | None) -> Student:
+    """Lets a skill, or the base model, answer. Raises `WrongState` for a deleted model."""
+    if skill is not None:
+        if await unit.models.get(skill.model) is None:
+            raise WrongState(
+                f"The model '{skill.model}' of skill {skill.id} was deleted.",
+                param="skill",
+                code="model_not_found",
+            )
+        await unit.skills.mark_promoted(skill)
+    await unit.students.set_current(name, None if skill is None else skill.id)
+    return await unit.students.get(name)
+
+
+def _unfit(message: str) -> InvalidRequest:
+    return InvalidRequest(message, param="job", code="job_not_proposable")

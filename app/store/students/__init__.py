@@ -1,0 +1,1 @@
+"""Students and their skills as rows."""

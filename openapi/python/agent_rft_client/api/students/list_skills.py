@@ -1,0 +1,271 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...types import Response, UNSET
+from ... import errors
+
+from ...models.error_envelope import ErrorEnvelope
+from ...models.page_skill_object import PageSkillObject
+from ...types import UNSET, Unset
+from typing import cast
+
+
+
+def _get_kwargs(
+    name: str,
+    *,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+
+) -> dict[str, Any]:
+    
+
+    
+
+    params: dict[str, Any] = {}
+
+    json_after: None | str | Unset
+    if isinstance(after, Unset):
+        json_after = UNSET
+    else:
+        json_after = after
+    params["after"] = json_after
+
+    params["limit"] = limit
+
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/students/{name}/skills".format(name=quote(str(name), safe=""),),
+        "params": params,
+    }
+
+
+    return _kwargs
+
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | PageSkillObject | None:
+    if response.status_code == 200:
+        response_200 = PageSkillObject.from_dict(response.json())
+
+
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_404
+
+    if response.status_code == 413:
+        response_413 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_413
+
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
+    if response.status_code == 503:
+        response_503 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | PageSkillObject]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    name: str,
+    *,
+    client: AuthenticatedClient,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+
+) -> Response[ErrorEnvelope | PageSkillObject]:
+    """ List Skills
+
+     Lists the skills of a student with the gate's decisions, newest first.
+
+    Args:
+        name (str):
+        after (None | str | Unset): Id of the last object of the previous page
+        limit (int | Unset): Objects of a page Default: 20.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | PageSkillObject]
+     """
+
+
+    kwargs = _get_kwargs(
+        name=name,
+after=after,
+limit=limit,
+
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+def sync(
+    name: str,
+    *,
+    client: AuthenticatedClient,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+
+) -> ErrorEnvelope | PageSkillObject | None:
+    """ List Skills
+
+     Lists the skills of a student with the gate's decisions, newest first.
+
+    Args:
+        name (str):
+        after (None | str | Unset): Id of the last object of the previous page
+        limit (int | Unset): Objects of a page Default: 20.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | PageSkillObject
+     """
+
+
+    return sync_detailed(
+        name=name,
+client=client,
+after=after,
+limit=limit,
+
+    ).parsed
+
+async def asyncio_detailed(
+    name: str,
+    *,
+    client: AuthenticatedClient,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+
+) -> Response[ErrorEnvelope | PageSkillObject]:
+    """ List Skills
+
+     Lists the skills of a student with the gate's decisions, newest first.
+
+    Args:
+        name (str):
+        after (None | str | Unset): Id of the last object of the previous page
+        limit (int | Unset): Objects of a page Default: 20.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | PageSkillObject]
+     """
+
+
+    kwargs = _get_kwargs(
+        name=name,
+after=after,
+limit=limit,
+
+    )
+
+    response = await client.get_async_httpx_client().request(
+        **kwargs
+    )
+
+    return _build_response(client=client, response=response)
+
+async def asyncio(
+    name: str,
+    *,
+    client: AuthenticatedClient,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+
+) -> ErrorEnvelope | PageSkillObject | None:
+    """ List Skills
+
+     Lists the skills of a student with the gate's decisions, newest first.
+
+    Args:
+        name (str):
+        after (None | str | Unset): Id of the last object of the previous page
+        limit (int | Unset): Objects of a page Default: 20.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | PageSkillObject
+     """
+
+
+    return (await asyncio_detailed(
+        name=name,
+client=client,
+after=after,
+limit=limit,
+
+    )).parsed

@@ -1,0 +1,100 @@
+"""Students over HTTP: their life, their refusals, and their walls between projects."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.support.api.application import Api
+from tests.support.api.trained_jobs import TrainedJobs
+from tests.support.stack import Database
+
+STUDENTS = "/v1/students"
+CLERK = {"name": "clerk", "base_model": "tiny-agent"}
+
+
+@pytest.fixture
+async def jobs(api: Api, database: Database, body: dict[str, Any]) -> AsyncIterator[TrainedJobs]:
+    made = TrainedJobs(api, database, body)
+    yield made
+    await made.worker.dispose()
+
+
+async def _error(api: Api, method: str, path: str, json: Any = None) -> tuple[int, str, str]:
+    reply = await api.call(method, path, json=json)
+    error = reply.json()["error"]
+    return reply.status_code, error["code"], error["param"]
+
+
+async def test_a_student_is_made_listed_and_deleted(api: Api) -> None:
+    made = await api.call("POST", STUDENTS, json=CLERK)
+    assert made.status_code == 201, made.text
+    student = made.json()
+    assert student["base_model"] == "tiny-agent-2026-11-23"
+    assert (student["current_skill"], student["regression_evals"]) == (None, [])
+    await api.call("POST", STUDENTS, json={**CLERK, "name": "nurse"})
+    listed = (await api.call("GET", f"{STUDENTS}?limit=1")).json()
+    assert ([row["name"] for row in listed["data"]], listed["has_more"]) == (["nurse"], True)
+    rest = (await api.call("GET", f"{STUDENTS}?after={listed['last_id']}")).json()
+    assert rest["data"] == [student]
+    assert (await api.call("GET", f"{STUDENTS}/clerk")).json() == student
+    assert (await api.call("DELETE", f"{STUDENTS}/clerk")).json()["deleted"] is True
+    assert await _error(api, "GET", f"{STUDENTS}/clerk") == (404, "student_not_found", "name")
+
+
+async def test_wrong_calls_name_their_parameter(api: Api, jobs: TrainedJobs) -> None:
+    await api.call("POST", STUDENTS, json=CLERK)
+    wrong = {
+        "name_taken": CLERK,
+        "model_not_found": {"name": "b", "base_model": "nobody"},
+        "eval_not_found": {**CLERK, "name": "c", "regression_evals": ["eval_none"]},
+    }
+    params = ("name", "base_model", "regression_evals")
+    for (code, body), param in zip(wrong.items(), params, strict=True):
+        assert await _error(api, "POST", STUDENTS, body) == (400, code, param)
+    skills = f"{STUDENTS}/clerk/skills"
+    assert await _error(api, "POST", skills, {"job": "no"}) == (400, "job_not_found", "job")
+    waiting = {"job": await jobs.created()}
+    assert await _error(api, "POST", skills, waiting) == (400, "job_not_proposable", "job")
+    none = {"skill": "skill_none"}
+    for verb in ("promote", "roll_back"):
+        path = f"{STUDENTS}/clerk/{verb}"
+        assert await _error(api, "POST", path, none) == (404, "skill_not_found", "skill")
+    chat = {"model": "student:nobody", "messages": [{"role": "user", "content": "hi"}]}
+    unknown = await _error(api, "POST", "/v1/chat/completions", chat)
+    assert unknown == (404, "model_not_found", "model")
+
+
+async def test_no_project_sees_or_builds_on_the_student_of_another(
+    api: Api, jobs: TrainedJobs
+) -> None:
+    await api.call("POST", STUDENTS, json=CLERK)
+    job, foreign = await jobs.succeeded(), api.other_key
+    skill = (await api.call("POST", f"{STUDENTS}/clerk/skills", json={"job": job.id})).json()
+    assert skill["status"] == "held"
+    calls: list[tuple[str, str, Any]] = [
+        ("GET", f"{STUDENTS}/clerk", None),
+        ("GET", f"{STUDENTS}/clerk/skills", None),
+        ("POST", f"{STUDENTS}/clerk/skills", {"job": job.id}),
+        ("POST", f"{STUDENTS}/clerk/promote", {"skill": skill["id"]}),
+        ("POST", f"{STUDENTS}/clerk/roll_back", {"skill": None}),
+        ("DELETE", f"{STUDENTS}/clerk", None),
+        (
+            "POST",
+            "/v1/chat/completions",
+            {"model": "student:clerk", "messages": [{"role": "user", "content": "hi"}]},
+        ),
+    ]
+    for method, path, body in calls:
+        reply = await api.call(method, path, json=body, key=foreign)
+        assert reply.status_code == 404, (path, reply.text)
+    assert (await api.call("GET", STUDENTS, key=foreign)).json()["data"] == []
+    own = await api.call("POST", STUDENTS, json=CLERK, key=foreign)
+    assert own.status_code == 201
+    path = f"{STUDENTS}/clerk"
+    stolen = await api.call("POST", f"{path}/skills", json={"job": job.id}, key=foreign)
+    assert (stolen.status_code, stolen.json()["error"]["code"]) == (400, "job_not_found")
+    moved = await api.call("POST", f"{path}/promote", json={"skill": skill["id"]}, key=foreign)
+    assert moved.status_code == 404
+    kept = (await api.call("GET", f"{path}/skills")).json()["data"]
+    assert [row["id"] for row in kept] == [skill["id"]]

@@ -1,0 +1,51 @@
+"""Tuned models of the world's base model, as succeeded jobs of its project leave them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from app.disk.manifest_directories import commit_directory
+from tests.support.api.organization import execute
+from tests.support.evals.world import TALK, World
+from tests.support.stack import Database
+from tests.support.tiny_model import save_adapter
+
+NO_LOSS = {"rows": 8, "reward": {"difference": 0.25, "difference_ci95": [0.05, 0.45]}}
+
+
+async def learned(
+    world: World, database: Database, parrot: Path, *, seed: int, report: Any = NO_LOSS
+) -> tuple[str, str]:
+    """Returns a succeeded job and its model, whose adapter forgot what its base model knew."""
+    content = json.dumps({"messages": TALK}).encode() + b"\n"
+    sent = await world.http.post(
+        "/v1/files", files={"file": ("t.jsonl", content * 10)}, data={"purpose": "fine-tune"}
+    )
+    body = {
+        "model": "parrot",
+        "training_file": sent.json()["id"],
+        "method": {"type": "supervised"},
+    }
+    job = (await world.post("/v1/fine_tuning/jobs", body, expect=200))["id"]
+    model, key = f"ft:parrot:first::{job[-8:]}", f"adapters/{job}"
+    with commit_directory(database.settings.objects_dir / key) as partial:
+        save_adapter(parrot, partial, seed=seed)
+    execute(
+        database,
+        "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name, object_key,"
+        " step) SELECT %s, project_id, id, model, %s, %s, 1 FROM fine_tuning_jobs WHERE id = %s",
+        *(model, f"model-{job}", key, job),
+    )
+    execute(
+        database,
+        "UPDATE fine_tuning_jobs SET status = 'succeeded', fine_tuned_model = %s,"
+        " finished_at = now() WHERE id = %s",
+        *(model, job),
+    )
+    execute(
+        database,
+        "INSERT INTO reports (project_id, job_id, report)"
+        " SELECT project_id, id, %s::jsonb FROM fine_tuning_jobs WHERE id = %s",
+        *(json.dumps(report), job),
+    )
+    return job, model
