@@ -1,19 +1,32 @@
 """Routes of students and their skills."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
 
+from app.api.chat_completions import COMPLETIONS, completed
 from app.api.schemas.common import Page, object_page, page_with_cursors
+from app.api.schemas.improvement_plans import ImprovementPlan
+from app.api.schemas.job_replies import FineTuningJob
+from app.api.schemas.preflight import read_call
 from app.api.schemas.students import (
     CreateStudent,
+    ImproveStudent,
     PromoteSkill,
     ProposeSkill,
     RollBackSkill,
     SkillObject,
+    StudentChat,
     StudentDeleted,
+    StudentImprovement,
     StudentObject,
 )
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
+from app.domain.errors import refused_value
+from app.domain.plans.knobs import PARAM
+from app.domain.plans.plan import compile_plan
+from app.domain.students.students import PREFIX
+from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/students", tags=["Students"])
 
@@ -65,6 +78,44 @@ async def list_skills(
     """Lists the skills of a student with the gate's decisions, newest first."""
     rows, has_more = await services.students().skills(name, after=after, limit=limit)
     return object_page([SkillObject.of(row) for row in rows], has_more=has_more)
+
+
+@router.post(
+    "/{name}/improve", operation_id="improveStudent", status_code=201, responses=responses(404)
+)
+async def improve_student(
+    name: str, body: ImproveStudent, request: Request, services: Services
+) -> StudentImprovement:
+    """Compiles an improvement plan and creates its job, which trains from the model that answers
+    for the student now. Its tuned model answers for nobody until it is proposed and promoted.
+    """
+    await services.students().get(name)
+    recipe = None if body.recipe is None else services.recipes().get(body.recipe)
+    plan = compile_plan(body.request_for(f"{PREFIX}{name}", recipe))
+    call, faults = read_call(plan.job)
+    check = services.call_check().report(plan.job, call, faults)
+    shown = ImprovementPlan.of(plan, recipe, await unless_client_hangs_up(request, check))
+    if call is None:
+        raise refused_value(PARAM, "the job that it compiles to cannot be read")
+    job = await services.job_creation().create(call)
+    return StudentImprovement(student=name, job=FineTuningJob.of(job), plan=shown)
+
+
+@router.post(
+    "/{name}/chat",
+    operation_id="chatWithStudent",
+    responses=COMPLETIONS,
+    response_class=JSONResponse,
+)
+async def chat_with_student(
+    name: str, body: StudentChat, request: Request, services: Services
+) -> Response:
+    """Samples the model that answers for the student: `POST /v1/chat/completions` with the model
+    `student:NAME`.
+    """
+    sent = body.sent_to(name)
+    await services.students().get(name)
+    return await completed(request, services.completions(), sent)
 
 
 @router.post("/{name}/promote", operation_id="promoteSkill", responses=responses(404))

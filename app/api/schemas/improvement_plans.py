@@ -29,7 +29,6 @@ from app.domain.plans.recipes import PlanRecipe
 from app.domain.plans.settings import KnobSettings, Setting
 
 _CALL: Final = (
-    "model",
     "training_file",
     "validation_file",
     "curriculum",
@@ -46,11 +45,9 @@ class PlanKnobs(Knobs):
     """Knob positions of a plan; absent ones are the recipe's, or else the defaults."""
 
 
-class CompileImprovementPlan(ClosedBody):
-    """A plan to compile: a model, its data, what rates an answer, and the knobs."""
+class PlannedJob(ClosedBody):
+    """Everything of a plan except its model: the data, the parts of the method, and the knobs."""
 
-    model: Text
-    """Base model, or a tuned one (`ft:…`) to improve further."""
     recipe: Text | None = None
     """Id of the recipe to start from; it brings method, grader, knobs, and, without data of your
     own, its sample curriculum."""
@@ -78,13 +75,14 @@ class CompileImprovementPlan(ClosedBody):
     """Part of the tuned model's name, for the job."""
     metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
 
-    def to_request(self, recipe: PlanRecipe | None) -> PlanRequest:
+    def request_for(self, model: str, recipe: PlanRecipe | None) -> PlanRequest:
         """Raises `InvalidRequest` with the parameter at fault."""
         kind = self.method or (recipe.method if recipe else "reinforcement")
         if recipe is not None and kind != recipe.method:
             reason = f"the recipe '{recipe.id}' is of the method '{recipe.method}'"
             raise refused_value("method", reason)
-        sent = {name: value for name in _CALL if (value := getattr(self, name)) is not None}
+        sent: dict[str, Any] = {"model": model}
+        sent |= {name: value for name in _CALL if (value := getattr(self, name)) is not None}
         if recipe is not None and not any(name in sent for name in (*_DATA, "environment")):
             sent["curriculum"] = recipe.sample_curriculum.model_dump(mode="json")
         return PlanRequest(
@@ -112,6 +110,17 @@ class CompileImprovementPlan(ClosedBody):
             return Knobs.model_validate({**own, **sent})
         except ValidationError as error:
             raise first_fault(PARAM, error) from error
+
+
+class CompileImprovementPlan(PlannedJob):
+    """A plan to compile: a model, its data, what rates an answer, and the knobs."""
+
+    model: Text
+    """Base model, or a tuned one (`ft:…`) to improve further."""
+
+    def to_request(self, recipe: PlanRecipe | None) -> PlanRequest:
+        """Raises `InvalidRequest` with the parameter at fault."""
+        return self.request_for(self.model, recipe)
 
 
 class ExplainImprovementPlan(ClosedBody):

@@ -1,13 +1,17 @@
 """Students and skills on the wire (an extension)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, SkipValidation, StringConstraints
 
+from app.api.schemas.chat_completions import ChatCompletionRequest
 from app.api.schemas.common import ClosedBody
+from app.api.schemas.improvement_plans import ImprovementPlan, PlannedJob
+from app.api.schemas.job_replies import FineTuningJob
 from app.domain.documents.field_descriptions import DescribedModel
+from app.domain.errors import refused_value
 from app.domain.students.gate import Comparison
-from app.domain.students.students import MAX_REGRESSION_EVALS, Skill, SkillStatus, Student
+from app.domain.students.students import MAX_REGRESSION_EVALS, PREFIX, Skill, SkillStatus, Student
 from app.domain.texts.patterns import TOOL_NAME
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -31,6 +35,42 @@ class ProposeSkill(ClosedBody):
 
     job: Text
     """Id of the succeeded job whose model is proposed."""
+
+
+class ImproveStudent(PlannedJob):
+    """The improvement plan of a job that trains a student further, from the model that answers for
+    it now.
+    """
+
+
+class StudentImprovement(DescribedModel):
+    """A job that was started for a student, with the plan that it was compiled from."""
+
+    object: Literal["student.improvement"] = "student.improvement"
+    student: str
+    """Name of the student. Propose the job as its skill when it has succeeded."""
+    job: FineTuningJob
+    """The job; its `model` is the one that answered when it was created."""
+    plan: ImprovementPlan
+    """The compiled plan with cost and explanation."""
+
+
+class StudentChat(ChatCompletionRequest):
+    """A chat completion of a student: all parameters of `POST /v1/chat/completions`, without the
+    model.
+    """
+
+    model: SkipValidation[Text | None] = None  # type: ignore[assignment] # the path names it
+    """May be left out; if sent, it must be `student:NAME` with the name in the path."""
+
+    def sent_to(self, name: str) -> dict[str, Any]:
+        """Returns the body of a chat completion. Raises `InvalidRequest` for another model."""
+        sent, model = self.sent(), f"{PREFIX}{name}"
+        if sent.get("model") not in (None, model):
+            raise refused_value(
+                "model", f"the path names the student: leave it out, or send '{model}'"
+            )
+        return {**sent, "model": model}
 
 
 class PromoteSkill(ClosedBody):

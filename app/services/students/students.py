@@ -65,14 +65,14 @@ class StudentService:
         """Opens the gate for the model of a succeeded job. Raises `InvalidRequest`."""
         async with self._database.tenant(self._tenant) as unit:
             student = await unit.students.get(name)
-            model = await self._learned(unit, student, job_id)
-            answering = await unit.students.answering_model(name)
+            baseline = await unit.students.answering_model(name) or student.base_model
+            model = await self._learned(unit, student, job_id, baseline)
             skill = Skill(
                 id=new_id("skill_"),
                 student=name,
                 job_id=job_id,
                 model=model,
-                baseline=answering or student.base_model,
+                baseline=baseline,
                 status=SkillStatus.RUNNING,
             )
             await open_gate(unit, self._queue, skill, student.regression_evals)
@@ -112,8 +112,10 @@ class StudentService:
                 )
             return await _set_current(unit, name, skill)
 
-    async def _learned(self, unit: UnitOfWork, student: Student, job_id: str) -> str:
-        """Returns the model that a job published, if the student may learn it."""
+    async def _learned(self, unit: UnitOfWork, student: Student, job_id: str, baseline: str) -> str:
+        """Returns the model that a job published, if the student may learn it: the report of a job
+        compares with the model that it trained from, so that one must be the baseline.
+        """
         try:
             job = await unit.jobs.get(job_id)
         except NotFound as error:
@@ -129,6 +131,12 @@ class StudentService:
             raise _unfit(
                 f"Job {job_id} trained '{tuned.base_model}', but the base model of student "
                 f"'{student.name}' is '{student.base_model}'."
+            )
+        if job.model != baseline:
+            raise _unfit(
+                f"Job {job_id} trained from '{job.model}', so its report does not compare with "
+                f"'{baseline}', which answers for student '{student.name}' now. Train a job whose "
+                f"`model` is 'student:{student.name}'."
             )
         return published
 
@@ -153,7 +161,7 @@ def _refusal(skill: Skill, answering: str | None) -> WrongState | None:
 async def _set_current(unit: UnitOfWork, name: str, skill: Skill | None) -> Student:
     """Lets a skill, or the base model, answer. Raises `WrongState` for a deleted model."""
     if skill is not None:
-        if await unit.models.get(skill.model) is None:
+        if not await unit.models.lock(skill.model):
             raise WrongState(
                 f"The model '{skill.model}' of skill {skill.id} was deleted.",
                 param="skill",

@@ -103,8 +103,16 @@ class ModelStore:
             .where(Jobs.project_id == self._project_id, Jobs.id == job_id)
             .values(clean_after=func.now())
         )
-        await self._refuse_use(name)
+        # Whoever begins to use the model under its lock is seen by the check behind this write.
         await self._session.execute(update(Table).where(*own).values(deleted_at=func.now()))
+        await self._refuse_use(name)
+
+    async def lock(self, name: str) -> bool:
+        """Keeps a model of the project from deletion until the transaction ends. Returns `False`
+        for a model that the project does not have.
+        """
+        query = self._own().where(Table.name == name).with_for_update(read=True)
+        return await self._session.scalar(query) is not None
 
     async def _refuse_use(self, name: str) -> None:
         users = await users_of_model(self._session, self._project_id, name)

@@ -109,6 +109,16 @@ async def test_a_promoted_skill_answers_until_it_is_rolled_back(school: School) 
         f"Model '{first}' answers for student 'clerk'. Let another skill answer first: "
         "POST /v1/students/clerk/roll_back."
     )
+    stale = await school.world.post(f"{STUDENTS}/clerk/skills", {"job": second_job}, expect=400)
+    assert stale["error"]["message"] == (
+        f"Job {second_job} trained from '{MODEL}', so its report does not compare with '{first}', "
+        "which answers for student 'clerk' now. Train a job whose `model` is 'student:clerk'."
+    )
+    execute(
+        school.database,
+        "UPDATE fine_tuning_jobs SET model = %s WHERE id = %s",
+        *(first, second_job),
+    )
     two = await school.decided("clerk", second_job)
     assert two["baseline"] == first
     never = await school.roll_back("clerk", two["id"], expect=400)
@@ -160,6 +170,26 @@ async def test_a_gate_outlives_its_worker(school: School) -> None:
     assert (await school.promote("clerk", skill))["current_skill"] == skill["id"]
     [stored] = (await school.world.get(f"{STUDENTS}/clerk/skills"))["data"]
     assert (stored["status"], stored["comparisons"][1]["rows"]) == ("passed", 8)
+
+
+async def test_a_chat_of_a_student_is_a_chat_completion_of_its_name(school: School) -> None:
+    await school.student("clerk", knows=False)
+    talk = {"messages": [{"role": "user", "content": QUESTION}], "temperature": 0, "max_tokens": 32}
+    chat, named = f"{STUDENTS}/clerk/chat", {**talk, "model": "student:clerk"}
+    for sent in (talk, named):
+        reply = await school.world.post(chat, sent, expect=200)
+        answer = reply["choices"][0]["message"]["content"]
+        assert (answer, reply["model"]) == (ANSWER, MODEL)
+    streamed = await school.world.http.post(chat, json={**talk, "stream": True})
+    assert streamed.text.endswith("data: [DONE]\n\n")
+    wrong: list[tuple[str, dict[str, Any], int, str]] = [
+        (chat, {**talk, "model": "parrot"}, 400, "model"),
+        (chat, {**talk, "messages": None}, 400, "messages"),
+        (f"{STUDENTS}/nobody/chat", talk, 404, "name"),
+    ]
+    for path, sent, status, param in wrong:
+        refused = await school.world.post(path, sent, expect=status)
+        assert refused["error"]["param"] == param
 
 
 LOSS = {"rows": 8, "reward": {"difference": -0.2, "difference_ci95": [-0.4, 0.1]}}

@@ -23,6 +23,7 @@ from app.domain.jobs.creation.preflight import (
 )
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
+from app.domain.students.students import student_named
 from app.domain.tools.sent_servers import ALL_SENT, SentServers
 from app.preflight.addresses import called_models
 from app.preflight.call import base_model, dataset_question, estimate_of
@@ -74,6 +75,7 @@ class PreflightService:
         in the report, which has no other error about their parameters. `servers` are the origins
         of its MCP servers.
         """
+        body = await self._with_answering_model(body)
         issues = list(faults)
         faulty = {fault.param for fault in faults if fault.severity == "error"}
         base = base_model(body, self._base_models, issues)
@@ -121,6 +123,16 @@ class PreflightService:
         if method is None or dataset is None:
             return []
         return await self._ports.tries.issues(method, dataset.sample_rows, reported=reported)
+
+    async def _with_answering_model(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Returns the call with the model that answers for the student it names."""
+        name = body.get("model")
+        student = student_named(name) if isinstance(name, str) else None
+        if student is None:
+            return body
+        async with self._database.tenant(self._tenant) as unit:
+            answering = await unit.students.answering_model(student)
+        return body if answering is None else {**body, "model": answering}
 
     async def _unknown_start(self, body: dict[str, Any]) -> list[PreflightIssue]:
         """Checks a call that names a tuned model as its start."""
