@@ -15,7 +15,9 @@ from app.api.schemas.feedback_builds import CreateFeedbackBuild, FeedbackBuildOb
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
 from app.domain.feedback.feedback import LONGEST_NAME, FeedbackFilter, FeedbackType
+from app.web.path_texts import register_path_texts
 
+register_path_texts()
 router = APIRouter(prefix="/v1/feedback", tags=["Feedback"])
 _MOST_FINDINGS: Final = 1000
 _Name = Annotated[str | None, Query(max_length=LONGEST_NAME)]
@@ -96,7 +98,7 @@ async def get_feedback_build(build_id: str, services: Services) -> FeedbackBuild
 
 
 @router.delete(
-    "/end_users/{end_user_id:path}", operation_id="deleteEndUserData", responses=responses()
+    "/end_users/{end_user_id:text}", operation_id="deleteEndUserData", responses=responses()
 )
 async def delete_end_user_data(
     end_user_id: Annotated[str, Path(min_length=1, max_length=LONGEST_NAME)], services: Services

@@ -1652,6 +1652,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/students/{name}/improve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Improve Student
+         * @description Compiles an improvement plan and creates its job, which trains from the model that answers
+         *     for the student now. Its tuned model answers for nobody until it is proposed and promoted.
+         */
+        post: operations["improveStudent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/students/{name}/chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Chat With Student
+         * @description Samples the model that answers for the student: `POST /v1/chat/completions` with the model
+         *     `student:NAME`.
+         */
+        post: operations["chatWithStudent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/students/{name}/promote": {
         parameters: {
             query?: never;
@@ -3995,11 +4037,6 @@ export interface components {
          */
         CompileImprovementPlan: {
             /**
-             * Model
-             * @description Base model, or a tuned one (`ft:…`) to improve further.
-             */
-            model: string;
-            /**
              * Recipe
              * @description Id of the recipe to start from; it brings method, grader, knobs, and, without data of your own, its sample curriculum.
              */
@@ -4076,6 +4113,11 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             } | null;
+            /**
+             * Model
+             * @description Base model, or a tuned one (`ft:…`) to improve further.
+             */
+            model: string;
         } & {
             [key: string]: unknown;
         };
@@ -7865,6 +7907,92 @@ export interface components {
              * @enum {string}
              */
             type: "importance_sampling";
+        };
+        /**
+         * ImproveStudent
+         * @description The improvement plan of a job that trains a student further, from the model that answers for
+         *     it now.
+         */
+        ImproveStudent: {
+            /**
+             * Recipe
+             * @description Id of the recipe to start from; it brings method, grader, knobs, and, without data of your own, its sample curriculum.
+             */
+            recipe?: string | null;
+            /**
+             * Method
+             * @description Training method; absent: the recipe's, or else reinforcement.
+             */
+            method?: ("supervised" | "dpo" | "reinforcement") | null;
+            /**
+             * Training File
+             * @description Id of a file with training rows.
+             */
+            training_file?: string | null;
+            /**
+             * Validation File
+             * @description Id of a file with held-out rows for validations.
+             */
+            validation_file?: string | null;
+            /**
+             * Curriculum
+             * @description Registered curriculum or inline rows, as in a job, instead of files.
+             */
+            curriculum?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Grader
+             * @description Grader definition or reference, as in a job; absent: the recipe's.
+             */
+            grader?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Tools
+             * @description Tools that the service calls, as in a job.
+             */
+            tools?: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Mcp Servers
+             * @description Servers of tools, as in a job.
+             */
+            mcp_servers?: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Environment
+             * @description Environment of the episodes, as in a job.
+             */
+            environment?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Knobs
+             * @description Knob positions; absent ones are the recipe's, or else the middle.
+             */
+            knobs?: components["schemas"]["PlanKnobs"] | null;
+            /**
+             * Seed
+             * @description Seed that the job gets; absent: chosen when it is created.
+             */
+            seed?: number | null;
+            /**
+             * Suffix
+             * @description Part of the tuned model's name, for the job.
+             */
+            suffix?: string | null;
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * ImprovementPlan
@@ -12857,6 +12985,216 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * StudentChat
+         * @description A chat completion of a student: all parameters of `POST /v1/chat/completions`, without the
+         *     model.
+         */
+        StudentChat: {
+            /**
+             * Model
+             * @description May be left out; if sent, it must be `student:NAME` with the name in the path.
+             */
+            model?: string | null;
+            /**
+             * Messages
+             * @description The conversation so far.
+             */
+            messages: (components["schemas"]["ChatSystemMessage"] | components["schemas"]["ChatUserMessage"] | components["schemas"]["ChatAssistantMessage"] | components["schemas"]["ChatToolMessage"])[];
+            /**
+             * Stream
+             * @description True sends the answer in chunks, as server-sent events.
+             */
+            stream?: boolean | null;
+            /**
+             * Stream Options
+             * @description Options of a stream.
+             */
+            stream_options?: components["schemas"]["ChatStreamOptions"] | null;
+            /**
+             * Tools
+             * @description Functions that the model may call.
+             */
+            tools?: components["schemas"]["ChatTool"][] | null;
+            /**
+             * Tool Choice
+             * @description `none` offers the tools and parses no calls; the CPU engine has only `auto` and `none`.
+             */
+            tool_choice?: ("none" | "auto" | "required") | components["schemas"]["ChatNamedTool"] | null;
+            /**
+             * Parallel Tool Calls
+             * @description False: the answer has one call at most.
+             */
+            parallel_tool_calls?: boolean | null;
+            /**
+             * Max Completion Tokens
+             * @description Largest number of tokens of an answer; absent: as many as the context leaves.
+             */
+            max_completion_tokens?: number | null;
+            /**
+             * Max Tokens
+             * @description The older name of `max_completion_tokens`; only one of them may be sent.
+             */
+            max_tokens?: number | null;
+            /**
+             * Temperature
+             * @description Divides the logits before sampling; 0 takes the most probable token. Absent: 1.
+             */
+            temperature?: number | null;
+            /**
+             * Top P
+             * @description Samples from the most probable tokens that have this probability together.
+             */
+            top_p?: number | null;
+            /**
+             * Seed
+             * @description The same seed repeats an answer of the same model and engine.
+             */
+            seed?: number | null;
+            /**
+             * Stop
+             * @description Texts that end the answer; they are no part of it.
+             */
+            stop?: string | string[] | null;
+            /**
+             * N
+             * @description Number of answers; the CPU engine has only 1.
+             */
+            n?: number | null;
+            /**
+             * Logprobs
+             * @description True adds the log-probs of the sampled tokens.
+             */
+            logprobs?: boolean | null;
+            /**
+             * Top Logprobs
+             * @description Number of the most probable tokens to return at each position; needs `logprobs`.
+             */
+            top_logprobs?: number | null;
+            /**
+             * Response Format
+             * @description Form of the answer; the CPU engine has only text.
+             */
+            response_format?: components["schemas"]["ChatResponseFormat"] | null;
+            /**
+             * Reasoning Effort
+             * @description Absent: the effort that the model was trained with.
+             */
+            reasoning_effort?: ("default" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max") | null;
+            /**
+             * Frequency Penalty
+             * @description Lowers the logits of tokens by their count so far; the CPU engine has only 0.
+             */
+            frequency_penalty?: number | null;
+            /**
+             * Presence Penalty
+             * @description Lowers the logits of tokens that occurred; the CPU engine has only 0.
+             */
+            presence_penalty?: number | null;
+            /**
+             * Logit Bias
+             * @description Additions to the logits of token ids; the CPU engine has none.
+             */
+            logit_bias?: {
+                [key: string]: number;
+            } | null;
+            /**
+             * Modalities
+             * @description Answers are text.
+             */
+            modalities?: "text"[] | null;
+            /**
+             * Metadata
+             * @description Pairs that a stored completion keeps, at most 16; without `store` they change nothing.
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Store
+             * @description True keeps the messages and the whole reply, for `GET /v1/chat/completions` and feedback.
+             */
+            store?: boolean | null;
+            /**
+             * User
+             * @description The end user, if there is no `safety_identifier`.
+             */
+            user?: string | null;
+            /**
+             * Safety Identifier
+             * @description Your id of the person who asks. A stored completion keeps it, and `DELETE /v1/feedback/end_users/{id}` removes all that belongs to it.
+             */
+            safety_identifier?: string | null;
+            /**
+             * Service Tier
+             * @description Changes nothing.
+             */
+            service_tier?: ("auto" | "default" | "flex" | "scale" | "priority") | null;
+            /**
+             * Verbosity
+             * @description Changes nothing.
+             */
+            verbosity?: ("low" | "medium" | "high") | null;
+            /**
+             * Prompt Cache Key
+             * @description Changes nothing.
+             */
+            prompt_cache_key?: string | null;
+            /**
+             * Prompt Cache Retention
+             * @description Changes nothing.
+             */
+            prompt_cache_retention?: string | null;
+            /**
+             * Prompt Cache Options
+             * @description Changes nothing.
+             */
+            prompt_cache_options?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Top K
+             * @description Samples from this number of most probable tokens (an extension); the CPU engine has no such limit.
+             */
+            top_k?: number | null;
+            /**
+             * Min P
+             * @description Smallest probability of a token, as a share of the highest one (an extension); the CPU engine has no such limit.
+             */
+            min_p?: number | null;
+            /**
+             * Min Tokens
+             * @description Smallest number of tokens of an answer (an extension); the CPU engine has no such limit.
+             */
+            min_tokens?: number | null;
+            /**
+             * Repetition Penalty
+             * @description Divides the logits of tokens that occurred (an extension); the CPU engine has only 1.
+             */
+            repetition_penalty?: number | null;
+            /**
+             * Ignore Eos
+             * @description True continues after the end-of-turn token (an extension); the CPU engine has only false.
+             */
+            ignore_eos?: boolean | null;
+            /**
+             * Skip Special Tokens
+             * @description False keeps control tokens in the text (an extension); the CPU engine has only true.
+             */
+            skip_special_tokens?: boolean | null;
+            /**
+             * Stop Token Ids
+             * @description Token ids that end the answer (an extension).
+             */
+            stop_token_ids?: number[] | null;
+            /**
+             * Return Token Ids
+             * @description True adds the token ids of prompt and answer (an extension).
+             */
+            return_token_ids?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * StudentDeleted
          * @description The confirmation that a student and its history are deleted.
          */
@@ -12879,6 +13217,28 @@ export interface components {
              * @default true
              */
             deleted: boolean;
+        };
+        /**
+         * StudentImprovement
+         * @description A job that was started for a student, with the plan that it was compiled from.
+         */
+        StudentImprovement: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default student.improvement
+             * @constant
+             */
+            object: "student.improvement";
+            /**
+             * Student
+             * @description Name of the student. Propose the job as its skill when it has succeeded.
+             */
+            student: string;
+            /** @description The job; its `model` is the one that answered when it was created. */
+            job: components["schemas"]["FineTuningJob"];
+            /** @description The compiled plan with cost and explanation. */
+            plan: components["schemas"]["ImprovementPlan"];
         };
         /**
          * StudentObject
@@ -27404,6 +27764,289 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SkillObject"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    improveStudent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImproveStudent"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StudentImprovement"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    chatWithStudent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StudentChat"];
+            };
+        };
+        responses: {
+            /** @description A completion; with `stream`, its chunks as server-sent events. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCompletion"];
+                    "text/event-stream": components["schemas"]["ChatCompletionChunk"];
                 };
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */

@@ -19,6 +19,7 @@ REFUSED = {400, 404}
 """A call with a body may be refused for its body before anything is looked up."""
 CHECK = {"type": "string_check", "name": "x", "operation": "eq", "input": "a", "reference": "a"}
 ENDPOINT = {"type": "endpoint", "url": "http://127.0.0.1:9/grade"}
+MADE = "$response.body#/"
 Maker = Callable[[httpx.Client], httpx.Response]
 
 
@@ -38,11 +39,36 @@ def made_job(client: httpx.Client) -> httpx.Response:
     return client.post("/v1/fine_tuning/jobs", json={**body, "method": method})
 
 
+def made_completion(client: httpx.Client, question: str = "hi") -> httpx.Response:
+    talk = [{"role": "user", "content": question}]
+    body = {"model": "tiny-agent", "messages": talk, "store": True}
+    return client.post("/v1/chat/completions", json=body)
+
+
+def made_feedback(client: httpx.Client, question: str = "hi") -> httpx.Response:
+    corrected = {"completion_id": made_completion(client, question).json()["id"]}
+    return client.post(
+        "/v1/feedback", json={"type": "correction", "correction": question, **corrected}
+    )
+
+
+def made_build(client: httpx.Client) -> httpx.Response:
+    for place in ("Athens", "Berlin", "Cairo", "Dublin", "Essen", "Geneva", "Hanoi", "Izmir"):
+        made_feedback(client, f"Which river runs through {place}?").raise_for_status()
+    for word in ("stone", "butter", "cloud", "violin"):
+        made_feedback(client, f"How heavy is a {word}?").raise_for_status()
+    return client.post("/v1/feedback/builds", json={"method": "supervised", "name": "b"})
+
+
 def posted(path: str, **body: Any) -> Maker:
     return lambda client: client.post(path, json=body)
 
 
 MAKERS: dict[str, Maker] = {
+    "createChatCompletion": made_completion,
+    "createFeedback": made_feedback,
+    "createFeedbackBuild": made_build,
+    "createStudent": posted("/v1/students", name="clerk", base_model="tiny-agent"),
     "createFile": made_file,
     "createFineTuningJob": made_job,
     "createUpload": posted(
@@ -86,15 +112,17 @@ def operations() -> dict[str, tuple[str, str, dict[str, Any]]]:
 EVERY = operations()
 
 
-def linked(name: str) -> dict[str, str]:
-    """The operations on an object that the call made, and the parameter that takes its id."""
+def linked(name: str) -> dict[str, tuple[str, str]]:
+    """The operations on an object that the call made, the parameter that takes its id or name, and
+    the key of that in the reply.
+    """
     replies = EVERY[name][2]["responses"]
     links = replies.get("201", replies.get("200", {})).get("links", {})
     return {
-        operation: parameter
+        operation: (parameter, value.removeprefix(MADE))
         for operation, link in links.items()
         for parameter, value in link["parameters"].items()
-        if value == "$response.body#/id"
+        if value.startswith(MADE)
     }
 
 
@@ -138,7 +166,7 @@ def test_an_object_is_its_tenants_alone_until_its_end(service: Service, name: st
         made = MAKERS[name](owner)
         assert made.status_code in {200, 201}, made.text
         on_it = linked(name)
-        given = {parameter: made.json()["id"] for parameter in on_it.values()}
+        given = {parameter: made.json()[key] for parameter, key in on_it.values()}
         for operation in on_it:
             assert_out_of_reach(stranger, operation, given)
         reads = [

@@ -186,7 +186,8 @@ def _link(document: dict[str, Any]) -> None:
                 name = others[method]["operationId"]
                 # A relative id of an enclosing object comes from the request's own path.
                 outer = {key: f"$request.path.{key}" for key in re.findall(r"{(\w+)}", path)}
-                parameters = {**outer, match[1]: "$response.body#/id"} if match else outer
+                key = "name" if match and match[1] == "name" else "id"
+                parameters = {**outer, match[1]: f"$response.body#/{key}"} if match else outer
                 reply.setdefault("links", {})[name] = {
                     "operationId": name,
                     "parameters": parameters,

@@ -288,6 +288,14 @@ from .implicit_rewards import ImplicitRewards
 from .import_mcp_server_tools import ImportMcpServerTools
 from .import_mcp_server_tools_metadata_type_0 import ImportMcpServerToolsMetadataType0
 from .importance_sampling_options import ImportanceSamplingOptions
+from .improve_student import ImproveStudent
+from .improve_student_curriculum_type_1 import ImproveStudentCurriculumType1
+from .improve_student_environment_type_1 import ImproveStudentEnvironmentType1
+from .improve_student_grader_type_1 import ImproveStudentGraderType1
+from .improve_student_mcp_servers_type_0_item import ImproveStudentMcpServersType0Item
+from .improve_student_metadata_type_0 import ImproveStudentMetadataType0
+from .improve_student_method_type_0 import ImproveStudentMethodType0
+from .improve_student_tools_type_0_item import ImproveStudentToolsType0Item
 from .improvement_plan import ImprovementPlan
 from .improvement_plan_job import ImprovementPlanJob
 from .improvement_plan_method import ImprovementPlanMethod
@@ -529,7 +537,16 @@ from .streamed_point_split import StreamedPointSplit
 from .streaming_options import StreamingOptions
 from .string_check_grader import StringCheckGrader
 from .string_check_grader_operation import StringCheckGraderOperation
+from .student_chat import StudentChat
+from .student_chat_logit_bias_type_0 import StudentChatLogitBiasType0
+from .student_chat_metadata_type_0 import StudentChatMetadataType0
+from .student_chat_prompt_cache_options_type_0 import StudentChatPromptCacheOptionsType0
+from .student_chat_reasoning_effort_type_0 import StudentChatReasoningEffortType0
+from .student_chat_service_tier_type_0 import StudentChatServiceTierType0
+from .student_chat_tool_choice_type_0 import StudentChatToolChoiceType0
+from .student_chat_verbosity_type_0 import StudentChatVerbosityType0
 from .student_deleted import StudentDeleted
+from .student_improvement import StudentImprovement
 from .student_object import StudentObject
 from .supervised_hyperparameters import SupervisedHyperparameters
 from .supervised_method import SupervisedMethod
@@ -920,6 +937,14 @@ __all__ = (
     "ImprovementPlanMethod",
     "ImprovementPlanReading",
     "ImprovementPlanReadingMethod",
+    "ImproveStudent",
+    "ImproveStudentCurriculumType1",
+    "ImproveStudentEnvironmentType1",
+    "ImproveStudentGraderType1",
+    "ImproveStudentMcpServersType0Item",
+    "ImproveStudentMetadataType0",
+    "ImproveStudentMethodType0",
+    "ImproveStudentToolsType0Item",
     "JobErrorBody",
     "JobStatus",
     "JsonValidGrader",
@@ -1156,7 +1181,16 @@ __all__ = (
     "StreamingOptions",
     "StringCheckGrader",
     "StringCheckGraderOperation",
+    "StudentChat",
+    "StudentChatLogitBiasType0",
+    "StudentChatMetadataType0",
+    "StudentChatPromptCacheOptionsType0",
+    "StudentChatReasoningEffortType0",
+    "StudentChatServiceTierType0",
+    "StudentChatToolChoiceType0",
+    "StudentChatVerbosityType0",
     "StudentDeleted",
+    "StudentImprovement",
     "StudentObject",
     "SupervisedHyperparameters",
     "SupervisedMethod",

@@ -177,3 +177,12 @@ async def test_another_project_removes_nothing_of_this_one(
     removed = await chats("DELETE", PATH, key=chats.api.other_key)
     assert (removed["completions"], removed["feedback"], removed["files"]) == (0, 0, [])
     assert (holders(database, CANARY), holders(database, PERSON)) == before
+
+
+@pytest.mark.parametrize("name", ["\nline\n", "a/b", "ends in /", "ü\u2028x", "%2F", "?a#b"])
+async def test_any_name_that_was_stored_can_be_removed(chats: Conversations, name: str) -> None:
+    answer = await chats.said("Where?", "Rome", user=name)
+    removed = await chats("DELETE", f"{FEEDBACK}/end_users/{quote(name, safe='')}")
+    assert removed["completions"] == 1
+    status = (await chats.api.call("GET", f"/v1/chat/completions/{answer}")).status_code
+    assert status == 404
