@@ -98,7 +98,7 @@ async def get_feedback_build(build_id: str, services: Services) -> FeedbackBuild
 
 
 @router.delete(
-    "/end_users/{end_user_id:text}", operation_id="deleteEndUserData", responses=responses()
+    "/end_users/{end_user_id:text}", operation_id="deleteEndUserData", responses=responses(404)
 )
 async def delete_end_user_data(
     end_user_id: Annotated[str, Path(min_length=1, max_length=LONGEST_NAME)], services: Services

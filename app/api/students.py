@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from app.api.chat_completions import COMPLETIONS, completed
+from app.api.schemas.chat_replies import COMPLETION_REPLY
 from app.api.schemas.common import Page, object_page, page_with_cursors
 from app.api.schemas.improvement_plans import ImprovementPlan
 from app.api.schemas.job_replies import FineTuningJob
@@ -19,6 +19,7 @@ from app.api.schemas.students import (
     StudentDeleted,
     StudentImprovement,
     StudentObject,
+    UpdateStudent,
 )
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
@@ -26,6 +27,7 @@ from app.domain.errors import refused_value
 from app.domain.plans.knobs import PARAM
 from app.domain.plans.plan import compile_plan
 from app.domain.students.students import PREFIX
+from app.web.completion_replies import completion_reply
 from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/students", tags=["Students"])
@@ -52,6 +54,12 @@ async def list_students(
 async def get_student(name: str, services: Services) -> StudentObject:
     """Returns a student."""
     return StudentObject.of(await services.students().get(name))
+
+
+@router.post("/{name}", operation_id="updateStudent", responses=responses(404))
+async def update_student(name: str, body: UpdateStudent, services: Services) -> StudentObject:
+    """Chooses the regression evals of the skills that are proposed from now on."""
+    return StudentObject.of(await services.students().update(name, body.regression_evals))
 
 
 @router.delete("/{name}", operation_id="deleteStudent", responses=responses(404))
@@ -104,7 +112,7 @@ async def improve_student(
 @router.post(
     "/{name}/chat",
     operation_id="chatWithStudent",
-    responses=COMPLETIONS,
+    responses={**responses(404), **COMPLETION_REPLY},
     response_class=JSONResponse,
 )
 async def chat_with_student(
@@ -115,7 +123,7 @@ async def chat_with_student(
     """
     sent = body.sent_to(name)
     await services.students().get(name)
-    return await completed(request, services.completions(), sent)
+    return await completion_reply(request, services.completions(), sent)
 
 
 @router.post("/{name}/promote", operation_id="promoteSkill", responses=responses(404))

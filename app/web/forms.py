@@ -15,6 +15,14 @@ _OTHERS: Final = 4096
 """Bytes of all other fields together, and of the names."""
 MAX_FORM_BYTES: Final = _ENCODED * (LONGEST_TEXT + LONGEST_ROW) + _OTHERS
 """Largest form of a page: one that its fields allow always fits."""
+_MAX_SIGN_IN_BYTES: Final = 16_384
+
+
+def largest_form(path: str) -> int:
+    """Returns the limit of a form in bytes. Anyone may send the one of the sign-in page, which has
+    nothing but a key.
+    """
+    return _MAX_SIGN_IN_BYTES if path == "/sign-in" else MAX_FORM_BYTES
 
 
 def text_of(form: Mapping[str, str], name: str, *, longest: int) -> str:

@@ -1,6 +1,7 @@
 """Path parameters that take any text: `{name:text}`."""
 
 from starlette.convertors import Convertor, register_url_convertor
+from typing_extensions import override
 
 
 class _Text(Convertor[str]):
@@ -8,9 +9,11 @@ class _Text(Convertor[str]):
 
     regex = r"[\s\S]+"
 
+    @override
     def convert(self, value: str) -> str:
         return value
 
+    @override
     def to_string(self, value: str) -> str:
         return value
 

@@ -24,7 +24,7 @@ AUDITED = (
         resource="{row}.name",
     ),
     AuditedChange(
-        *("students", "updated", "UPDATE OF current_skill", _STUDENT),
+        *("students", "updated", "UPDATE OF current_skill, regression_sets", _STUDENT),
         details="jsonb_build_object('current_skill', {row}.current_skill)",
         resource="{row}.name",
     ),
@@ -40,7 +40,7 @@ def upgrade() -> None:
     op.create_table(
         "students",
         *_texts("project_id", "name", "base_model"),
-        sa.Column("regression_evals", JSONB(), nullable=False),
+        sa.Column("regression_sets", JSONB(), nullable=False),
         sa.Column("current_skill", sa.Text(), nullable=True),
         _now("created_at"),
         sa.ForeignKeyConstraint(
@@ -66,7 +66,11 @@ def upgrade() -> None:
     )
     columns = ["project_id", "student", "created_at", "id"]
     op.create_index(op.f(f"ix_skills_{'_'.join(columns)}"), "skills", columns)
-    guard("students", app="SELECT, INSERT, DELETE, UPDATE (current_skill)", worker="SELECT")
+    guard(
+        "students",
+        app="SELECT, INSERT, DELETE, UPDATE (current_skill, regression_sets)",
+        worker="SELECT",
+    )
     decided = "status, reason, comparisons, promoted_at"
     guard("skills", app=f"SELECT, INSERT, DELETE, UPDATE ({decided})", worker="SELECT")
     for change in AUDITED:

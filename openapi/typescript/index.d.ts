@@ -1616,7 +1616,11 @@ export interface paths {
          */
         get: operations["getStudent"];
         put?: never;
-        post?: never;
+        /**
+         * Update Student
+         * @description Chooses the regression evals of the skills that are proposed from now on.
+         */
+        post: operations["updateStudent"];
         /**
          * Delete Student
          * @description Deletes a student with its history. Its jobs and models stay.
@@ -4969,7 +4973,7 @@ export interface components {
             base_model: string;
             /**
              * Regression Evals
-             * @description Ids of evals in which a new skill must lose nothing. The rows are those of the newest run of each eval that samples a model. Without any, the gate holds every skill.
+             * @description Ids of evals in which a new skill must lose nothing. The rows are those of the run of each eval that is the newest one now and samples a model. Without any, the gate holds every skill.
              * @default []
              */
             regression_evals: string[];
@@ -11466,6 +11470,22 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * RegressionRows
+         * @description A regression set of a student: an eval, and the run whose rows the gate samples.
+         */
+        RegressionRows: {
+            /**
+             * Eval Id
+             * @description Id of the eval, whose criteria score the answers.
+             */
+            eval_id: string;
+            /**
+             * Run Id
+             * @description Id of the run whose data source has the rows. A later run of the eval changes nothing.
+             */
+            run_id: string;
+        };
+        /**
          * ReinforcementBody
          * @description Settings of a reinforcement job: grader, tools and training.
          */
@@ -12670,7 +12690,7 @@ export interface components {
             rows: number;
             /**
              * Fault
-             * @description Why the models cannot be compared; `null` if they can.
+             * @description The reason for which the models cannot be compared; `null` if they can.
              */
             fault: string | null;
         };
@@ -12711,6 +12731,7 @@ export interface components {
              * @description Name of the model that answered for the student when the skill was proposed.
              */
             baseline: string;
+            /** @description State at the gate; `passed` and `held` are final. */
             status: components["schemas"]["SkillStatus"];
             /**
              * Reason
@@ -12986,8 +13007,7 @@ export interface components {
         };
         /**
          * StudentChat
-         * @description A chat completion of a student: all parameters of `POST /v1/chat/completions`, without the
-         *     model.
+         * @description A chat completion of a student: a call of a model without the model's name.
          */
         StudentChat: {
             /**
@@ -13263,10 +13283,10 @@ export interface components {
              */
             base_model: string;
             /**
-             * Regression Evals
-             * @description Ids of the evals in which a new skill must lose nothing.
+             * Regression Sets
+             * @description Rows in which a new skill must lose nothing.
              */
-            regression_evals: string[];
+            regression_sets: components["schemas"]["RegressionRows"][];
             /**
              * Current Skill
              * @description Id of the skill that answers for `student:NAME`; `null` while the base model does.
@@ -14204,6 +14224,19 @@ export interface components {
              * @description The new role.
              */
             role?: ("member" | "owner") | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * UpdateStudent
+         * @description Other regression sets of a student.
+         */
+        UpdateStudent: {
+            /**
+             * Regression Evals
+             * @description Ids of the evals that replace the present ones; the rows are chosen as at the creation.
+             */
+            regression_evals: string[];
         } & {
             [key: string]: unknown;
         };
@@ -25562,6 +25595,17 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description The body is too large. */
             413: {
                 headers: {
@@ -27431,6 +27475,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the student. */
                 name: string;
             };
             cookie?: never;
@@ -27529,11 +27574,154 @@ export interface operations {
             };
         };
     };
+    updateStudent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the student. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateStudent"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StudentObject"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
     deleteStudent: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the student. */
                 name: string;
             };
             cookie?: never;
@@ -27642,6 +27830,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Name of the student. */
                 name: string;
             };
             cookie?: never;
@@ -27745,6 +27934,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the student. */
                 name: string;
             };
             cookie?: never;
@@ -27886,6 +28076,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the student. */
                 name: string;
             };
             cookie?: never;
@@ -28027,6 +28218,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the student. */
                 name: string;
             };
             cookie?: never;
@@ -28169,6 +28361,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the student. */
                 name: string;
             };
             cookie?: never;
@@ -28310,6 +28503,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the student. */
                 name: string;
             };
             cookie?: never;
@@ -32675,7 +32869,7 @@ export interface operations {
                 /** @description Entries at this time or before it (Unix seconds) */
                 "effective_at[lte]"?: number | null;
                 /** @description Kinds of changes */
-                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
+                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "student.created" | "student.updated" | "student.deleted" | "student.skill.created" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
                 /** @description Ids of API keys or of service accounts */
                 "actor_ids[]"?: string[] | null;
                 /** @description Ids of projects */
@@ -32782,7 +32976,7 @@ export interface operations {
                 /** @description Entries at this time or before it (Unix seconds) */
                 "effective_at[lte]"?: number | null;
                 /** @description Kinds of changes */
-                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
+                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "student.created" | "student.updated" | "student.deleted" | "student.skill.created" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
                 /** @description Ids of API keys or of service accounts */
                 "actor_ids[]"?: string[] | null;
                 /** @description Ids of projects */

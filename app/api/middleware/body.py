@@ -15,7 +15,7 @@ from app.api.support.errors import envelope
 from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.errors import TooLarge, TooSlow
 from app.domain.texts.request_bodies import MAX_JSON_BYTES, json_problem
-from app.web.forms import MAX_FORM_BYTES
+from app.web.forms import largest_form
 
 _FORM_BYTES: Final = 1024 * 1024
 UPLOAD_PATHS: Final = (
@@ -69,7 +69,7 @@ class BodyGuard:
             return
         is_form = self._forms is not None and self._forms.fullmatch(scope["path"]) is not None
         upload_limit = _upload_limit(scope["path"])
-        limit = MAX_FORM_BYTES if is_form else upload_limit or MAX_JSON_BYTES
+        limit = largest_form(scope["path"]) if is_form else upload_limit or MAX_JSON_BYTES
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
         if not length.isdecimal():

@@ -4,7 +4,7 @@ The engine's reply is passed on unchanged, so these models only describe it. An 
 further keys; a field with a default may be absent.
 """
 
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -238,3 +238,11 @@ CHAT_REPLIES: Final[tuple[type[DescribedModel], ...]] = (
     ChatCompletionChunk,
 )
 """Replies that this service does not build: their optional fields may be absent."""
+COMPLETION_REPLY: Final[dict[int | str, dict[str, Any]]] = {
+    200: {
+        "model": ChatCompletion,
+        "description": "A completion; with `stream`, its chunks as server-sent events.",
+        "content": {"text/event-stream": {"schema": CHUNK_SCHEMA}},
+    }
+}
+"""Reply of a call that samples, for the specification."""

@@ -15,6 +15,16 @@ from app.domain.students.students import MAX_REGRESSION_EVALS, PREFIX, Skill, Sk
 from app.domain.texts.patterns import TOOL_NAME
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+EvalIds = Annotated[tuple[Text, ...], Field(max_length=MAX_REGRESSION_EVALS)]
+
+
+class RegressionRows(DescribedModel):
+    """A regression set of a student: an eval, and the run whose rows the gate samples."""
+
+    eval_id: str
+    """Id of the eval, whose criteria score the answers."""
+    run_id: str
+    """Id of the run whose data source has the rows. A later run of the eval changes nothing."""
 
 
 class CreateStudent(ClosedBody):
@@ -24,10 +34,17 @@ class CreateStudent(ClosedBody):
     """Name of the student, unique in the project."""
     base_model: Text
     """Name of the base model that the student begins with."""
-    regression_evals: Annotated[tuple[Text, ...], Field(max_length=MAX_REGRESSION_EVALS)] = ()
-    """Ids of evals in which a new skill must lose nothing. The rows are those of the newest run of
-    each eval that samples a model. Without any, the gate holds every skill.
+    regression_evals: EvalIds = ()
+    """Ids of evals in which a new skill must lose nothing. The rows are those of the run of each
+    eval that is the newest one now and samples a model. Without any, the gate holds every skill.
     """
+
+
+class UpdateStudent(ClosedBody):
+    """Other regression sets of a student."""
+
+    regression_evals: EvalIds
+    """Ids of the evals that replace the present ones; the rows are chosen as at the creation."""
 
 
 class ProposeSkill(ClosedBody):
@@ -56,9 +73,7 @@ class StudentImprovement(DescribedModel):
 
 
 class StudentChat(ChatCompletionRequest):
-    """A chat completion of a student: all parameters of `POST /v1/chat/completions`, without the
-    model.
-    """
+    """A chat completion of a student: a call of a model without the model's name."""
 
     model: SkipValidation[Text | None] = None  # type: ignore[assignment] # the path names it
     """May be left out; if sent, it must be `student:NAME` with the name in the path."""
@@ -94,8 +109,8 @@ class StudentObject(DescribedModel):
     name: str
     base_model: str
     """Name of the base model, which answers while there is no current skill."""
-    regression_evals: list[str]
-    """Ids of the evals in which a new skill must lose nothing."""
+    regression_sets: list[RegressionRows]
+    """Rows in which a new skill must lose nothing."""
     current_skill: str | None
     """Id of the skill that answers for `student:NAME`; `null` while the base model does."""
     created_at: int
@@ -105,7 +120,10 @@ class StudentObject(DescribedModel):
         return cls(
             name=row.name,
             base_model=row.base_model,
-            regression_evals=list(row.regression_evals),
+            regression_sets=[
+                RegressionRows(eval_id=each.eval_id, run_id=each.run_id)
+                for each in row.regression_sets
+            ],
             current_skill=row.current_skill,
             created_at=row.created_at,
         )
@@ -123,7 +141,7 @@ class SkillComparison(DescribedModel):
     rows: int
     """Rows that both models answered."""
     fault: str | None
-    """Why the models cannot be compared; `null` if they can."""
+    """The reason for which the models cannot be compared; `null` if they can."""
 
     @classmethod
     def of(cls, row: Comparison) -> "SkillComparison":
@@ -160,6 +178,7 @@ class SkillObject(DescribedModel):
     baseline: str
     """Name of the model that answered for the student when the skill was proposed."""
     status: SkillStatus
+    """State at the gate; `passed` and `held` are final."""
     reason: str | None
     """The gate's decision in sentences with numbers; `null` while it runs."""
     runs: list[GateRuns]

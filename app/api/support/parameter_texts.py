@@ -31,6 +31,7 @@ PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
         "max_points": "Most points of a curve. Of a longer one: its ends, and between them the "
         "lowest and highest of even stretches.",
         "model": "Name of the model.",
+        "name": "Name of the student.",
         "order": "Order by time of creation.",
         "output_item_id": "Id of the output item.",
         "owner_project_access": "Only keys whose project is active, or archived (`inactive`).",

@@ -1,8 +1,9 @@
 """The gate: decides from paired comparisons whether a skill may become current. Pure.
 
 A skill passes if every comparison excludes a loss: the lower end of the 95 % interval of the paired
-difference is at least −`MARGIN`. A comparison without an interval excludes nothing, so it holds the
-skill, as does the absence of any regression set.
+difference is at least −`MARGIN`, and the interval does not lie below 0, which would show a loss. A
+comparison without an interval excludes nothing, so it holds the skill, as does the absence of any
+regression set.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +37,10 @@ class Comparison:
 
     @property
     def excludes_a_loss(self) -> bool:
-        return self.fault is None and self.interval is not None and self.interval[0] >= -MARGIN
+        if self.fault is not None or self.interval is None:
+            return False
+        low, high = self.interval
+        return low >= -MARGIN and high >= 0
 
     @property
     def words(self) -> str:
@@ -46,25 +50,27 @@ class Comparison:
         gain = Gain(self.difference or 0.0, self.interval, self.rows)
         if self.interval is None:
             return f"{self.subject}: {gain.words}, so a loss is not excluded."
+        if self.interval[0] >= -MARGIN and self.interval[1] < 0:
+            return f"{self.subject}: {gain.words}; that is a loss."
         verdict = "excluded" if self.excludes_a_loss else "not excluded"
         return f"{self.subject}: {gain.words}; a loss of more than {MARGIN} is {verdict}."
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GateVerdict:
     passed: bool
     reason: str
 
 
-def verdict(target: Comparison, regressions: Sequence[Comparison]) -> Verdict:
+def verdict(target: Comparison, regressions: Sequence[Comparison]) -> GateVerdict:
     """Returns the gate's decision on the comparisons."""
     compared = [target, *regressions]
     sentences = [comparison.words for comparison in compared if not comparison.excludes_a_loss]
     if not regressions:
         sentences.append(_NO_REGRESSION_SET)
     if sentences:
-        return Verdict(False, " ".join(sentences))
-    return Verdict(True, " ".join(comparison.words for comparison in compared))
+        return GateVerdict(False, " ".join(sentences))
+    return GateVerdict(True, " ".join(comparison.words for comparison in compared))
 
 
 def target_comparison(report: Mapping[str, Any] | None) -> Comparison:

@@ -24,12 +24,20 @@ class SkillStatus(StrEnum):
     HELD = "held"
 
 
+@dataclass(frozen=True, slots=True)
+class RegressionSet:
+    """An eval with the rows in which a new skill must lose nothing."""
+
+    eval_id: str
+    run_id: str
+    """Id of the run whose data source has the rows; a later run of the eval changes nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Student:
     name: str
     base_model: str
-    regression_evals: tuple[str, ...] = ()
-    """Ids of the evals in which a new skill must lose nothing."""
+    regression_sets: tuple[RegressionSet, ...] = ()
     current_skill: str | None = None
     """Id of the skill that answers; `None` while the base model does."""
     created_at: int = 0

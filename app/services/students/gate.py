@@ -1,13 +1,13 @@
 """Opens the gate of a proposed skill, and reads its decision once the eval runs have ended.
 
 The runs are inserted in the skill's transaction and are leased work, so a killed process loses
-nothing. The decision is a pure function of committed rows: whoever reads the skill first after the
-runs have ended writes it, and it never changes after that.
+nothing. The decision is a pure function of committed rows: the first request that reads the skill
+after the runs have ended writes it, and it never changes after that.
 """
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -23,26 +23,34 @@ from app.domain.students.gate import (
     unfinished_comparison,
     verdict,
 )
-from app.domain.students.students import RunPair, Skill, SkillStatus
+from app.domain.students.students import RegressionSet, RunPair, Skill, SkillStatus
 from app.gateways.job_queue import JobQueue
 from app.store.unit_of_work import UnitOfWork
 
 _PAGE: Final = 100
+_PARAM: Final = "regression_evals"
 
 
-async def rows_of_eval(unit: UnitOfWork, eval_id: str) -> EvalRun:
-    """Returns the newest run of an eval that sampled a model: its data source has the rows of the
-    regression set. Raises `InvalidRequest`.
+async def regression_sets(unit: UnitOfWork, eval_ids: Sequence[str]) -> tuple[RegressionSet, ...]:
+    """Returns each eval with the rows of its newest run that samples a model. Raises
+    `InvalidRequest`.
     """
-    param = "regression_evals"
+    return tuple([await _regression_set(unit, each) for each in dict.fromkeys(eval_ids)])
+
+
+async def _regression_set(unit: UnitOfWork, eval_id: str) -> RegressionSet:
+    param = _PARAM
     try:
         of = await unit.evals.get(eval_id)
     except NotFound as error:
         raise InvalidRequest(error.message, param=param, code="eval_not_found") from error
     if of.job_id is None:
+        of_gates = await unit.skills.gate_runs(eval_id)
         async for run in _newest_runs(unit, eval_id):
-            if run.model is not None and run.status is not EvalRunStatus.CANCELED:
-                return run
+            if run.model is None or run.id in of_gates:
+                continue
+            if run.status is not EvalRunStatus.CANCELED:
+                return RegressionSet(eval_id, run.id)
     raise InvalidRequest(
         f"Eval {eval_id} has no run that samples a model, so the gate does not know its rows. "
         f"Start one of a data source with a model: POST /v1/evals/{eval_id}/runs.",
@@ -52,19 +60,31 @@ async def rows_of_eval(unit: UnitOfWork, eval_id: str) -> EvalRun:
 
 
 async def open_gate(
-    unit: UnitOfWork, queue: JobQueue, skill: Skill, evals: tuple[str, ...]
+    unit: UnitOfWork, queue: JobQueue, skill: Skill, sets: tuple[RegressionSet, ...]
 ) -> None:
     """Inserts a skill with two runs of each eval, on the same rows."""
     pairs = []
-    for eval_id in evals:
-        sampled = await rows_of_eval(unit, eval_id)
+    for each in sets:
+        sampled = await _sampled_run(unit, skill.student, each)
         before = await _start(unit, queue, sampled, skill, skill.baseline)
         after = await _start(unit, queue, sampled, skill, skill.model)
-        pairs.append(RunPair(eval_id, before, after))
+        pairs.append(RunPair(each.eval_id, before, after))
     await unit.skills.insert(replace(skill, runs=tuple(pairs)))
 
 
-async def settled(unit: UnitOfWork, skill: Skill) -> Skill:
+async def _sampled_run(unit: UnitOfWork, student: str, rows: RegressionSet) -> EvalRun:
+    try:
+        return await unit.eval_runs.get(rows.eval_id, rows.run_id)
+    except NotFound as error:
+        raise InvalidRequest(
+            f"Run {rows.run_id} of eval {rows.eval_id} was deleted, and with it the rows of the "
+            f"regression set. Choose others: POST /v1/students/{student} with 'regression_evals'.",
+            param=_PARAM,
+            code="regression_set_deleted",
+        ) from error
+
+
+async def settled_skill(unit: UnitOfWork, skill: Skill) -> Skill:
     """Returns the skill with the gate's decision, if its runs have ended."""
     if skill.status is not SkillStatus.RUNNING:
         return skill

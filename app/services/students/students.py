@@ -3,6 +3,8 @@
 Promises that a skill becomes current only after the gate let it pass.
 """
 
+from typing import assert_never
+
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.ids import new_id
@@ -10,7 +12,7 @@ from app.domain.jobs.jobs import JobStatus
 from app.domain.models.models import BaseModelSpec, find_base_model
 from app.domain.students.students import Skill, SkillStatus, Student
 from app.gateways.job_queue import JobQueue
-from app.services.students.gate import open_gate, rows_of_eval, settled
+from app.services.students.gate import open_gate, regression_sets, settled_skill
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
 
@@ -40,12 +42,18 @@ class StudentService:
                 param="base_model",
                 code="model_not_found",
             )
-        evals = tuple(dict.fromkeys(regression_evals))
-        student = Student(name=name, base_model=base.name, regression_evals=evals)
         async with self._database.tenant(self._tenant) as unit:
-            for eval_id in evals:
-                await rows_of_eval(unit, eval_id)
+            sets = await regression_sets(unit, regression_evals)
+            student = Student(name=name, base_model=base.name, regression_sets=sets)
             await unit.students.insert(student)
+            return await unit.students.get(name)
+
+    async def update(self, name: str, regression_evals: tuple[str, ...]) -> Student:
+        """Chooses the regression sets of the skills that are proposed from now on."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.students.get(name, locked=True)
+            sets = await regression_sets(unit, regression_evals)
+            await unit.students.set_regression_sets(name, sets)
             return await unit.students.get(name)
 
     async def get(self, name: str) -> Student:
@@ -64,7 +72,7 @@ class StudentService:
     async def propose(self, name: str, job_id: str) -> Skill:
         """Opens the gate for the model of a succeeded job. Raises `InvalidRequest`."""
         async with self._database.tenant(self._tenant) as unit:
-            student = await unit.students.get(name)
+            student = await unit.students.get(name, locked=True)
             baseline = await unit.students.answering_model(name) or student.base_model
             model = await self._learned(unit, student, job_id, baseline)
             skill = Skill(
@@ -75,14 +83,14 @@ class StudentService:
                 baseline=baseline,
                 status=SkillStatus.RUNNING,
             )
-            await open_gate(unit, self._queue, skill, student.regression_evals)
-            return await settled(unit, await unit.skills.get(name, skill.id))
+            await open_gate(unit, self._queue, skill, student.regression_sets)
+            return await settled_skill(unit, await unit.skills.get(name, skill.id))
 
     async def skills(self, name: str, *, after: str | None, limit: int) -> tuple[list[Skill], bool]:
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name)
             page, more = await unit.skills.page(name, after=after, limit=limit)
-            return [await settled(unit, skill) for skill in page], more
+            return [await settled_skill(unit, skill) for skill in page], more
 
     async def promote(self, name: str, skill_id: str) -> Student:
         """Makes a skill current. Raises `WrongState` unless the gate let it pass against the model
@@ -90,7 +98,7 @@ class StudentService:
         """
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name, locked=True)
-            skill = await settled(unit, await unit.skills.get(name, skill_id))
+            skill = await settled_skill(unit, await unit.skills.get(name, skill_id))
             refused = _refusal(skill, await unit.students.answering_model(name))
             if refused is None:
                 return await _set_current(unit, name, skill)
@@ -143,18 +151,21 @@ class StudentService:
 
 def _refusal(skill: Skill, answering: str | None) -> WrongState | None:
     """Returns the error of a skill that may not be promoted."""
-    if skill.status is SkillStatus.RUNNING:
-        reason, code = "is still at the gate: wait for its eval runs.", "gate_running"
-    elif skill.status is SkillStatus.HELD:
-        reason, code = f"was held by the gate. {skill.reason}", "gate_held"
-    elif skill.promoted_at is None and skill.baseline not in (answering, skill.model):
-        reason = (
-            f"passed the gate against '{skill.baseline}', but '{answering}' answers now. Propose "
-            "its job again, to compare it with that."
-        )
-        code = "gate_outdated"
-    else:
-        return None
+    match skill.status:
+        case SkillStatus.RUNNING:
+            reason, code = "is still at the gate: wait for its eval runs.", "gate_running"
+        case SkillStatus.HELD:
+            reason, code = f"was held by the gate. {skill.reason}", "gate_held"
+        case SkillStatus.PASSED:
+            if skill.promoted_at is not None or skill.baseline in (answering, skill.model):
+                return None
+            reason = (
+                f"passed the gate against '{skill.baseline}', but '{answering}' answers now. "
+                f"Train from 'student:{skill.student}', and propose that job."
+            )
+            code = "gate_outdated"
+        case _:
+            assert_never(skill.status)
     return WrongState(f"Skill {skill.id} {reason}", param="skill", code=code)
 
 

@@ -103,7 +103,7 @@ class ModelStore:
             .where(Jobs.project_id == self._project_id, Jobs.id == job_id)
             .values(clean_after=func.now())
         )
-        # Whoever begins to use the model under its lock is seen by the check behind this write.
+        # The check behind this write sees each use that began under the lock of the model.
         await self._session.execute(update(Table).where(*own).values(deleted_at=func.now()))
         await self._refuse_use(name)
 

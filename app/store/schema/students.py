@@ -16,7 +16,7 @@ class StudentTable(Base):
     project_id: Mapped[str]
     name: Mapped[str]
     base_model: Mapped[str]
-    regression_evals: Mapped[list[Any]] = mapped_column(JSONB)
+    regression_sets: Mapped[list[Any]] = mapped_column(JSONB)
     current_skill: Mapped[str | None]
     created_at: Mapped[Now]
 

@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, cast, func, select, update
+from sqlalchemy.dialects.postgresql import JSONB, JSONPATH, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.students.gate import Comparison
@@ -54,6 +54,15 @@ class SkillStore:
             limit=limit,
         )
         return [_to_skill(row) for row in page], more
+
+    async def gate_runs(self, eval_id: str) -> set[str]:
+        """Returns the ids of the eval's runs that gates started."""
+        path = cast("$[*] ? (@.eval_id == $eval_id).*", JSONPATH)
+        found = func.jsonb_path_query(
+            Table.runs, path, func.jsonb_build_object("eval_id", eval_id), type_=JSONB
+        )
+        query = select(found).where(Table.project_id == self._project_id)
+        return set(await self._session.scalars(query)) - {eval_id}
 
     async def decide(
         self, skill: Skill, status: SkillStatus, reason: str, comparisons: list[Comparison]

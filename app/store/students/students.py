@@ -1,11 +1,14 @@
 """Students as rows, by the name that a project gave them."""
 
+from dataclasses import asdict
+
 from sqlalchemy import and_, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import InvalidRequest
-from app.domain.students.students import Student, no_student
+from app.domain.students.students import RegressionSet, Student, no_student
+from app.store.accounts.projects import refuse_archived
 from app.store.paging import Keyset
 from app.store.schema.students import SkillTable
 from app.store.schema.students import StudentTable as Table
@@ -19,13 +22,14 @@ class StudentStore:
 
     async def insert(self, student: Student) -> None:
         """Raises `InvalidRequest` for a name that the project already uses."""
+        await refuse_archived(self._session, self._project_id)
         inserted = await self._session.scalar(
             insert(Table)
             .values(
                 project_id=self._project_id,
                 name=student.name,
                 base_model=student.base_model,
-                regression_evals=list(student.regression_evals),
+                regression_sets=[asdict(each) for each in student.regression_sets],
             )
             .on_conflict_do_nothing(index_elements=[Table.project_id, Table.name])
             .returning(Table.name)
@@ -73,6 +77,11 @@ class StudentStore:
         of = (Table.project_id == self._project_id, Table.name == name)
         await self._session.execute(update(Table).where(*of).values(current_skill=skill_id))
 
+    async def set_regression_sets(self, name: str, sets: tuple[RegressionSet, ...]) -> None:
+        of = (Table.project_id == self._project_id, Table.name == name)
+        stored = [asdict(each) for each in sets]
+        await self._session.execute(update(Table).where(*of).values(regression_sets=stored))
+
     async def delete(self, name: str) -> None:
         """Deletes a student with its history; its models stay. Raises `NotFound`."""
         of = (Table.project_id == self._project_id, Table.name == name)
@@ -84,7 +93,7 @@ def _to_student(row: Table) -> Student:
     return Student(
         name=row.name,
         base_model=row.base_model,
-        regression_evals=tuple(row.regression_evals),
+        regression_sets=tuple(RegressionSet(**each) for each in row.regression_sets),
         current_skill=row.current_skill,
         created_at=unix(row.created_at),
     )

@@ -57,7 +57,7 @@ MADE: Final = {
     "stored_completions.request",
     "skills.comparisons",
     "skills.runs",
-    "students.regression_evals",
+    "students.regression_sets",
     "webhook_endpoints.subscribed_at",
 }
 """Columns that the service writes: results of work, or a customer's rows and answers."""

@@ -45,6 +45,7 @@ async def test_models_come_with_their_jobs_and_answer_side_by_side(
     job = await create_job(api)
     for name, engine_name, step in ((TUNED, "lora-engine-name", 12), (f"{TUNED}:ckpt-1", "c", 6)):
         execute(database, INSERT, (name, engine_name, step, job))
+    execute(database, "UPDATE tuned_models SET created_at = now()")
     page = (await visit.get(f"/models?model={TUNED}")).text
     listed = rows_of(page, "Tuned models and checkpoints")[1:]
     assert [row[:4] for row in listed] == [

@@ -16,7 +16,6 @@ from app.domain.errors import AuthenticationFailed, LeaseLost, NotFound, Unavail
 from app.domain.http.idempotency import HttpResponse
 from app.domain.jobs.jobs import Job
 from app.domain.registry.registered_objects import Noun, RegisteredVersion
-from app.domain.students.students import Skill, SkillStatus, Student
 from app.store.database import Database, UnboundRoleError
 from app.store.jobs.claims import job_claims
 from app.store.jobs.rows import job_row
@@ -31,6 +30,7 @@ from tests.support.store.feedback import insert_feedback
 from tests.support.store.fenced_writes import WRITES
 from tests.support.store.new_jobs import CREATED, insert_job_in
 from tests.support.store.rows import Rows, a_job, a_usage, owner_of
+from tests.support.store.students import insert_student
 
 
 def a_key(row_id: str, tenant: Tenant) -> ApiKeyRow:
@@ -116,11 +116,10 @@ async def _fill_every_table(rows: Rows) -> Job:
         await unit.service_accounts.insert(
             an_account(tenant), organization_id=tenant.organization_id
         )
-    async with rows.app.tenant(tenant) as unit:
-        await unit.registry.insert(a_tool())
     async with rows.app.request(tenant) as unit:
         await unit.stored_responses.put("k", b"f", HttpResponse(200, "text/plain", b""))
     async with rows.app.tenant(tenant) as unit:
+        await unit.registry.insert(a_tool())
         await unit.dashboard_sessions.insert(
             StoredSession(
                 "session_1", SessionKind.SESSION, tenant.project_id, "look", expires_at=2**31 - 1
@@ -131,17 +130,7 @@ async def _fill_every_table(rows: Rows) -> Job:
         await unit.exports.insert(an_export())
         await unit.usage.insert([a_usage()], **owner_of(tenant))
         await insert_feedback(unit)
-        await unit.students.insert(Student(name="clerk", base_model="m"))
-        await unit.skills.insert(
-            Skill(
-                id="skill_1",
-                student="clerk",
-                job_id=job.id,
-                model="ft",
-                baseline="m",
-                status=SkillStatus.RUNNING,
-            )
-        )
+        await insert_student(unit, job.id)
     async with run_unit(rows, await claimed_rows(rows, job)) as run:
         for verb in WRITES:
             if not verb.startswith(("jobs.", "journal.forget")):

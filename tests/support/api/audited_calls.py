@@ -12,6 +12,13 @@ from tests.support.api.feedback_calls import (
     stored_completion,
 )
 from tests.support.api.organization import ADMIN_KEYS, PROJECTS, Admin, execute
+from tests.support.api.student_calls import (
+    improvement,
+    promotion,
+    proposal,
+    roll_back,
+    student,
+)
 from tests.support.dashboard.scenes import create_job
 from tests.support.stack import Database
 from tests.support.stored_directories import store_directory
@@ -232,6 +239,13 @@ CALLS: dict[str, tuple[str, Call]] = {
     "deleteFeedback": ("feedback.deleted", change("DELETE", preferences)),
     "createFeedbackBuild": ("feedback.build.created", new_build),
     "deleteEndUserData": ("feedback.deleted", end_user_removal),
+    "createStudent": ("student.created", student),
+    "updateStudent": ("student.updated", change("POST", student, regression_evals=[])),
+    "improveStudent": ("fine_tuning.job.created", improvement),
+    "proposeSkill": ("student.skill.created", proposal),
+    "promoteSkill": ("student.updated", promotion),
+    "rollBackSkill": ("student.updated", roll_back),
+    "deleteStudent": ("student.deleted", change("DELETE", student)),
     "createModelExport": ("model.export.created", export_path),
     "deleteModelExport": ("model.export.deleted", change("DELETE", export_path)),
     "deleteModel": ("model.deleted", change("DELETE", model_path)),
@@ -290,6 +304,7 @@ CHANGES_NOTHING = {
     "testEnvironment": "plays an episode",
     "calibrateGrader": "grades answers",
     "createChatCompletion": "answers; its tokens are in the usage, a stored answer is listed",
+    "chatWithStudent": "answers as createChatCompletion does",
     "testWebhookEndpoint": "sends a sample",
     "runGrader": "grades an answer",
     "validateGrader": "checks a definition",

@@ -9,7 +9,7 @@ import pytest
 from app.domain.models.models import BaseModelSpec
 from tests.support.api.organization import execute
 from tests.support.evals.criteria import RIGHT, WRONG
-from tests.support.evals.learned import NO_LOSS, learned
+from tests.support.evals.learned_models import NO_LOSS, learned_model
 from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
 from tests.support.stack import Database
 from workers.evals.child import work
@@ -32,7 +32,7 @@ class School:
         return await self.world.post(STUDENTS, body)
 
     async def job(self, seed: int, **options: Any) -> tuple[str, str]:
-        return await learned(self.world, self.database, self._base, seed=seed, **options)
+        return await learned_model(self.world, self.database, self._base, seed=seed, **options)
 
     async def propose(self, name: str, job: str) -> Any:
         return await self.world.post(f"{STUDENTS}/{name}/skills", {"job": job})
@@ -225,3 +225,38 @@ async def test_too_few_rows_and_no_regression_set_are_held(school: School) -> No
     bare = await school.propose("bare", job)
     assert bare["status"] == "held"
     assert bare["reason"].startswith("No regression set: the student lists no evals")
+
+
+async def test_a_small_loss_that_is_proven_is_held(school: School) -> None:
+    await school.student("clerk", knows=False)
+    small = {"rows": 800, "reward": {"difference": -0.01, "difference_ci95": [-0.015, -0.005]}}
+    job, _ = await school.job(1, report=small)
+    skill = await school.decided("clerk", job)
+    assert (skill["status"], skill["reason"]) == (
+        "held",
+        "target: -0.01 over 800 rows, 95 % interval -0.015 to -0.005; that is a loss.",
+    )
+
+
+async def test_a_later_run_does_not_replace_the_rows_of_the_gate(school: School) -> None:
+    made = await school.student("clerk")
+    [rows_of_gate] = made["regression_sets"]
+    runs = f"/v1/evals/{rows_of_gate['eval_id']}/runs"
+    easy = sampled(rows(*[WRONG] * 8))
+    later = await school.world.post(runs, {"data_source": easy})
+    job, _ = await school.job(1)
+    skill = await school.decided("clerk", job)
+    assert (skill["status"], skill["comparisons"][1]["difference"]) == ("held", -1)
+    path = f"{STUDENTS}/clerk"
+    evals = {"regression_evals": [rows_of_gate["eval_id"]]}
+    chosen = await school.world.post(path, evals, expect=200)
+    assert chosen["regression_sets"] == [{**rows_of_gate, "run_id": later["id"]}]
+    again = await school.decided("clerk", job)
+    assert (again["status"], again["comparisons"][1]["difference"]) == ("passed", 0)
+    await school.world.finish(f"{runs}/{later['id']}")
+    assert (await school.world.http.delete(f"{runs}/{later['id']}")).status_code == 200
+    gone = await school.world.post(f"{path}/skills", {"job": job}, expect=400)
+    error = gone["error"]
+    assert (error["code"], error["param"]) == ("regression_set_deleted", "regression_evals")
+    none = await school.world.post(path, {"regression_evals": []}, expect=200)
+    assert none["regression_sets"] == []

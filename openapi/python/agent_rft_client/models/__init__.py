@@ -463,6 +463,7 @@ from .registered_grader_metadata_type_0 import RegisteredGraderMetadataType0
 from .registered_reference import RegisteredReference
 from .registry_warning import RegistryWarning
 from .regression import Regression
+from .regression_rows import RegressionRows
 from .reinforcement_body import ReinforcementBody
 from .reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0
 from .reinforcement_hyperparameters import ReinforcementHyperparameters
@@ -607,6 +608,7 @@ from .update_project import UpdateProject
 from .update_project_key import UpdateProjectKey
 from .update_service_account import UpdateServiceAccount
 from .update_service_account_role_type_0 import UpdateServiceAccountRoleType0
+from .update_student import UpdateStudent
 from .update_tool import UpdateTool
 from .update_tool_headers_type_0 import UpdateToolHeadersType0
 from .update_tool_metadata_type_0 import UpdateToolMetadataType0
@@ -1107,6 +1109,7 @@ __all__ = (
     "RegisteredReference",
     "RegistryWarning",
     "Regression",
+    "RegressionRows",
     "ReinforcementBody",
     "ReinforcementBodyResponseFormatType0",
     "ReinforcementHyperparameters",
@@ -1251,6 +1254,7 @@ __all__ = (
     "UpdateProjectKey",
     "UpdateServiceAccount",
     "UpdateServiceAccountRoleType0",
+    "UpdateStudent",
     "UpdateTool",
     "UpdateToolHeadersType0",
     "UpdateToolMetadataType0",

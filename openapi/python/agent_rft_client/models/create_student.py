@@ -28,7 +28,7 @@ class CreateStudent:
             name (str): Name of the student, unique in the project.
             base_model (str): Name of the base model that the student begins with.
             regression_evals (list[str] | Unset): Ids of evals in which a new skill must lose nothing. The rows are those of
-                the newest run of each eval that samples a model. Without any, the gate holds every skill.
+                the run of each eval that is the newest one now and samples a model. Without any, the gate holds every skill.
      """
 
     name: str

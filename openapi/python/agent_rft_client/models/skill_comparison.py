@@ -28,7 +28,7 @@ class SkillComparison:
             difference (float | None): Mean over rows of the new score less the old one; `null` if they cannot be compared.
             interval (list[float] | None): 95 % interval of the paired difference; `null` for fewer than 6 rows.
             rows (int): Rows that both models answered.
-            fault (None | str): Why the models cannot be compared; `null` if they can.
+            fault (None | str): The reason for which the models cannot be compared; `null` if they can.
      """
 
     subject: str

@@ -43,8 +43,7 @@ T = TypeVar("T", bound="StudentChat")
 
 @_attrs_define
 class StudentChat:
-    """ A chat completion of a student: all parameters of `POST /v1/chat/completions`, without the
-    model.
+    """ A chat completion of a student: a call of a model without the model's name.
 
         Attributes:
             messages (list[ChatAssistantMessage | ChatSystemMessage | ChatToolMessage | ChatUserMessage]): The conversation

@@ -11,6 +11,8 @@ from ..types import UNSET, Unset
 from typing import cast
 from typing import Literal, cast
 
+if TYPE_CHECKING:
+  from ..models.regression_rows import RegressionRows
 
 
 
@@ -28,14 +30,14 @@ class StudentObject:
             object_ (Literal['student']): Type of the object; each type has one constant value. Default: 'student'.
             name (str): Name for readers; it need not be unique.
             base_model (str): Name of the base model, which answers while there is no current skill.
-            regression_evals (list[str]): Ids of the evals in which a new skill must lose nothing.
+            regression_sets (list[RegressionRows]): Rows in which a new skill must lose nothing.
             current_skill (None | str): Id of the skill that answers for `student:NAME`; `null` while the base model does.
             created_at (int): Unix seconds at which the object was made.
      """
 
     name: str
     base_model: str
-    regression_evals: list[str]
+    regression_sets: list[RegressionRows]
     current_skill: None | str
     created_at: int
     object_: Literal['student'] = 'student'
@@ -46,13 +48,17 @@ class StudentObject:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.regression_rows import RegressionRows # noqa: PLC0415
         object_ = self.object_
 
         name = self.name
 
         base_model = self.base_model
 
-        regression_evals = self.regression_evals
+        regression_sets = []
+        for regression_sets_item_data in self.regression_sets:
+            regression_sets_item = regression_sets_item_data.to_dict()
+            regression_sets.append(regression_sets_item)
 
 
 
@@ -68,7 +74,7 @@ class StudentObject:
             "object": object_,
             "name": name,
             "base_model": base_model,
-            "regression_evals": regression_evals,
+            "regression_sets": regression_sets,
             "current_skill": current_skill,
             "created_at": created_at,
         })
@@ -79,6 +85,7 @@ class StudentObject:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.regression_rows import RegressionRows # noqa: PLC0415
         d = dict(src_dict)
         object_ = cast(Literal['student'] , d.pop("object"))
         if object_ != 'student':
@@ -88,7 +95,14 @@ class StudentObject:
 
         base_model = d.pop("base_model")
 
-        regression_evals = cast(list[str], d.pop("regression_evals"))
+        regression_sets = []
+        _regression_sets = d.pop("regression_sets")
+        for regression_sets_item_data in (_regression_sets):
+            regression_sets_item = RegressionRows.from_dict(regression_sets_item_data)
+
+
+
+            regression_sets.append(regression_sets_item)
 
 
         def _parse_current_skill(data: object) -> None | str:
@@ -105,7 +119,7 @@ class StudentObject:
             object_=object_,
             name=name,
             base_model=base_model,
-            regression_evals=regression_evals,
+            regression_sets=regression_sets,
             current_skill=current_skill,
             created_at=created_at,
         )

@@ -28,6 +28,7 @@ READS = {
     "named",
     "get_many",
     "secrets",
+    "lock",
     "object_keys",
     "kept",
     "needed",

@@ -149,9 +149,8 @@ def sync_detailed(
 
     Args:
         name (str):
-        body (StudentChat): A chat completion of a student: all parameters of `POST
-            /v1/chat/completions`, without the
-            model.
+        body (StudentChat): A chat completion of a student: a call of a model without the model's
+            name.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -188,9 +187,8 @@ def sync(
 
     Args:
         name (str):
-        body (StudentChat): A chat completion of a student: all parameters of `POST
-            /v1/chat/completions`, without the
-            model.
+        body (StudentChat): A chat completion of a student: a call of a model without the model's
+            name.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -222,9 +220,8 @@ async def asyncio_detailed(
 
     Args:
         name (str):
-        body (StudentChat): A chat completion of a student: all parameters of `POST
-            /v1/chat/completions`, without the
-            model.
+        body (StudentChat): A chat completion of a student: a call of a model without the model's
+            name.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -261,9 +258,8 @@ async def asyncio(
 
     Args:
         name (str):
-        body (StudentChat): A chat completion of a student: all parameters of `POST
-            /v1/chat/completions`, without the
-            model.
+        body (StudentChat): A chat completion of a student: a call of a model without the model's
+            name.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -13,7 +13,7 @@ from tests.support.tiny_model import save_adapter
 NO_LOSS = {"rows": 8, "reward": {"difference": 0.25, "difference_ci95": [0.05, 0.45]}}
 
 
-async def learned(
+async def learned_model(
     world: World, database: Database, parrot: Path, *, seed: int, report: Any = NO_LOSS
 ) -> tuple[str, str]:
     """Returns a succeeded job and its model, whose adapter forgot what its base model knew."""
