@@ -10,6 +10,18 @@ from tests.support.api.trained_jobs import TrainedJobs
 from tests.support.stack import Database
 
 STUDENTS = "/v1/students"
+CHECK = {"type": "string_check", "name": "x", "operation": "eq", "input": "a", "reference": "a"}
+EVAL = {
+    "name": "mine",
+    "data_source_config": {"type": "custom", "item_schema": {"type": "object"}},
+    "testing_criteria": [CHECK],
+}
+SAMPLED = {
+    "type": "completions",
+    "model": "student:clerk",
+    "source": {"type": "file_content", "content": [{"item": {"a": "1"}}]},
+    "input_messages": {"type": "template", "template": [{"role": "user", "content": "hi"}]},
+}
 CLERK = {"name": "clerk", "base_model": "tiny-agent"}
 
 
@@ -78,6 +90,9 @@ async def test_no_project_sees_or_builds_on_the_student_of_another(
         ("POST", f"{STUDENTS}/clerk/skills", {"job": job.id}),
         ("POST", f"{STUDENTS}/clerk/promote", {"skill": skill["id"]}),
         ("POST", f"{STUDENTS}/clerk/roll_back", {"skill": None}),
+        ("POST", f"{STUDENTS}/clerk", {"regression_evals": []}),
+        ("POST", f"{STUDENTS}/clerk/improve", {"grader": CHECK, "training_file": "file-x"}),
+        ("POST", f"{STUDENTS}/clerk/chat", {"messages": [{"role": "user", "content": "hi"}]}),
         ("DELETE", f"{STUDENTS}/clerk", None),
         (
             "POST",
@@ -89,6 +104,17 @@ async def test_no_project_sees_or_builds_on_the_student_of_another(
         reply = await api.call(method, path, json=body, key=foreign)
         assert reply.status_code == 404, (path, reply.text)
     assert (await api.call("GET", STUDENTS, key=foreign)).json()["data"] == []
+    mine = (await api.call("POST", "/v1/evals", json=EVAL)).json()["id"]
+    run = {"data_source": SAMPLED}
+    theirs = (await api.call("POST", "/v1/evals", json=EVAL, key=foreign)).json()["id"]
+    refused: list[tuple[str, Any, str]] = [
+        (STUDENTS, {**CLERK, "regression_evals": [mine]}, "eval_not_found"),
+        (f"/v1/evals/{theirs}/runs", run, "model_not_found"),
+        ("/v1/fine_tuning/jobs", {**jobs.body, "model": "student:clerk"}, "model_not_available"),
+    ]
+    for path, body, code in refused:
+        reply = await api.call("POST", path, json=body, key=foreign)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (400, code), reply.text
     own = await api.call("POST", STUDENTS, json=CLERK, key=foreign)
     assert own.status_code == 201
     path = f"{STUDENTS}/clerk"

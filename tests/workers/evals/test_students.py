@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from app.domain.models.models import BaseModelSpec
@@ -11,6 +12,7 @@ from tests.support.api.organization import execute
 from tests.support.evals.criteria import RIGHT, WRONG
 from tests.support.evals.learned_models import NO_LOSS, learned_model
 from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
+from tests.support.patience import until
 from tests.support.stack import Database
 from workers.evals.child import work
 
@@ -59,6 +61,19 @@ class School:
         return await self.world.post(
             f"{STUDENTS}/{name}/roll_back", {"skill": skill}, expect=expect
         )
+
+    async def until_waiting(self, count: int, *calls: asyncio.Task[Any]) -> None:
+        """Waits until so many connections wait for a lock, or the calls have ended."""
+
+        async def waiting() -> bool:
+            query = (
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND wait_event_type = 'Lock'"
+            )
+            [(found,)] = execute(self.database, query)
+            return found >= count or (bool(calls) and all(call.done() for call in calls))
+
+        await until(waiting, what=f"{count} waiting connections")
 
     async def ask(self, model: str) -> tuple[str, str]:
         """Returns the answer to the known question, and the model that gave it."""
@@ -260,3 +275,24 @@ async def test_a_later_run_does_not_replace_the_rows_of_the_gate(school: School)
     assert (error["code"], error["param"]) == ("regression_set_deleted", "regression_evals")
     none = await school.world.post(path, {"regression_evals": []}, expect=200)
     assert none["regression_sets"] == []
+
+
+async def test_a_model_that_is_being_deleted_does_not_become_current(school: School) -> None:
+    await school.student("clerk", knows=False)
+    job, model = await school.job(1)
+    skill = await school.decided("clerk", job)
+    url = school.database.superuser_url.replace("+psycopg", "")
+    with psycopg.connect(url) as holder:
+        holder.execute("SELECT FROM tuned_models WHERE name = %s FOR UPDATE", [model])
+        deletion = asyncio.create_task(school.world.http.delete(f"/v1/models/{model}"))
+        await school.until_waiting(1)
+        body = {"skill": skill["id"]}
+        promotion = asyncio.create_task(
+            school.world.http.post(f"{STUDENTS}/clerk/promote", json=body)
+        )
+        await school.until_waiting(2, promotion)
+        holder.rollback()
+    refused = await promotion
+    assert ((await deletion).status_code, refused.status_code) == (200, 400)
+    assert refused.json()["error"]["code"] == "model_not_found"
+    assert await school.ask("student:clerk") == (ANSWER, MODEL)
