@@ -10,7 +10,7 @@ from app.domain.rollouts.trajectory import FailureClass, StopReason
 RolloutOrder = Literal["step", "reward"]
 """`step`: by split, step, row, sample and attempt. `reward`: graded rollouts, by reward first."""
 PassKind = Literal["never", "sometimes", "always"]
-"""How often the graded rollouts of a row pass."""
+"""The share of a row's graded rollouts that pass, in a word."""
 PASS_KINDS: Final[tuple[PassKind, ...]] = get_args(PassKind)
 
 

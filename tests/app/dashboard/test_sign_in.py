@@ -12,6 +12,7 @@ from app.factory.accounts import dashboard_session_service
 from app.settings.environment import to_environment
 from app.store.database import Database as Store
 from app.store.maintenance.maintenance import maintenance
+from app.web.forms import MAX_FORM_BYTES
 from tests.support.api.application import Api
 from tests.support.api.canary import stored
 from tests.support.api.organization import PROJECTS, Admin
