@@ -4,25 +4,23 @@ from collections.abc import Sequence
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 
 from app.dashboard.refusals import PageRoute
-from app.dashboard.rendering.pages import page
+from app.dashboard.rendering.pages import LISTED_ROWS, page
 from app.dashboard.rendering.scatters import Scatter, Spot
+from app.dashboard.rollouts import Reward
 from app.dashboard.visitors import SignedIn
 from app.domain.ids import Split
 from app.domain.rollouts.baselines import Baseline, BaselineRow
-from app.domain.rollouts.rollouts import PassCount, RowMean
+from app.domain.rollouts.rollouts import PASS_KINDS, PassCount, RowMean
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _SPLIT: Final[Split] = "valid"
-_ROWS: Final = 500
-_Reward = Annotated[float, Field(allow_inf_nan=False)]
 
 
 @router.get("/jobs/{job_id}/baseline")
 async def baseline_page(
-    job_id: str, visitor: SignedIn, at_least: Annotated[_Reward, Query()] = 1.0
+    job_id: str, visitor: SignedIn, at_least: Annotated[Reward, Query()] = 1.0
 ) -> Response:
     """Shows the validation before the first step. A rollout passes from a reward of `at_least`."""
     job = await visitor.services.jobs().get(job_id)
@@ -38,9 +36,10 @@ async def baseline_page(
             split=_SPLIT,
             at_least=at_least,
             baseline=baseline,
+            kinds=PASS_KINDS,
             chart=_chart(job.id, baseline.rows),
-            rows=baseline.rows[:_ROWS],
-            more_rows=max(0, len(baseline.rows) - _ROWS),
+            rows=baseline.rows[:LISTED_ROWS],
+            more_rows=max(0, len(baseline.rows) - LISTED_ROWS),
             all_lost=sum(not mean.graded for mean in means),
         )
 

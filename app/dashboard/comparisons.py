@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Annotated, Final, assert_never
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 
 from app.dashboard.refusals import PageRoute
-from app.dashboard.rendering.chart_tables import Chart, Line
+from app.dashboard.rendering.chart_tables import COLOURS, Chart, Line
 from app.dashboard.rendering.job_labels import job_labels
-from app.dashboard.rendering.pages import page
+from app.dashboard.rendering.pages import LISTED_ROWS, page
 from app.dashboard.rendering.standings import LISTED, Standing, standing
+from app.dashboard.rollouts import Reward
 from app.dashboard.visitors import SignedIn
 from app.domain.errors import InvalidRequest
 from app.domain.ids import Split
@@ -20,12 +20,9 @@ from app.domain.jobs.jobs import Job
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metric_meanings import SPLITS
 from app.domain.rollouts.metrics import PackedCurve
-from app.domain.rollouts.rollouts import PassCount
+from app.domain.rollouts.rollouts import PASS_KINDS, PassCount, PassKind
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
-_MOST: Final = 8
-"""Largest number of jobs in a chart, one for each colour."""
-_ROWS: Final = 500
 _COMPARED: Final = (
     ("tool_calls", "Tool calls", "mean a rollout", names.TOOL_CALLS_MEAN),
     ("tokens", "Completion tokens", "mean a rollout", names.COMPLETION_TOKENS_MEAN),
@@ -35,7 +32,6 @@ _COMPARED: Final = (
 )
 """Charts beside reward and loss: id, title, unit, and the curve of training steps."""
 _SIDES: Final[tuple[tuple[str, Split], ...]] = (("validation", "valid"), ("training", "train"))
-_Reward = Annotated[float, Field(allow_inf_nan=False)]
 Curves = dict[tuple[str, Split], dict[int, float]]
 
 
@@ -54,8 +50,8 @@ async def compare_page(
 ) -> Response:
     """Shows curves of some jobs on one axis each. `ids` is repeated, or separated by commas."""
     chosen = list(dict.fromkeys(one for part in ids or () for one in part.split(",") if one))
-    if not 1 < len(chosen) <= _MOST:
-        raise InvalidRequest(f"Choose from 2 to {_MOST} jobs of the list to compare them.")
+    if not 1 < len(chosen) <= COLOURS:
+        raise InvalidRequest(f"Choose from 2 to {COLOURS} jobs of the list to compare them.")
     jobs = [await visitor.services.jobs().get(job_id) for job_id in chosen]
     ends = await visitor.services.metrics().ends(chosen, LISTED)
     wanted = {curve for *_, curve in _COMPARED} | {
@@ -126,7 +122,7 @@ def _charts(
 
 @router.get("/jobs/{job_id}/rows")
 async def pass_rates_page(
-    job_id: str, visitor: SignedIn, split: Split = "valid", at_least: _Reward = 1.0
+    job_id: str, visitor: SignedIn, split: Split = "valid", at_least: Reward = 1.0
 ) -> Response:
     """Shows the numbers of rows that are never, sometimes and always right, over the steps."""
     job = await visitor.services.jobs().get(job_id)
@@ -142,31 +138,25 @@ async def pass_rates_page(
             splits=list(SPLITS),
             at_least=at_least,
             chart=_pass_chart(counts),
-            rows=rows[:_ROWS],
-            more_rows=max(0, len(rows) - _ROWS),
+            rows=rows[:LISTED_ROWS],
+            more_rows=max(0, len(rows) - LISTED_ROWS),
         )
 
     return await visitor.on_thread(made)
 
 
 def _pass_chart(counts: Sequence[PassCount]) -> Chart | None:
-    lines: dict[str, dict[int, float]] = {"never": {}, "sometimes": {}, "always": {}}
     steps = sorted({one.step for one in counts if one.graded})
     if not steps:
         return None
-    for values in lines.values():
-        values.update(dict.fromkeys(steps, 0.0))
+    lines: dict[PassKind, dict[int, float]] = {
+        kind: dict.fromkeys(steps, 0.0) for kind in PASS_KINDS
+    }
     for one in counts:
         if one.graded:
-            lines[_kind(one)][one.step] += 1
+            lines[one.kind][one.step] += 1
     shown = [Line(label, label, values) for label, values in lines.items()]
     return Chart("passes", "Rows that pass", "rows", shown)
-
-
-def _kind(one: PassCount) -> str:
-    if not one.passed:
-        return "never"
-    return "always" if one.passed == one.graded else "sometimes"
 
 
 def _first_and_last(counts: Sequence[PassCount]) -> list[tuple[PassCount, PassCount]]:

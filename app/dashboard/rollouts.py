@@ -27,7 +27,8 @@ _SIBLINGS: Final = 100
 row.
 """
 _Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
-_Reward = Annotated[float, Field(allow_inf_nan=False)]
+Reward = Annotated[float, Field(allow_inf_nan=False)]
+"""A bound of rewards in the query of a page."""
 
 
 class Filter(BaseModel):
@@ -38,8 +39,8 @@ class Filter(BaseModel):
     split: Split | None = None
     step: _Number | None = None
     row: _Number | None = None
-    min_reward: _Reward | None = None
-    max_reward: _Reward | None = None
+    min_reward: Reward | None = None
+    max_reward: Reward | None = None
     stop_reason: StopReason | None = None
     failure_class: FailureClass | None = None
     failed: bool | None = None

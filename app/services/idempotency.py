@@ -15,7 +15,7 @@ from typing import Self
 
 from app.domain.accounts.tenants import Principal
 from app.domain.errors import IdempotencyKeyInUse, IdempotencyKeyReused
-from app.domain.http.idempotency import HttpResponse, RepeatedRequest
+from app.domain.http.idempotency import SEALED_RESPONSE, HttpResponse, RepeatedRequest
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
 from app.store.unit_of_work import RequestUnitOfWork
@@ -30,7 +30,7 @@ class SealedResponses:
 
     def seal(self, key: str, response: HttpResponse) -> HttpResponse:
         plain = {"body": base64.b64encode(response.body).decode()}
-        sealed = self._box.seal(plain, project_id=self._scope, row_id=f"idempotency:{key}")
+        sealed = self._box.seal(plain, project_id=self._scope, row_id=SEALED_RESPONSE + key)
         return replace(response, body=sealed)
 
     def open(self, key: str, response: HttpResponse) -> HttpResponse:
@@ -39,7 +39,7 @@ class SealedResponses:
         """
         try:
             plain = self._box.open(
-                response.body, project_id=self._scope, row_id=f"idempotency:{key}"
+                response.body, project_id=self._scope, row_id=SEALED_RESPONSE + key
             )
         except SecretsUnreadable as error:
             raise IdempotencyKeyReused(

@@ -27,7 +27,11 @@ class EgressSettings(SettingsGroup):
     """Exact HOST:PORT exempt from the address check; `localhost`, `127.0.0.1` and `[::1]` stand for
     each other.
     """
-    allow_plain_http: bool = False  # development only: http:// to allowed endpoints
+    allow_plain_http: bool = False
+    """True admits `http://` to allowed endpoints, for development only."""
     call_timeout_s: float = Field(600.0, gt=0)
+    """Time of one call of a tool, grader or environment, all attempts together."""
     max_retries: int = Field(3, ge=0, le=10)
+    """Attempts after the first one for an endpoint that fails."""
     max_body_bytes: int = Field(1_048_576, gt=0)
+    """Size of the largest reply that is read."""

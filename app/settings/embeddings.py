@@ -9,5 +9,8 @@ class EmbeddingSettings(SettingsGroup):
     """An OpenAI-compatible server, whose model embeds texts for `text_similarity` by `cosine`."""
 
     model: str = Field(min_length=1)
-    base_url: str = Field(pattern=r"^https?://[^?#]+$")  # with the version: https://api.example/v1
+    """Name of the model that embeds, as the server knows it."""
+    base_url: str = Field(pattern=r"^https?://[^?#]+$")
+    """Address of the server of embeddings with the version, such as `https://api.example/v1`."""
     api_key: RevealedInJson = SecretStr("")
+    """Key of that server; empty for one that wants none."""

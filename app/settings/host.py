@@ -26,6 +26,9 @@ class HostSettings(Sources):
     """Niceness of workers, with the jobs that they run, and of the sandbox on Linux, so that the
     API, its database and the engine get the processor before training; 0 lets all compete alike.
     """
-    pg_bin: Path | None = None  # directory that contains `postgres` and `initdb`
-    valkey_bin: Path | None = None  # the server's executable
-    vllm_python: Path | None = None  # interpreter of an environment that has vLLM
+    pg_bin: Path | None = None
+    """Directory that contains `postgres` and `initdb`; `None` takes those of the package."""
+    valkey_bin: Path | None = None
+    """Executable of Valkey or Redis; `None` takes that of the package."""
+    vllm_python: Path | None = None
+    """Interpreter of an environment that has vLLM; `None` is that of a checkout."""

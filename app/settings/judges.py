@@ -11,5 +11,8 @@ class JudgeSettings(SettingsGroup):
     """An OpenAI-compatible server of the operator, whose models score for any project."""
 
     models: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=1)
-    base_url: str = Field(pattern=r"^https?://[^?#]+$")  # with the version: https://api.example/v1
+    """Names of the models, which graders may name as their judge."""
+    base_url: str = Field(pattern=r"^https?://[^?#]+$")
+    """Address of the server of judges with the version, such as `https://api.example/v1`."""
     api_key: RevealedInJson = SecretStr("")
+    """Key of that server; empty for one that wants none."""

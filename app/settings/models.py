@@ -44,6 +44,7 @@ class ModelSettings(Sources):
     """Settings of an engine, except its key."""
 
     base_models: tuple[BaseModelSpec, ...] = Field(default_factory=shipped_models, min_length=1)
+    """Base models of the engine, each an object; without any, the small model that is shipped."""
 
 
 def to_models_json(models: tuple[BaseModelSpec, ...]) -> str:

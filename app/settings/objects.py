@@ -11,13 +11,21 @@ class ObjectsSettings(SettingsGroup):
     """
 
     bucket: str = Field(min_length=3, max_length=63)
+    """Name of the bucket."""
     prefix: str = Field("", pattern=r"^(?:[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+)*)?$")
-    endpoint: str | None = Field(None, pattern=r"^https?://[^?#/]+$")  # default: AWS
+    """Beginning of the keys of all objects, without a slash at either end."""
+    endpoint: str | None = Field(None, pattern=r"^https?://[^?#/]+$")
+    """Address of the server; `None` is AWS."""
     region: str = "us-east-1"
+    """Region that requests are signed for."""
     access_key_id: str | None = None
+    """Id of the access key; it comes with `secret_access_key`."""
     secret_access_key: RevealedInJson | None = None
+    """Secret of the access key."""
     session_token: RevealedInJson | None = None
-    bucket_in_host: bool = False  # https://BUCKET.HOST/KEY instead of https://HOST/BUCKET/KEY
+    """Token of temporary credentials."""
+    bucket_in_host: bool = False
+    """True addresses objects as `https://BUCKET.HOST/KEY` instead of `https://HOST/BUCKET/KEY`."""
 
     @model_validator(mode="after")
     def _whole_credentials(self) -> "ObjectsSettings":

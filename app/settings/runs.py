@@ -12,8 +12,11 @@ class LeaseSettings(SettingsGroup):
     """
 
     lease_s: float = Field(30.0, gt=0)
+    """Time after which a worker that renews its lease no more loses it."""
     max_attempts: int = Field(5, ge=1)
+    """Claims without progress after which a job, an eval run or an export fails."""
     sweep_interval_s: float = Field(5.0, gt=0)
+    """Time between two runs of the sweeper."""
     progress_s: float | None = Field(None, gt=0)
     """Time without progress (an answer of an endpoint, a micro-batch, a stored file) after which a
     run's process is ended; `None` stands for half an hour, or twice the time of a call if that is
@@ -31,9 +34,13 @@ class RunSettings(SettingsGroup):
     """Limits of one training run. Shares are in 0..1."""
 
     max_concurrent_rollouts: int = Field(128, ge=1)
+    """Rollouts that a run samples at the same time."""
     infrastructure_limit: float = Field(0.75, gt=0, le=1)
+    """Share of a step's rollouts whose loss to failures ends the job with an error."""
     min_group_share: float = Field(0.75, gt=0, le=1)
-    max_eval_run_s: float = Field(86_400.0, gt=0)  # from the first claim of an eval run
+    """Share of a group that must be graded for the group to train."""
+    max_eval_run_s: float = Field(86_400.0, gt=0)
+    """Seconds from the first claim of an eval run after which it fails."""
     save_share: float = Field(0.05, gt=0, le=1)
     """Share of a supervised or DPO job's time that saving its state may take. A killed run repeats
     the steps after the last save; 1 saves after every step.
@@ -70,6 +77,7 @@ class RetentionSettings(SettingsGroup):
     """
 
     rollouts_days: float | None = Field(None, gt=0)
+    """Rollouts of ended jobs; report, curves and events stay."""
     checkpoints_days: float | None = Field(None, gt=0)
     """Checkpoints and their models; a job's published model is kept."""
     jobs_days: float | None = Field(None, gt=0)
@@ -93,7 +101,11 @@ class PricingSettings(SettingsGroup):
     price has no cost. A price counts from its setting on: recorded costs stay.
     """
 
-    per_hour: float | None = Field(None, ge=0)  # price of an hour of a job's training_time_s
-    per_million_input_tokens: float | None = Field(None, ge=0)  # for chat completions
-    per_million_output_tokens: float | None = Field(None, ge=0)  # for chat completions
+    per_hour: float | None = Field(None, ge=0)
+    """Price of an hour of a job's `training_time_s`."""
+    per_million_input_tokens: float | None = Field(None, ge=0)
+    """Price of prompts of chat completions."""
+    per_million_output_tokens: float | None = Field(None, ge=0)
+    """Price of answers of chat completions."""
     currency: str = Field("USD", min_length=1, max_length=16)
+    """Name of the currency of all prices."""

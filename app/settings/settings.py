@@ -26,22 +26,32 @@ class Settings(ModelSettings):
     """Settings of an API process, a worker or a migration. Each receives only its role's URLs."""
 
     database_url: DatabaseUrl = Field(repr=False)
+    """Postgres, as the role of the API: `postgresql+psycopg://USER:PASSWORD@HOST/NAME`."""
     worker_database_url: DatabaseUrl = Field(
         default_factory=lambda data: str(data["database_url"]), repr=False
     )
-    owner_database_url: DatabaseUrl | None = Field(None, repr=False)  # migrations only
+    """The same database, as the role of workers; without one, `database_url`."""
+    owner_database_url: DatabaseUrl | None = Field(None, repr=False)
+    """The same database, as the owner of its tables, for migrations and the change of the secret
+    key only.
+    """
     redis_url: str = Field("redis://127.0.0.1:6379/0", repr=False)
+    """Redis or Valkey, the broker and the store of rate limits."""
     data_dir: Path = Path(".agent-rft")
+    """Directory of what this installation stores outside the database."""
     objects: ObjectsSettings | None = None
     """The bucket of the objects; `None` stores them in `objects_dir`."""
     objects_dir: Path = Field(default_factory=lambda data: Path(data["data_dir"]) / "objects")
+    """Directory of files, checkpoints and adapters; without one, `objects` in `data_dir`."""
     work_dir: Path = Field(default_factory=lambda data: Path(data["data_dir"]) / "work")
     """Directory of temporary files of runs, and of adapters fetched for the engine. The API, the
     workers and the engine of one machine must see it under the same path. Its contents are
-    disposable.
+    disposable. Without one, `work` in `data_dir`.
     """
     trackers_dir: Path = Field(default_factory=lambda data: Path(data["data_dir"]) / "trackers")
-    """Directory of what trackers of experiments write, such as event files for TensorBoard."""
+    """Directory of what trackers of experiments write, such as event files for TensorBoard;
+    without one, `trackers` in `data_dir`.
+    """
     wandb: WandbSettings = WandbSettings()
     min_free_bytes: int = Field(256 * 1024**2, ge=0)
     """Free space of each disk below which the service stores no new file, begins no run and is not
@@ -52,15 +62,22 @@ class Settings(ModelSettings):
     removed.
     """
     engine_url: str = "http://127.0.0.1:8300"
+    """Address of the engine."""
     engine_api_key: SecretStr = SecretStr("")
+    """Key of the engine; empty for one that wants none."""
     public_url: str = "http://127.0.0.1:8000"
+    """Address under which people reach the service; links to pages begin with it."""
     secret_key: SecretKey
+    """Key of 32 bytes or more, such as `openssl rand -hex 32` prints: it seals secrets, hashes API
+    keys and signs calls to endpoints.
+    """
     older_secret_keys: tuple[SecretKey, ...] = ()
     """Keys that `secret_key` has replaced: values that were sealed or hashed under them stay valid.
     """
     egress: EgressSettings = EgressSettings()
     lease: LeaseSettings = LeaseSettings()
     judges: tuple[JudgeSettings, ...] = ()
+    """Servers of judges that any project may use, each an object."""
     embeddings: EmbeddingSettings | None = None
     runs: RunSettings = RunSettings()
     sandbox: SandboxSettings = SandboxSettings()
@@ -84,7 +101,8 @@ class Settings(ModelSettings):
     """
     usage_flush_s: float = Field(5.0, gt=0)
     """Seconds between two writes of what chats used; a killed API process loses as much of it."""
-    validate_files_after_s: float = Field(1.0, ge=0)  # a free worker claims a new job sooner
+    validate_files_after_s: float = Field(1.0, ge=0)
+    """Seconds that the API leaves a new job to workers before it reads the job's files itself."""
 
     @field_validator("monitoring_key")
     @classmethod

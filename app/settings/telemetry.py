@@ -15,7 +15,7 @@ _DISABLED: Final = "OTEL_SDK_DISABLED"
 
 
 class TelemetrySettings(SettingsGroup):
-    """Both are off by default."""
+    """Metrics of workers and the export of spans, both off by default."""
 
     metrics_port: int | None = Field(None, ge=1, le=_LAST_PORT)
     """Port on which a worker serves its metrics; `None` serves none. `agent-rft up` chooses ports

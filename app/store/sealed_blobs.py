@@ -15,6 +15,8 @@ from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.elements import ColumnElement
 from typing_extensions import override
 
+from app.domain.http.idempotency import SEALED_RESPONSE
+from app.domain.registry.registered_objects import SEALED_VERSION
 from app.store.database import Database
 from app.store.schema.base import Base
 from app.store.schema.evals import EvalTable
@@ -41,21 +43,18 @@ class SealedColumn:
     row_id: ColumnElement[str]
 
 
+def _by_id(
+    noun: str, table: type[FineTuningJobTable | EvalTable | WebhookEndpointTable]
+) -> SealedColumn:
+    """Returns the secrets of a table whose rows have a project and an id."""
+    return SealedColumn(
+        noun, table, table.secrets, (table.project_id, table.id), cast(table.id, Text)
+    )
+
+
 SEALED: Final = (
-    SealedColumn(
-        "jobs",
-        FineTuningJobTable,
-        FineTuningJobTable.secrets,
-        (FineTuningJobTable.project_id, FineTuningJobTable.id),
-        cast(FineTuningJobTable.id, Text),
-    ),
-    SealedColumn(
-        "evals",
-        EvalTable,
-        EvalTable.secrets,
-        (EvalTable.project_id, EvalTable.id),
-        cast(EvalTable.id, Text),
-    ),
+    _by_id("jobs", FineTuningJobTable),
+    _by_id("evals", EvalTable),
     SealedColumn(
         "registered_versions",
         RegisteredVersionTable,
@@ -66,22 +65,16 @@ SEALED: Final = (
             RegisteredVersionTable.version,
         ),
         RegisteredVersionTable.object_id
-        + literal("/versions/")
+        + literal(SEALED_VERSION)
         + cast(RegisteredVersionTable.version, Text),
     ),
-    SealedColumn(
-        "webhook_endpoints",
-        WebhookEndpointTable,
-        WebhookEndpointTable.secrets,
-        (WebhookEndpointTable.project_id, WebhookEndpointTable.id),
-        cast(WebhookEndpointTable.id, Text),
-    ),
+    _by_id("webhook_endpoints", WebhookEndpointTable),
     SealedColumn(
         "stored_responses",
         StoredResponseTable,
         StoredResponseTable.body,
         (StoredResponseTable.scope, StoredResponseTable.key),
-        literal("idempotency:") + StoredResponseTable.key,
+        literal(SEALED_RESPONSE) + StoredResponseTable.key,
     ),
 )
 

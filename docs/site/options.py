@@ -7,8 +7,8 @@ API reference: each stands under its field in the code.
 """
 
 import sys
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
@@ -16,43 +16,50 @@ from pydantic.json_schema import models_json_schema
 from app.domain.environments.environments import ENVIRONMENTS
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.graders import GRADER_MODELS
+from app.domain.jobs.integrations import INTEGRATION_MODELS
 from app.domain.methods.kinds import METHOD_MODELS
 from docs.site.pages import ROOT
+from docs.site.settings import settings_part
+from docs.site.tables import Schema, cell, shown_default, shown_type
 
 PAGE: Final = ROOT / "docs" / "options.md"
 _BEGINNING: Final = """# Every option
 
-The fields of a job's method, of its tools and environments, and of every grader, with type, default
-and meaning. `python -m docs.site.options` writes this page from the code; a test compares both.
+The fields of a job's method, of its tools, environments and integrations, and of every grader, with
+type, default and meaning; then the [settings of the service](#settings-of-the-service).
+`python -m docs.site.options` writes this page from the code; a test compares both.
 [The options of training](learning.md) explains the choices, and [the page of graders](graders.md)
 has an example of each. A field without a default is required.
 """
-_ANYTHING: Final = "any JSON"
-_BOUNDS: Final = {
-    "minimum": "≥ {}",
-    "exclusiveMinimum": "> {}",
-    "maximum": "≤ {}",
-    "exclusiveMaximum": "< {}",
-}
-Schema = Mapping[str, Any]
 
 
 def page() -> str:
     """Returns the text of the page."""
     graders: list[type[BaseModel]] = [*GRADER_MODELS, AutoGrader]
-    models = [*METHOD_MODELS.values(), *ENVIRONMENTS.values(), *graders]
-    _, document = models_json_schema([(model, "validation") for model in models])
-    schemas = {name: each for name, each in document["$defs"].items() if each.get("properties")}
+    schemas = _schemas([*METHOD_MODELS.values(), *ENVIRONMENTS.values(), *graders])
     of_methods = [model.__name__ for model in METHOD_MODELS.values()]
     of_graders = [model.__name__ for model in graders]
     others = sorted(schemas.keys() - {*of_methods, *of_graders})
     parts = {"Methods": of_methods, "Parts of methods and graders": others, "Graders": of_graders}
     lines = [_BEGINNING]
     for title, names in parts.items():
-        lines += [f"## {title}", ""]
-        for name in names:
-            lines += [*_section(name, schemas), ""]
+        lines += [f"## {title}", "", *_sections(names, schemas)]
+    integrations = _schemas(INTEGRATION_MODELS)
+    lines += ["## Integrations of a job", "", *_sections(sorted(integrations), integrations)]
+    lines += ["## Settings of the service", "", *settings_part()]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _schemas(models: Sequence[type[BaseModel]]) -> dict[str, Schema]:
+    """Returns the schemas of models and of their parts, by name, where they have fields."""
+    _, document = models_json_schema([(model, "validation") for model in models])
+    return {name: each for name, each in document["$defs"].items() if each.get("properties")}
+
+
+def _sections(names: Sequence[str], schemas: Mapping[str, Schema]) -> Iterator[str]:
+    for name in names:
+        yield from _section(name, schemas)
+        yield ""
 
 
 def _section(name: str, schemas: Mapping[str, Schema]) -> Iterator[str]:
@@ -69,46 +76,9 @@ def _section(name: str, schemas: Mapping[str, Schema]) -> Iterator[str]:
     for field, described in schema["properties"].items():
         if field == "type" and kind:
             continue
-        default = "" if field in required else _default(described)
-        text = _cell(described.get("description", ""))
-        yield f"| `{field}` | {_type(described, schemas)} | {default} | {text} |"
-
-
-def _default(schema: Schema) -> str:
-    value = schema.get("default")
-    match value:
-        case None:
-            return "none"
-        case bool():
-            return f"`{str(value).lower()}`"
-        case dict() | list():
-            return "its defaults" if value else "empty"
-        case _:
-            return f"`{_cell(str(value))}`"
-
-
-def _type(schema: Schema, schemas: Mapping[str, Schema]) -> str:
-    """Returns the type of a field in words, with links to the tables of other models."""
-    if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        shown = name.lstrip("_")
-        return f"[{shown}](#{shown.lower()})" if name in schemas else _ANYTHING
-    if "const" in schema:
-        return f"`{schema['const']}`"
-    if "enum" in schema:
-        return ", ".join(f"`{each}`" for each in schema["enum"])
-    for union in ("anyOf", "oneOf"):
-        if union in schema:
-            return " or ".join(dict.fromkeys(_type(each, schemas) for each in schema[union]))
-    kind = schema.get("type", _ANYTHING)
-    if kind == "array" and "items" in schema:
-        return f"list of {_type(schema['items'], schemas)}"
-    bounds = [text.format(schema[key]) for key, text in _BOUNDS.items() if key in schema]
-    return " ".join([kind, *bounds])
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+        default = "" if field in required else shown_default(described)
+        text = cell(described.get("description", ""))
+        yield f"| `{field}` | {shown_type(described, schemas)} | {default} | {text} |"
 
 
 def main(arguments: list[str]) -> int:

@@ -17,7 +17,6 @@ from standardwebhooks import Webhook
 from typer.main import get_command
 
 from app.cli.main import app
-from app.domain.graders.graders import GRADER_MODELS
 from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.samples import CALL_KEYS, TURN_KEYS
 from app.domain.methods.kinds import METHOD_MODELS
@@ -28,7 +27,6 @@ from app.gateways.endpoints.tool_calls import ToolCall, read_output
 from app.grading.kinds.endpoint import encode, read_score
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest
-from docs.site.options import PAGE, page
 from tests.support.grading import scored
 
 ROOT = Path(__file__).parents[2]
@@ -216,13 +214,3 @@ def test_the_page_of_hyperparameters_has_all_of_them_and_no_others() -> None:
     assert rows <= known
     sizes = {name for model in list(models())[3:] for name in model.model_fields}
     assert sizes - rows == {"eval_temperature", "eval_greedy"}
-
-
-def test_the_page_of_options_is_that_of_the_code() -> None:
-    """Fails after a change of an option without `python -m docs.site.options`."""
-    written = PAGE.read_text(encoding="utf-8")
-    assert written == page()
-    for model in (*GRADER_MODELS, *METHOD_MODELS.values()):
-        for field in model.model_fields.keys() - {"type"}:
-            section = written.partition(f"\n### {model.__name__}\n")[2].partition("\n### ")[0]
-            assert f"| `{field}` |" in section, (model.__name__, field)

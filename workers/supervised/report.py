@@ -10,7 +10,6 @@ from math import isfinite
 from statistics import fmean
 from typing import Any, Final
 
-from app.domain.jobs.curves.gains import TIE
 from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
 from workers.runs.context import RunContext
@@ -97,7 +96,7 @@ def _compared(
     if _have([*before.values(), *after.values()], names.PREFERENCE_CHOSEN_LOGPROB):
         chosen = names.PREFERENCE_CHOSEN_LOGPROB
         found["chosen_less_probable"] = sum(
-            after[row].values[chosen] < before[row].values[chosen] - TIE for row in before
+            after[row].values[chosen] < before[row].values[chosen] - names.TIE for row in before
         )
     return found
 
@@ -120,8 +119,8 @@ def _won(before: Rows, after: Rows) -> dict[str, Any]:
         worse = [row for row, (a, b) in pairs.items() if b <= 0 < a]
         worse.sort(key=lambda row: pairs[row][1])
     else:
-        won = sum(b < a - TIE for a, b in pairs.values())
-        worse = [row for row, (a, b) in pairs.items() if b > a + TIE]
+        won = sum(b < a - names.TIE for a, b in pairs.values())
+        worse = [row for row, (a, b) in pairs.items() if b > a + names.TIE]
         worse.sort(key=lambda row: pairs[row][0] - pairs[row][1])
     return {
         "wins_by": "logprob_order" if by_order else "loss",

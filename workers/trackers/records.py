@@ -68,6 +68,13 @@ class Record:
             found.setdefault(point.step, {})[curve_name(point)] = point.value
         yield from sorted(found.items())
 
+    def rollouts_by_step(self) -> Iterator[tuple[int, list[TracedRollout]]]:
+        """Yields the rollouts of each step by rank, by step."""
+        found = dict[int, list[TracedRollout]]()
+        for rollout in self.rollouts:
+            found.setdefault(rollout.step, []).append(rollout)
+        yield from sorted(found.items())
+
 
 @dataclass(frozen=True, slots=True)
 class WriteReport:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from app.dashboard.refusals import PageRoute
 from app.dashboard.registry.endpoint_tests import TestLog, run_test
 from app.dashboard.registry.endpoint_uses import addresses, hosts, use_curves, users
-from app.dashboard.rendering.chart_tables import Chart, Line
+from app.dashboard.rendering.chart_tables import COLOURS, Chart, Line
 from app.dashboard.rendering.job_labels import job_labels
 from app.dashboard.rendering.pages import page
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
@@ -30,8 +30,6 @@ _TITLES: Final[dict[Kind, str]] = {
 _LISTED: Final = 50
 _JOBS: Final = 50
 """Newest jobs that are searched for calls of an endpoint."""
-_CHARTED: Final = 8
-"""Largest number of jobs in a chart, one for each colour."""
 _After = Annotated[str | None, Query(max_length=128)]
 
 
@@ -138,7 +136,7 @@ async def _shown(
     answer: str = "",
     item: str = "",
 ) -> Response:
-    jobs = users(registered, await _newest_jobs(visitor))[:_CHARTED]
+    jobs = users(registered, await _newest_jobs(visitor))[:COLOURS]
     charts = await _charts(visitor, registered, jobs)
     return await visitor.on_thread(
         lambda: page(
@@ -150,6 +148,8 @@ async def _shown(
             addresses=addresses(registered),
             jobs=list(zip(jobs, job_labels(jobs), strict=True)),
             charts=charts,
+            most_jobs=COLOURS,
+            searched_jobs=_JOBS,
             log=log,
             answer=answer,
             item=item or "{}",

@@ -11,6 +11,8 @@ from typing import Final, Literal
 from app.domain.jobs.curves.curves import Curve
 from app.domain.jobs.curves.thinning import extremes, thin
 
+COLOURS: Final = 8
+"""Largest number of lines with a colour of their own; `charts.js` has as many."""
 ChartMark = Literal["line", "points", "rule"]
 SHOWN_STEPS: Final = 150
 """Evenly spaced steps of a chart, and validations beside them. More would not show on a screen, and

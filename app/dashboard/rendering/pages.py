@@ -12,6 +12,8 @@ from app.dashboard.rendering import formats
 from app.dashboard.rendering.accept_header import PART
 from app.dashboard.rendering.curl import curl
 
+LISTED_ROWS: Final = 500
+"""Rows of a file in the table of a page, which says how many more there are."""
 _ROOM: Final = Path(__file__).parents[1]
 HEADERS: Final[Mapping[str, str]] = {
     # No inline script and no inline style: what a model or a tool wrote can be neither.

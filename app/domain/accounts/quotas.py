@@ -19,9 +19,13 @@ class Quotas(BaseModel):
     running_jobs: int = Field(32, ge=1)
     """Jobs that workers run at the same time."""
     queued_eval_runs: int = Field(200, ge=0)
+    """Eval runs that no worker has begun."""
     running_eval_runs: int = Field(32, ge=1)
+    """Eval runs that workers run at the same time."""
     queued_exports: int = Field(20, ge=0)
+    """Exports of models that no worker has begun."""
     running_exports: int = Field(1, ge=1)
+    """Exports of models that workers run at the same time."""
     files: int = Field(10_000, ge=0)
     """Files and pending uploads."""
     stored_bytes: int = Field(100 * 1024**3, ge=0)

@@ -59,7 +59,7 @@ class DescribedFields:
         properties = handler.resolve_ref_schema(schema).get("properties", {})
         omitted = {name for name, field in _fields(cls).items() if field.exclude_if is not None}
         for name, described in properties.items():
-            text = _text_of(cls, name) or COMMON_FIELDS.get(name)
+            text = field_text(cls, name) or COMMON_FIELDS.get(name)
             if text is not None:
                 described.setdefault("description", text)
             if name in omitted:
@@ -78,8 +78,8 @@ def _fields(owner: type) -> Mapping[str, FieldInfo]:
     return owner.model_fields if issubclass(owner, BaseModel) else {}
 
 
-def _text_of(owner: type, field: str) -> str | None:
-    """Returns the text under a field in the most derived class that has it."""
+def field_text(owner: type, field: str) -> str | None:
+    """Returns the text under a field in the most derived class that has it; `None` without one."""
     for base in owner.__mro__:
         if base.__module__.startswith("app."):
             text = _texts(base.__module__).get((base.__qualname__, field))

@@ -13,6 +13,8 @@ from typing import Any, Final
 from app.domain.errors import AgentRftError, InvalidRequest
 from app.domain.http.status import is_success
 
+SEALED_RESPONSE: Final = "idempotency:"
+"""Beginning of the id of the row to which a sealed response is bound; its key follows."""
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
 
 

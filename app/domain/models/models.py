@@ -45,7 +45,9 @@ class BaseModelSpec(BaseModel):
     chat_template: Path | None = None
     """Jinja file that replaces the tokenizer's own chat template."""
     lora_rank: int = Field(default=16, gt=0)
+    """Rank of the adapters that jobs train."""
     lora_alpha: float = Field(default=32, gt=0)
+    """Scale of these adapters: their update is multiplied by alpha / rank."""
     learning_rate: float = Field(default=4e-5, gt=0)
     """AdamW rate of reinforcement jobs at `learning_rate_multiplier` 1."""
     supervised_learning_rate: float | None = Field(default=None, gt=0)

@@ -38,6 +38,8 @@ SERVICE_KEYS: Final = frozenset(
     }
 )
 """Keys that the service sets; they are ignored in a request body."""
+SEALED_VERSION: Final = "/versions/"
+"""Stands between id and number of the version to which sealed secrets are bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,12 @@ from math import comb
 from statistics import fmean
 from typing import Final, Literal
 
-PassKind = Literal["never", "sometimes", "always"]
+from app.domain.rollouts.metrics import TIE
+from app.domain.rollouts.rollouts import PassKind, pass_kind
+
 BaselineVerdict = Literal["nothing", "little", "something", "unclear"]
 _LITTLE: Final = 0.1
 """Share of rows with different rewards below which a job trains on little."""
-_TIE: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +34,12 @@ class BaselineRow:
 
     @property
     def kind(self) -> PassKind:
-        if not self.passed:
-            return "never"
-        return "always" if self.passed == self.graded else "sometimes"
+        return pass_kind(self.passed, self.graded)
 
     @property
     def teaches(self) -> bool:
         """True if two samples have different rewards."""
-        return self.highest - self.lowest > _TIE
+        return self.highest - self.lowest > TIE
 
     def pass_at(self, samples: int) -> float | None:
         """Returns the probability that one of so many samples passes, estimated without bias from

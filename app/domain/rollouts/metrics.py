@@ -112,6 +112,8 @@ TIME_STEP: Final = "time/step_s"
 GRADER_LATENCY_MEAN: Final = "grader/latency_s_mean"
 GRADER_ERROR_SHARE: Final = "grader/error_share"
 """Share of rollouts whose grade carries an error flag, or whose grader failed."""
+TIE: Final = 1e-9
+"""Largest difference of two equal values, rewards or losses: it is a rounding error."""
 
 
 _TOOL_METRIC: Final = re.compile(r"tool/(?P<tool>[^/]+)/(?P<quantity>.+)", re.DOTALL)

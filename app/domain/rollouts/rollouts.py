@@ -1,7 +1,7 @@
 """The row of a rollout, which was scored, or discarded with a reason, exactly once."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 from app.domain.errors import InvalidRequest
 from app.domain.ids import Split
@@ -9,6 +9,9 @@ from app.domain.rollouts.trajectory import FailureClass, StopReason
 
 RolloutOrder = Literal["step", "reward"]
 """`step`: by split, step, row, sample and attempt. `reward`: graded rollouts, by reward first."""
+PassKind = Literal["never", "sometimes", "always"]
+"""The share of a row's graded rollouts that pass, in a word."""
+PASS_KINDS: Final[tuple[PassKind, ...]] = get_args(PassKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,17 @@ class PassCount:
     @property
     def share(self) -> float | None:
         return self.passed / self.graded if self.graded else None
+
+    @property
+    def kind(self) -> PassKind:
+        return pass_kind(self.passed, self.graded)
+
+
+def pass_kind(passed: int, graded: int) -> PassKind:
+    """Returns the kind of a row, or of a row at one step, from its numbers of rollouts."""
+    if not passed:
+        return "never"
+    return "always" if passed == graded else "sometimes"
 
 
 @dataclass(frozen=True, slots=True)

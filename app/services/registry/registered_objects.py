@@ -22,6 +22,7 @@ from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.ids import new_id
 from app.domain.registry.registered_objects import (
     ID_PREFIXES,
+    SEALED_VERSION,
     LabelChanges,
     Noun,
     RegisteredVersion,
@@ -265,7 +266,7 @@ def _sealed_for(object_id: str, version: int) -> str:
     """Returns the row to which sealed secrets are bound; ids of jobs and of objects are never
     equal.
     """
-    return f"{object_id}/versions/{version}"
+    return f"{object_id}{SEALED_VERSION}{version}"
 
 
 def _owners(noun: Noun, definition: dict[str, Any]) -> Iterator[tuple[str, Path]]:

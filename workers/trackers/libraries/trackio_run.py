@@ -15,7 +15,7 @@ from trackio.sqlite_storage import SQLiteStorage
 
 from workers.trackers.assignment import Assignment
 from workers.trackers.documents import numbers_of
-from workers.trackers.records import NOTHING_NEW, Record, WriteReport
+from workers.trackers.records import NOTHING_NEW, Record, TracedRollout, WriteReport
 
 
 class TrackioRun:
@@ -37,7 +37,8 @@ class TrackioRun:
             new = {name: one for name, one in curves.items() if (step, name) not in self._written}
             if new:
                 rows.append((step, new))
-        rows += self._traces(record)
+        for step, traced in record.rollouts_by_step():
+            rows.append((step, {"rollouts": [self._trace(one) for one in traced]}))
         if record.report is not None:
             rows.append((record.step, numbers_of(record.report)))
         SQLiteStorage.bulk_log(
@@ -56,14 +57,11 @@ class TrackioRun:
     def close(self) -> None:
         """Does nothing: each write is a transaction."""
 
-    def _traces(self, record: Record) -> list[tuple[int, dict[str, Any]]]:
-        by_step = dict[int, list[dict[str, Any]]]()
-        for one in record.rollouts:
-            about = {"rollout": one.id, "row": one.row, "reward": one.reward, "rank": one.rank}
-            trace = Trace(messages=one.messages, metadata=about)
-            payload = trace._to_dict(self._project, self._name, one.step)  # noqa: SLF001 - as its own `log` does
-            by_step.setdefault(one.step, []).append(payload)
-        return [(step, {"rollouts": traces}) for step, traces in by_step.items()]
+    def _trace(self, one: TracedRollout) -> dict[str, Any]:
+        about = {"rollout": one.id, "row": one.row, "reward": one.reward, "rank": one.rank}
+        trace = Trace(messages=one.messages, metadata=about)
+        payload: dict[str, Any] = trace._to_dict(self._project, self._name, one.step)  # noqa: SLF001 - as its own `log` does
+        return payload
 
     def _id(self, step: int, row: Mapping[str, Any]) -> str:
         names = sha256("\n".join(sorted(row)).encode()).hexdigest()[:16]

@@ -60,13 +60,10 @@ class WandbRun:
 
     def write(self, record: Record) -> WriteReport:
         self._run.config.update(plain_settings(record.settings), allow_val_change=True)
-        rollouts = dict[int, list[TracedRollout]]()
-        for rollout in record.rollouts:
-            rollouts.setdefault(rollout.step, []).append(rollout)
         values: dict[int, dict[str, Any]] = {
             step: dict(curves) for step, curves in record.curves_by_step()
         }
-        for step, traced in rollouts.items():
+        for step, traced in record.rollouts_by_step():
             values.setdefault(step, {})["rollouts"] = _table(traced)
         for step, row in sorted(values.items()):
             self._run.log(row, step=step)

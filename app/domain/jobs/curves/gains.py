@@ -12,15 +12,13 @@ from statistics import fmean, stdev
 from typing import Final
 
 from app.domain.jobs.curves.students_t import t_quantile
+from app.domain.rollouts.metrics import TIE
 
 FEWEST_ROWS: Final = 6
 """Smallest number of rows with an interval: for 1 row it would have no width, and for 2 it would
 miss the true value in every second job.
 """
 _CHANCE: Final = 0.05
-
-TIE: Final = 1e-9
-"""Largest difference of equal values: smaller ones are rounding errors."""
 
 Interval = tuple[float, float]
 

@@ -8,7 +8,6 @@ from collections import deque
 from dataclasses import dataclass
 from math import inf, sqrt
 from statistics import NormalDist, fmean
-from typing import Final
 
 from app.domain.jobs.curves.gains import chance_at
 from app.domain.jobs.curves.students_t import t_quantile
@@ -27,8 +26,6 @@ from app.domain.methods.stop import (
     TargetRule,
 )
 from app.domain.rollouts import metrics as names
-
-_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +92,7 @@ class _PlateauDetector:
 
     def _take(self, value: float, step: int) -> None:
         gain = None if self._best is None else self._watched.gain(value, self._best[0])
-        if gain is None or (gain > 0 and gain >= self._rule.min_improvement - _ROUNDING):
+        if gain is None or (gain > 0 and gain >= self._rule.min_improvement - names.TIE):
             self._best, self._without = (value, step), 0
         else:
             self._without += 1
@@ -163,14 +160,14 @@ class _TargetDetector(_FixedDetector):
         """
         beyond = self._watched.gain(value, self._rule.value)
         if not self._watched.is_reward:  # its mean is over all rows
-            return beyond >= -_ROUNDING
+            return beyond >= -names.TIE
         count = int(valid.get(names.ROLLOUTS_VALID, 0))
         error = max(self._watched.error(valid), self._least_error(count))
         if not error:
-            return self._watched.scores is not None and count > 0 and beyond >= -_ROUNDING
+            return self._watched.scores is not None and count > 0 and beyond >= -names.TIE
         if count < 2:  # noqa: PLR2004 - one value has no deviation
             return False
-        return beyond >= error * t_quantile(count - 1, tail=chance_at(self._looks)) - _ROUNDING
+        return beyond >= error * t_quantile(count - 1, tail=chance_at(self._looks)) - names.TIE
 
     def _least_error(self, count: int) -> float:
         """Returns the standard error of rewards at either end of their range whose true mean is the

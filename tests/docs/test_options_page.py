@@ -1,0 +1,80 @@
+"""The page of options: it has every field of a job, and every setting by its variable."""
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from typing import Any, Final, get_args, get_origin
+
+import pytest
+from pydantic import BaseModel
+from pydantic_settings import EnvSettingsSource
+
+from app import settings as room
+from app.domain.graders.graders import GRADER_MODELS
+from app.domain.jobs.integrations import INTEGRATION_MODELS
+from app.domain.methods.kinds import METHOD_MODELS
+from app.settings.sources import SettingsGroup, Sources
+from docs.site.options import PAGE, page
+from docs.site.settings import TREES
+
+WRITTEN: Final = PAGE.read_text(encoding="utf-8")
+ROW: Final = re.compile(r"^\| `(AGENT_RFT_[A-Z0-9_]+)` \|", re.MULTILINE)
+VARIABLES: Final = sorted(set(ROW.findall(WRITTEN)))
+
+
+def section(name: str) -> str:
+    return WRITTEN.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+
+
+def variables_of(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    """Yields the variables of the settings of a tree, and those of its groups."""
+    for name, field in model.model_fields.items():
+        variable = prefix + name.upper()
+        is_list = get_origin(field.annotation) in {tuple, dict}
+        members = () if is_list else (field.annotation, *get_args(field.annotation))
+        groups = [one for one in members if isinstance(one, type) and issubclass(one, BaseModel)]
+        if not groups:
+            yield variable
+        for group in groups:
+            yield from variables_of(group, f"{variable}__")
+
+
+def subclasses(base: type[Any]) -> set[type[Any]]:
+    """Returns the classes of the room of settings that are made of a base."""
+    for module in pkgutil.iter_modules(room.__path__):
+        importlib.import_module(f"{room.__name__}.{module.name}")
+    direct = set(base.__subclasses__())
+    every = direct | {one for each in direct for one in subclasses(each)}
+    return {one for one in every if one.__module__.startswith(room.__name__)}
+
+
+def test_the_page_is_that_of_the_code() -> None:
+    """Fails after a change of an option without `python -m docs.site.options`."""
+    assert page() == WRITTEN
+
+
+@pytest.mark.parametrize("model", [*GRADER_MODELS, *METHOD_MODELS.values(), *INTEGRATION_MODELS])
+def test_the_page_has_every_field_of_a_job(model: type[BaseModel]) -> None:
+    for field in model.model_fields.keys() - {"type"}:
+        assert f"| `{field}` |" in section(model.__name__), field
+
+
+def test_the_page_has_every_setting_of_every_tree_and_no_other() -> None:
+    trees = subclasses(Sources)
+    assert trees >= set(TREES)
+    known = {name for tree in trees for name in variables_of(tree, "AGENT_RFT_")}
+    assert known == set(VARIABLES)
+    for group in subclasses(SettingsGroup):
+        for name in group.model_fields:
+            text = section(group.__name__)
+            assert f"`{name}` |" in text or f"__{name.upper()}` |" in text, (group, name)
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_a_variable_of_the_page_is_read(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, "7")
+    found = [EnvSettingsSource(tree)() for tree in TREES]
+    for part in variable.removeprefix("AGENT_RFT_").lower().split("__"):
+        found = [one[part] for one in found if part in one]
+    assert {str(one) for one in found} == {"7"}
