@@ -8,8 +8,7 @@ from fastapi import APIRouter, Query, Response
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.pages import LISTED_ROWS, page
 from app.dashboard.rendering.scatters import Scatter, Spot
-from app.dashboard.rollouts import Reward
-from app.dashboard.visitors import SignedIn
+from app.dashboard.visitors import Reward, SignedIn
 from app.domain.ids import Split
 from app.domain.rollouts.baselines import Baseline, BaselineRow
 from app.domain.rollouts.rollouts import PASS_KINDS, PassCount, RowMean

@@ -11,8 +11,7 @@ from app.dashboard.rendering.chart_tables import COLOURS, Chart, Line
 from app.dashboard.rendering.job_labels import job_labels
 from app.dashboard.rendering.pages import LISTED_ROWS, page
 from app.dashboard.rendering.standings import LISTED, Standing, standing
-from app.dashboard.rollouts import Reward
-from app.dashboard.visitors import SignedIn
+from app.dashboard.visitors import Reward, SignedIn
 from app.domain.errors import InvalidRequest
 from app.domain.ids import Split
 from app.domain.jobs.findings.findings import watched_by

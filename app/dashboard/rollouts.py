@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.pages import HEADERS, page
 from app.dashboard.rendering.transcripts import answer, grader_notes, transcript
-from app.dashboard.visitors import SignedIn, Visitor
+from app.dashboard.visitors import Reward, SignedIn, Visitor
 from app.domain.errors import NotFound
 from app.domain.ids import Split
 from app.domain.rollouts.metric_meanings import SPLITS
@@ -27,7 +27,6 @@ _SIBLINGS: Final = 100
 row.
 """
 _Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
-Reward = Annotated[float, Field(allow_inf_nan=False)]
 """A bound of rewards in the query of a page."""
 
 

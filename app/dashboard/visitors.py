@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import structlog
 from fastapi import Depends, Request, Response
+from pydantic import Field
 from starlette.datastructures import FormData, UploadFile
 
 from app.current_actor import act_as
@@ -157,3 +158,5 @@ def clear_cookie(response: Response, request: Request) -> None:
 SignedIn = Annotated[Visitor, Depends(_visitor)]
 Streaming = Annotated[Visitor, Depends(_streaming)]
 OwnForm = Annotated[Mapping[str, str], Depends(_own_form)]
+Reward = Annotated[float, Field(allow_inf_nan=False)]
+"""A reward in the query of a page."""
