@@ -29,7 +29,7 @@ from app.grading.kinds.endpoint import encode, read_score
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest
 from docs.site.options import PAGE, page
-from tests.support.grading import scored
+from tests.support.grading.scores import scored
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
