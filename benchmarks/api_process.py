@@ -26,8 +26,8 @@ sys.path.insert(0, str(ROOT))
 
 from app.embedded.layout import owner_environment  # noqa: E402 - needs the path above
 from app.main import create_app  # noqa: E402 - as above
-from tests.support.api_server import make_keys  # noqa: E402 - as above
 from tests.support.stack import running_services  # noqa: E402 - as above
+from tests.support.web.api_server import make_keys  # noqa: E402 - as above
 
 LAG_PATH = "/lag"
 _TICK_S = 0.002

@@ -16,7 +16,7 @@ from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
 from benchmarks.our_loop import OurLoop
 from benchmarks.talkative import CONTEXT_LENGTH, NAME
-from tests.support.rollouts import caller, pool
+from tests.support.rollout.rollouts import caller, pool
 from workers.journal.journal import Journal
 from workers.learning.training.lora_trainer import LoraTrainer
 from workers.reinforcement.learning_setup import trainer_options

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.api_process import ApiProcess, api_process  # noqa: E402 - needs the path above
-from tests.support.corpora import FORMS, JSON_BODIES, RANGES  # noqa: E402 - as above
+from tests.support.web.corpora import FORMS, JSON_BODIES, RANGES  # noqa: E402 - as above
 
 Pieces = Callable[[ApiProcess], Iterator[bytes]]
 JOBS, FILES = "POST /v1/fine_tuning/jobs HTTP/1.1", "POST /v1/files HTTP/1.1"

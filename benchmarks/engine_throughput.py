@@ -32,7 +32,12 @@ from transformers import Qwen3ForCausalLM
 from app.embedded.ports import free_port
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion
-from tests.support.tiny_model import CONTEXT_LENGTH, VOCAB_SIZE, save_adapter, save_tiny_model
+from tests.support.models.tiny_model import (
+    CONTEXT_LENGTH,
+    VOCAB_SIZE,
+    save_adapter,
+    save_tiny_model,
+)
 
 
 class Speed(NamedTuple):

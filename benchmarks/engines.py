@@ -49,7 +49,7 @@ from benchmarks.engine_peers import (
 )
 from benchmarks.slow_tool import SlowTool, latency_s, running_tool
 from benchmarks.tiny_models import CONTEXT_LENGTH, save_m1
-from tests.support.tiny_model import save_adapter
+from tests.support.models.tiny_model import save_adapter
 
 OURS: Final = "agent-rft engine, HTTP"
 VLLM: Final = "vLLM CPU, HTTP"

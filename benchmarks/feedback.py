@@ -29,7 +29,7 @@ from openai import OpenAI
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.support.installation import Installation, installation, wait_until_final
+from tests.support.embedded.installation import Installation, installation, wait_until_final
 
 _ATTRIBUTES = ("weight", "price", "material", "colour", "supplier", "stock", "length", "width")
 _QUESTIONS = 60

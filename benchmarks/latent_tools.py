@@ -21,7 +21,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils.chat_template_utils import get_json_schema
 
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint_in_thread
-from tests.support.rollouts import caller, egress_to, pool
+from tests.support.rollout.rollouts import caller, egress_to, pool
 from workers.environments.http_tools import HttpTools
 
 MEDIAN_S: Final = 0.050

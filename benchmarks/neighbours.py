@@ -26,13 +26,13 @@ from openai import BadRequestError, OpenAI
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.support.installation import (
+from tests.support.embedded.installation import (
     Installation,
     example_agent,
     installation,
     wait_until_final,
 )
-from tests.support.jobs import create_job, upload_dataset
+from tests.support.embedded.jobs import create_job, upload_dataset
 from tests.support.patience import wait_for
 
 BAR_S = 0.5

@@ -57,7 +57,7 @@ def teach(directory: Path, *, steps: int = 150, batch: int = 4) -> Path:
     import torch  # noqa: PLC0415 - the agent's process has no use for it
 
     from benchmarks.tiny_models import build_m1, m1_tokenizer  # noqa: PLC0415 - torch loads only where it is used
-    from tests.support.tiny_model import LOOKUP  # noqa: PLC0415 - as above
+    from tests.support.models.tiny_model import LOOKUP  # noqa: PLC0415 - as above
 
     tokenizer = m1_tokenizer()
     tokenizer.model_max_length = CONTEXT_LENGTH
@@ -101,7 +101,7 @@ def write_rows(model: Path, out: Path, *, train: int, valid: int) -> tuple[Path,
     """Writes the files of a job: prompts of random words, numbered so that no two are equal."""
     from transformers import AutoTokenizer  # noqa: PLC0415 - the agent's process has no use for it
 
-    from tests.support.tiny_model import LOOKUP  # noqa: PLC0415 - torch loads only where it is used
+    from tests.support.models.tiny_model import LOOKUP  # noqa: PLC0415 - torch loads only where it is used
 
     vocabulary = single_tokens(AutoTokenizer.from_pretrained(model))
     paths = (out / "talk-train.jsonl", out / "talk-valid.jsonl")

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import torch
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from tests.support.tiny_model import CORPUS, LOOKUP, MARKS, build_tokenizer
+from tests.support.models.tiny_model import CORPUS, LOOKUP, MARKS, build_tokenizer
 
 VOCAB_SIZE: Final = 8192
 CONTEXT_LENGTH: Final = 2048

@@ -22,8 +22,8 @@ from app.domain.models.models import BaseModelSpec
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion
 from app.settings.models import ModelSettings
-from tests.support.tiny_model import save_tiny_model
-from tests.support.vllm_server import running_vllm
+from tests.support.engines.vllm_server import running_vllm
+from tests.support.models.tiny_model import save_tiny_model
 from workers.learning.trainer_options import Precision, TrainerOptions
 from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample

@@ -39,7 +39,7 @@ from benchmarks.latent_tools import MAX_ANSWER, QUESTIONS, TOOL_TURNS, LatentToo
 from benchmarks.our_loop import OurLoop, StepTimes, engine_process, even_share, no_tools
 from benchmarks.tiny_models import NAME, prompt_texts, save_m1
 from benchmarks.trl_side import GrpoShape, GrpoStep, train_grpo
-from tests.support import trl_agreement
+from tests.support.learning import trl_agreement
 from workers.learning.trainer_options import TrainerOptions
 from workers.learning.training.lora_trainer import LoraTrainer
 from workers.rollout.limits import EpisodeLimits

@@ -10,10 +10,10 @@ import pytest
 from typing_extensions import override
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
-from tests.support.compiled_statements import share_compiled_statements
-from tests.support.s3_server import S3Server, s3_server, weed
+from tests.support.objects.s3_server import S3Server, s3_server, weed
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 from tests.support.stack import Database, Services, running_services
+from tests.support.store.compiled_statements import share_compiled_statements
 
 END_TO_END = "tests/e2e/"
 

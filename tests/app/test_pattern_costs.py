@@ -15,7 +15,14 @@ from typing import Any, Final
 import pytest
 
 from app.domain.texts.python_syntax import module_of
-from tests.support.regex_steps import RegexSearch, TooManySteps, literals, parts, sample, syntax
+from tests.support.costs.regex_steps import (
+    RegexSearch,
+    TooManySteps,
+    literals,
+    parts,
+    sample,
+    syntax,
+)
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SHORT, LONG = 8, 24

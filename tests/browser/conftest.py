@@ -7,10 +7,10 @@ import pytest
 
 from app.settings.egress import EgressSettings
 from tests.support.api.application import Api
-from tests.support.api_server import ApiServer, running_api
 from tests.support.dashboard.browser import Tab, browsing, missing
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
+from tests.support.web.api_server import ApiServer, running_api
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.dashboard.browser import Tab, Theme
-from tests.support.documentation import built_site, serve
+from tests.support.dashboard.documentation import built_site, serve
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.support.installation import (
+from tests.support.embedded.installation import (
     Installation,
     child_pid,
     example_agent,
     installation,
     wait_until_final,
 )
-from tests.support.jobs import create_job, upload_dataset
+from tests.support.embedded.jobs import create_job, upload_dataset
 from tests.support.patience import wait_for
 
 FREEZES = 10

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.installation import (
+from tests.support.embedded.installation import (
     Installation,
     child_pid,
     example_agent,
     installation,
     wait_until_final,
 )
-from tests.support.jobs import create_job, upload_dataset
+from tests.support.embedded.jobs import create_job, upload_dataset
 
 VICTIMS = ("child", "engine", "runs", "control", "api", "valkey", "postgres")
 KILLS = 14

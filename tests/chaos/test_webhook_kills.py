@@ -14,10 +14,10 @@ import pytest
 from openai import OpenAI
 
 from app.embedded.ports import free_port
-from tests.support.installation import Installation, example_agent, installation
-from tests.support.jobs import create_job, upload_dataset
+from tests.support.embedded.installation import Installation, example_agent, installation
+from tests.support.embedded.jobs import create_job, upload_dataset
 from tests.support.patience import wait_for
-from tests.support.webhook_receiver import webhook_receiver
+from tests.support.webhooks.webhook_receiver import webhook_receiver
 
 CANCELLED: Any = "fine_tuning.job.cancelled"
 VICTIMS = ("deliverer", "control", "valkey", "postgres", "api")

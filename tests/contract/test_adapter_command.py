@@ -22,11 +22,11 @@ from app.cli.service.remote import Remote
 from app.cli.terminal.output import Output
 from app.cli.terminal.service_errors import ServiceError
 from app.embedded.ports import free_port
-from tests.support.command_line import agent_rft
+from tests.support.cli.command_line import agent_rft
 from tests.support.contract.adapters import WEIGHTS, StoredModel, add_adapter, get_adapter
 from tests.support.contract.service import BASE, Service
-from tests.support.faults import FaultProxy, fault_proxy
-from tests.support.installation import cli
+from tests.support.embedded.installation import cli
+from tests.support.web.faults import FaultProxy, fault_proxy
 
 FILES = ["README.md", "adapter_config.json", "adapter_model.safetensors", "manifest.json"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.contract.service import ROW, Service
-from tests.support.corpora import FORMS, JSON_BODIES, RANGES, MultipartForm
 from tests.support.patience import PATIENCE_S, wait_for
+from tests.support.web.corpora import FORMS, JSON_BODIES, RANGES, MultipartForm
 
 HUGE = 4 * 1024 * 1024
 

@@ -13,8 +13,8 @@ import pytest
 
 from tests.support.contract.evals import make
 from tests.support.contract.service import BASE, ROW, Service
-from tests.support.fuzzing import fuzz
 from tests.support.patience import PATIENCE_S
+from tests.support.web.fuzzing import fuzz
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
 _SLICE, _SLICE_EXAMPLES = 2_000, 27

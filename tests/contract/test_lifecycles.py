@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.application import specification
 from tests.support.contract.service import ROW, Service
 from tests.support.patience import PATIENCE_S
+from tests.support.web.application import specification
 
 GONE = 404
 REFUSED = {400, 404}

@@ -21,10 +21,10 @@ from app.services.accounts.keys import KeyService
 from app.settings.settings import Settings
 from app.store.database import Database as Store
 from tests.support.contract.evals import content, make, run_worker
+from tests.support.contract.node_client import installed_client
 from tests.support.contract.service import BASE, HOOK_PORT, ROW, Service
-from tests.support.faults import fault_proxy
-from tests.support.node_client import installed_client
 from tests.support.patience import PATIENCE_S
+from tests.support.web.faults import fault_proxy
 
 SUITES = Path(__file__).with_name("node")
 MANY = 260

@@ -9,7 +9,7 @@ import pytest
 from openai import AsyncOpenAI, OpenAI
 
 from tests.support.contract.service import Service
-from tests.support.faults import FaultProxy, fault_proxy
+from tests.support.web.faults import FaultProxy, fault_proxy
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import openai
 import pytest
 from openai import NOT_GIVEN
 
-from tests.support.api_server import running_api
 from tests.support.contract.evals import CHECK, SCHEMA
 from tests.support.contract.service import BASE, ENDPOINT, ROW, Service
+from tests.support.web.api_server import running_api
 
 # Reference of the alpha: a data set's row, as published.
 PUBLISHED_ROW: dict[str, Any] = {

@@ -13,7 +13,7 @@ from app.gateways.egress.guard import EgressPolicy
 from app.gateways.secrets import SecretBox
 from app.store.database import Database as Store
 from tests.support.contract.service import HOOK_PORT, ROW, Service
-from tests.support.webhook_receiver import Taken, webhook_receiver
+from tests.support.webhooks.webhook_receiver import Taken, webhook_receiver
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 
 needs_methods = pytest.mark.skipif(

@@ -21,7 +21,7 @@ from openapi.breaking import RELEASED, Check
 from openapi.compare import DEVIATIONS, UPSTREAM, Comparison, judge, listed
 from openapi.generate import TARGET, document
 from openapi.operations import operations
-from tests.support import application
+from tests.support.web import application
 
 METHODS = {"get", "post", "put", "patch", "delete"}
 

@@ -8,8 +8,8 @@ import pytest
 from tests.support.contract.service import BASE, Service
 from tests.support.engines.conversations import PLAIN
 from tests.support.engines.vllm_chunks import chunks_in, recorded
-from tests.support.specification import EVENTS, Specification
-from tests.support.tiny_model import LOOKUP
+from tests.support.models.tiny_model import LOOKUP
+from tests.support.web.specification import EVENTS, Specification
 
 MESSAGES: Any = [{"role": "user", "content": "hi"}]
 TOOLS: Any = [LOOKUP]

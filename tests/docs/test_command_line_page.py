@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from app.cli.main import app
 from app.cli.terminal.output import ENVELOPE_VERSION
-from tests.support.command_line import agent_rft
+from tests.support.cli.command_line import agent_rft
 
 PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^    (agent-rft .+)$", PAGE, re.MULTILINE)

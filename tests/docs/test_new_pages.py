@@ -27,7 +27,7 @@ from app.gateways.endpoints.tool_calls import ToolCall, read_output
 from app.grading.kinds.endpoint import encode, read_score
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest
-from tests.support.grading import scored
+from tests.support.grading.scores import scored
 
 ROOT = Path(__file__).parents[2]
 PAGES = (

@@ -17,14 +17,14 @@ from tests.support.e2e.main_job import (
     FinishedJob,
 )
 from tests.support.e2e.monitoring import KEY
-from tests.support.installation import (
+from tests.support.embedded.installation import (
     Installation,
     example_agent,
     installation,
     processes_below,
     wait_until_final,
 )
-from tests.support.jobs import create_job, upload_dataset
+from tests.support.embedded.jobs import create_job, upload_dataset
 
 
 @pytest.fixture(scope="package")

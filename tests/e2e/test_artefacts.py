@@ -16,8 +16,8 @@ from app.settings.models import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import EVAL_INTERVAL, STEPS, FinishedJob
-from tests.support.engine_server import running_engine
-from tests.support.installation import Installation, cli
+from tests.support.embedded.installation import Installation, cli
+from tests.support.engines.engine_server import running_engine
 
 SEQUENCES = 64
 TOP = 20

@@ -11,8 +11,8 @@ import pytest
 from openai import BadRequestError
 
 from tests.support.e2e.main_job import BATCH, GROUP, Endpoints
-from tests.support.installation import Installation, wait_until_final
-from tests.support.jobs import records_method, upload
+from tests.support.embedded.installation import Installation, wait_until_final
+from tests.support.embedded.jobs import records_method, upload
 from tests.support.patience import PATIENCE_S
 
 TRAIN_ROWS, VALID_ROWS = 24, 10

@@ -8,7 +8,7 @@ import pytest
 from openai import BadRequestError, OpenAI
 
 from examples.records_agent.tools import SCHEMAS
-from tests.support.installation import Installation
+from tests.support.embedded.installation import Installation
 
 CONTEXT = 1024
 TOOLS = list(SCHEMAS)

@@ -8,7 +8,7 @@ import pytest
 
 from examples.records_agent.dataset import write_dataset
 from tests.support.e2e.main_job import Endpoints
-from tests.support.installation import REPOSITORY, Installation
+from tests.support.embedded.installation import REPOSITORY, Installation
 
 
 def blocks(page: str, label: str) -> list[str]:

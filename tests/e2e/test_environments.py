@@ -17,9 +17,9 @@ from app.domain.environments.environments import (
     validation_numbers,
 )
 from tests.support.e2e.main_job import Endpoints
+from tests.support.embedded.installation import Installation, wait_until_final
 from tests.support.endpoints import endpoint_in_thread
-from tests.support.installation import Installation, wait_until_final
-from tests.support.judge_server import KEY, judges, score_of
+from tests.support.grading.judge_server import KEY, judges, score_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "environments"
 COUNTS = {"training_tasks": 10, "validation_tasks": 10}

@@ -7,7 +7,7 @@ import pytest
 from openai import BadRequestError, OpenAI
 
 from tests.support.e2e.main_job import EVAL_INTERVAL, STEPS, VALID_ROWS, FinishedJob
-from tests.support.installation import Installation
+from tests.support.embedded.installation import Installation
 from tests.support.patience import wait_for
 
 CHECK: Any = {

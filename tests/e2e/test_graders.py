@@ -16,9 +16,9 @@ from tests.support.e2e.every_grader import (
     four_parts,
 )
 from tests.support.e2e.main_job import Endpoints
+from tests.support.embedded.installation import Installation, wait_until_final
+from tests.support.embedded.jobs import records_method
 from tests.support.endpoints import endpoint_in_thread
-from tests.support.installation import Installation, wait_until_final
-from tests.support.jobs import records_method
 
 PROMPT = "Rate from 0 to 1 whether this answer is {{ item.reference_answer }}: "
 JUDGE: dict[str, Any] = {

@@ -16,8 +16,8 @@ from typing_extensions import override
 
 from examples.environments.http.server import RecordsWorld, serve
 from tests.support.e2e.main_job import Endpoints
-from tests.support.installation import Installation, child_pid, wait_until_final
-from tests.support.jobs import upload_dataset
+from tests.support.embedded.installation import Installation, child_pid, wait_until_final
+from tests.support.embedded.jobs import upload_dataset
 from tests.support.patience import PATIENCE_S
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "environments" / "http" / "job.json"

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from examples.records_agent.dataset import write_dataset
-from tests.support.command_line import agent_rft
+from tests.support.cli.command_line import agent_rft
 from tests.support.e2e.main_job import Endpoints
-from tests.support.installation import Installation
-from tests.support.jobs import records_method
+from tests.support.embedded.installation import Installation
+from tests.support.embedded.jobs import records_method
 
 STEPS = 3
 PULLED: dict[str, Any] = {

@@ -21,7 +21,7 @@ from tests.support.e2e.main_job import (
     Endpoints,
     FinishedJob,
 )
-from tests.support.installation import Installation
+from tests.support.embedded.installation import Installation
 from tests.support.patience import PATIENCE_S
 
 JOB_KEYS = {

@@ -20,14 +20,14 @@ from examples.records_agent.dataset import make_rows, write_rows
 from examples.records_agent.records import build_catalogue
 from examples.records_agent.tools import SCHEMAS, call_tool
 from tests.support.e2e.main_job import Endpoints
-from tests.support.endpoints import ReceivedRequest, Reply, endpoint_in_thread
-from tests.support.installation import (
+from tests.support.embedded.installation import (
     Installation,
     child_pid,
     example_mcp_server,
     wait_until_final,
 )
-from tests.support.jobs import upload
+from tests.support.embedded.jobs import upload
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint_in_thread
 from tests.support.patience import PATIENCE_S
 
 TOKEN = "canary-of-an-mcp-server"

@@ -7,7 +7,7 @@ from openai import OpenAI
 from rapidfuzz import fuzz
 
 from tests.support.contract.published_bodies import SAME, multi, rows, similar
-from tests.support.installation import Installation, wait_until_final
+from tests.support.embedded.installation import Installation, wait_until_final
 
 ROWS = 10
 QUESTION = "How many legs has ant"

@@ -7,8 +7,8 @@ import pytest
 from app.domain.data.dataset import TOOLS_NOT_RUN
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
-from tests.support.installation import Installation, wait_until_final
-from tests.support.jobs import upload_dataset
+from tests.support.embedded.installation import Installation, wait_until_final
+from tests.support.embedded.jobs import upload_dataset
 
 VALID = 10
 METHOD: Any = {

@@ -9,9 +9,9 @@ import pytest
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import FinishedJob
-from tests.support.installation import Installation
+from tests.support.embedded.installation import Installation
 from tests.support.patience import PATIENCE_S
-from tests.support.specification import EVENTS, Specification
+from tests.support.web.specification import EVENTS, Specification
 
 
 @pytest.fixture(scope="module")

@@ -30,10 +30,10 @@ from tests.support.e2e.tuned_models import (
     reinforced,
     turn_ids,
 )
-from tests.support.installation import Installation, wait_until_final
-from tests.support.jobs import records_method
+from tests.support.embedded.installation import Installation, wait_until_final
+from tests.support.embedded.jobs import records_method
 from tests.support.patience import PATIENCE_S, wait_for
-from tests.support.webhook_receiver import webhook_receiver
+from tests.support.webhooks.webhook_receiver import webhook_receiver
 
 STEPS = 8
 

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.e2e.main_job import STEPS, TRAIN_ROWS, VALID_ROWS, Endpoints, FinishedJob
 from tests.support.e2e.monitoring import KEY
-from tests.support.installation import Installation
+from tests.support.embedded.installation import Installation
 from tests.support.patience import PATIENCE_S, wait_for
 
 PAGE = (Path(__file__).parents[2] / "docs" / "observability.md").read_text(encoding="utf-8")

@@ -12,10 +12,10 @@ from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import BATCH, Endpoints
-from tests.support.engine_proxy import EngineProxy, engine_proxy
-from tests.support.installation import Installation, installation, wait_until_final
-from tests.support.jobs import create_job, upload_dataset
-from tests.support.vllm_server import running_vllm
+from tests.support.embedded.installation import Installation, installation, wait_until_final
+from tests.support.embedded.jobs import create_job, upload_dataset
+from tests.support.engines.engine_proxy import EngineProxy, engine_proxy
+from tests.support.engines.vllm_server import running_vllm
 
 pytestmark = [pytest.mark.vllm, pytest.mark.timeout(3600)]
 KEY = "sk-engine"

@@ -5,10 +5,10 @@ from typing import Any
 from openai import OpenAI
 
 from tests.support.e2e.main_job import Endpoints
-from tests.support.installation import Installation
-from tests.support.jobs import create_job
+from tests.support.embedded.installation import Installation
+from tests.support.embedded.jobs import create_job
 from tests.support.patience import wait_for
-from tests.support.webhook_receiver import webhook_receiver
+from tests.support.webhooks.webhook_receiver import webhook_receiver
 
 """The objective for the first attempt, at the 99th percentile."""
 TYPES: Any = ["fine_tuning.job.cancelled", "eval.run.succeeded"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.child_processes import child
+from tests.support.processes.child_processes import child
 
 pytestmark = pytest.mark.gpu
 

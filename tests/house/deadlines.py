@@ -44,7 +44,12 @@ POSITIONS: Final = {
 HTTPX_CALLS: Final = frozenset(
     ["get", "post", "put", "delete", "head", "patch", "request", "stream", "Client", "AsyncClient"]
 )
-MEASURING: Final = ("tests/chaos", "tests/gpu", "tests/e2e/test_vllm", "tests/support/vllm_server")
+MEASURING: Final = (
+    "tests/chaos",
+    "tests/gpu",
+    "tests/e2e/test_vllm",
+    "tests/support/engines/vllm_server",
+)
 """Tests that `make test` does not run."""
 _SHORT: Final = "use PATIENCE_S"
 

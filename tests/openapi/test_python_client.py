@@ -34,8 +34,8 @@ from agent_rft_client.models.file_object import FileObject
 from agent_rft_client.models.fine_tuning_job import FineTuningJob
 from agent_rft_client.models.fine_tuning_job_event import FineTuningJobEvent
 from tests.support.contract.service import ROW, Service, running_service
-from tests.support.faults import FaultProxy, fault_proxy
 from tests.support.stack import Services
+from tests.support.web.faults import FaultProxy, fault_proxy
 
 
 class Naps:

@@ -22,7 +22,7 @@ from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 from app.settings.egress import EgressSettings
 from app.settings.host import HostSettings
 from app.settings.settings import Settings
-from tests.support.databases import Brokers, Databases, brokers, databases
+from tests.support.store.databases import Brokers, Databases, brokers, databases
 
 _SCRAM_ITERATIONS_SINCE = 16
 

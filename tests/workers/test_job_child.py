@@ -7,8 +7,8 @@ import pytest
 
 from app.domain.jobs.jobs import JobStatus
 from tests.support import stack
-from tests.support.child_processes import StartedChild, child, warm_up
 from tests.support.patience import until
+from tests.support.processes.child_processes import StartedChild, child, warm_up
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
 from workers.processes.child import EXIT_LEASE_LOST, EXIT_ORPHANED

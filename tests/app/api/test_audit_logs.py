@@ -12,10 +12,10 @@ from app.store.database import Database as Store
 from tests.support.api.application import Api
 from tests.support.api.audited_calls import CALLS, CHANGES_NOTHING, HOOK, SECRET, TOOL, Caller
 from tests.support.api.organization import ADMIN_KEYS, PROJECTS, Admin, execute
-from tests.support.application import specification
 from tests.support.dashboard.scenes import create_job
 from tests.support.dashboard.visits import visiting
 from tests.support.stack import Database
+from tests.support.web.application import specification
 from workers.maintenance.retention import retire
 
 AUDIT = "/v1/organization/audit_logs"

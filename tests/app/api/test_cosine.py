@@ -7,9 +7,9 @@ import pytest
 from app.settings.embeddings import EmbeddingSettings
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS, changed
-from tests.support.api.trials import FLAGS, RUN, VALIDATE, serving
-from tests.support.embedding_server import embeds
 from tests.support.endpoints import Reply, endpoint
+from tests.support.grading.embedding_server import embeds
+from tests.support.registry.trials import FLAGS, RUN, VALIDATE, serving
 from tests.support.stack import Database
 
 COSINE = {

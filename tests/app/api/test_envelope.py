@@ -10,9 +10,9 @@ import pytest
 from app.domain.texts.request_bodies import json_problem
 from app.main import create_app
 from tests.support.api.application import Api
-from tests.support.application import application
-from tests.support.growth import growth
+from tests.support.costs.growth import growth
 from tests.support.stack import Database
+from tests.support.web.application import application
 
 JOBS = "/v1/fine_tuning/jobs"
 

@@ -9,8 +9,8 @@ import pytest
 from pyarrow import parquet
 
 from tests.support.api.application import Api
-from tests.support.api.built_in_environments import COUNTS, PARAM, call, created, rows_of
 from tests.support.api.refused_jobs import refused_job
+from tests.support.registry.built_in_environments import COUNTS, PARAM, call, created, rows_of
 
 
 def parquet_of(rows: list[dict[str, Any]]) -> bytes:

@@ -7,9 +7,9 @@ import pytest
 
 from app.domain.documents.json_object import Json
 from tests.support.api.application import ENDPOINT, Api
-from tests.support.api.environments import CANARY, REGISTRY, registered, report_of, statuses
 from tests.support.endpoints import ReceivedRequest, Reply
-from tests.support.http_environments import GUESS, GuessingWorld
+from tests.support.environments.http_environments import GUESS, GuessingWorld
+from tests.support.registry.environments import CANARY, REGISTRY, registered, report_of, statuses
 from tests.support.stack import Database
 
 

@@ -15,9 +15,9 @@ from app.domain.environments.environments import (
     validation_numbers,
 )
 from tests.support.api.application import ENDPOINT, Api
-from tests.support.api.built_in_environments import COUNTS, PARAM, call, created, rows_of
 from tests.support.api.job_calls import JOBS
 from tests.support.api.refused_jobs import refused_job
+from tests.support.registry.built_in_environments import COUNTS, PARAM, call, created, rows_of
 from tests.support.stack import Database
 
 ROOT = Path(__file__).parents[3]

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from tests.support.api.trials import FLAGS, RUN, VALIDATE, Trials, judge, serving
 from tests.support.endpoints import Reply, endpoint
+from tests.support.registry.trials import FLAGS, RUN, VALIDATE, Trials, judge, serving
 from tests.support.stack import Database
 
 CHECK = {

@@ -9,10 +9,10 @@ from starlette.types import Message
 from app.factory.accounts import provisioning_service
 from app.settings.egress import EgressSettings
 from app.store.database import Database as Store
-from tests.support.application import application
 from tests.support.endpoints import Reply, endpoint
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
+from tests.support.web.application import application
 
 
 class Caller:

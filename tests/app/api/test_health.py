@@ -8,8 +8,8 @@ import pytest
 from app.api.schemas.health import Readiness
 from app.domain.processes.health import Health, PartHealth
 from tests.support.api.application import Api, running
-from tests.support.application import application
 from tests.support.stack import Database
+from tests.support.web.application import application
 
 
 async def test_a_service_without_workers_and_engine_is_ready_and_reports_it(api: Api) -> None:

@@ -13,9 +13,9 @@ import psycopg
 import pytest
 
 from app.settings.egress import EgressSettings
-from tests.support.api_server import ApiServer, running_api
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
+from tests.support.web.api_server import ApiServer, running_api
 
 ROWS = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12
 JOBS = "/fine_tuning/jobs"

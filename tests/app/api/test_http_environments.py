@@ -11,7 +11,11 @@ from standardwebhooks import Webhook
 
 from app.domain.documents.json_object import Json
 from tests.support.api.application import ENDPOINT, Api, running
-from tests.support.api.environments import (
+from tests.support.api.job_calls import JOBS
+from tests.support.api.refused_jobs import refused_job
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
+from tests.support.environments.http_environments import GuessingWorld
+from tests.support.registry.environments import (
     CANARY,
     REGISTRY,
     WORLD,
@@ -19,10 +23,6 @@ from tests.support.api.environments import (
     report_of,
     statuses,
 )
-from tests.support.api.job_calls import JOBS
-from tests.support.api.refused_jobs import refused_job
-from tests.support.endpoints import ReceivedRequest, Reply, endpoint
-from tests.support.http_environments import GuessingWorld
 from tests.support.stack import Database
 
 PARAM = "method.reinforcement.environment"

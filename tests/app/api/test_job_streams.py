@@ -20,12 +20,12 @@ from app.services.jobs.streams import JobWatch, StreamService
 from app.settings.egress import EgressSettings
 from app.store.database import Database as Store
 from tests.support.api.application import Api
-from tests.support.api_server import ApiServer, running_api
 from tests.support.dashboard.scenes import create_job, execute
 from tests.support.dashboard.streams import EventSource, Message, reading
 from tests.support.dashboard.visits import Visit
 from tests.support.patience import PATIENCE_S, until
 from tests.support.stack import Database
+from tests.support.web.api_server import ApiServer, running_api
 
 JOBS = "/v1/fine_tuning/jobs"
 STREAMS = 12

@@ -3,9 +3,9 @@
 import json
 
 from app.settings.judges import JudgeSettings
-from tests.support.api.trials import FLAGS, judge, serving
-from tests.support.chat_engine import chat_engine
 from tests.support.endpoints import Reply, endpoint
+from tests.support.engines.chat_engine import chat_engine
+from tests.support.registry.trials import FLAGS, judge, serving
 from tests.support.stack import Database
 
 

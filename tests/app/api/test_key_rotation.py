@@ -17,8 +17,8 @@ from app.settings.egress import EgressSettings
 from app.settings.environment import to_environment
 from app.settings.settings import Settings
 from app.store.database import Database as Store
-from tests.support.application import application
 from tests.support.stack import Database
+from tests.support.web.application import application
 
 ADDRESS = "127.0.0.1:9"
 OLD, NEW, FOREIGN = ("k" * 40, "n" * 40, "f" * 40)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.job_calls import JOBS, changed
-from tests.support.mcp_server import McpServerUnderTest, mcp_server
+from tests.support.mcp.mcp_server import McpServerUnderTest, mcp_server
 from tests.support.stack import Database
 
 TEST = "/v1/fine_tuning/alpha/mcp_servers/test"

@@ -7,7 +7,7 @@ from typing import Any
 from app.domain.texts.patterns import PATTERNS
 from tests.support.api.application import Api
 from tests.support.api.wrong_values import Schemas
-from tests.support.application import required_of, specification
+from tests.support.web.application import required_of, specification
 
 LIBRARY_WORDS = (
     "Input should", "Input tag", "Field required", "not a valid", "String should", "should have",

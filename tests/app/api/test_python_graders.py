@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.support.api.trials import FLAGS, VALIDATE, Trials, serving
 from tests.support.patience import until
+from tests.support.registry.trials import FLAGS, VALIDATE, Trials, serving
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 from tests.support.stack import Database
 

@@ -7,8 +7,8 @@ import pytest
 from app.gateways.rate_limits import InMemoryRateLimits, RateLimits, RedisRateLimits
 from tests.support.api.application import Api, running
 from tests.support.dashboard.visits import visiting
-from tests.support.one_window import hold_window
 from tests.support.stack import Database
+from tests.support.web.one_window import hold_window
 
 LIMIT = 5
 MODELS = "/v1/models"

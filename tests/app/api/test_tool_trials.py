@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from tests.support.api.trials import serving
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
+from tests.support.registry.trials import serving
 from tests.support.stack import Database
 
 TOOL = "/v1/fine_tuning/alpha/tool/run"

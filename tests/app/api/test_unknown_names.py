@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.api.application import Api
-from tests.support.application import required_of, specification
+from tests.support.web.application import required_of, specification
 
 NO_JOB = "Could not find fine tune: x"
 _OPEN_TEXTS = {

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 
 from tests.support.api.application import Api
+from tests.support.objects.stored_objects import stored_files
 from tests.support.stack import Database
-from tests.support.stored_objects import stored_files
 
 ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
 UPLOADS = "/v1/uploads"

@@ -11,7 +11,7 @@ from app.embedded.children.leftovers import command_line
 from app.embedded.ports import free_port
 from app.embedded.state import DataDir, ownership
 from app.settings.models import shipped_model_dir
-from tests.support.command_line import agent_rft
+from tests.support.cli.command_line import agent_rft
 
 
 def _refused(

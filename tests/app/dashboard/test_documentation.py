@@ -9,8 +9,8 @@ import pytest
 from typing_extensions import override
 
 from app.dashboard.rendering.pages import HEADERS
+from tests.support.dashboard.documentation import built_site, serve
 from tests.support.dashboard.visits import ORIGIN, Visit
-from tests.support.documentation import built_site, serve
 
 BASE = f"{ORIGIN}/docs/"
 LOADED = {"script": "src", "link": "href", "img": "src"}

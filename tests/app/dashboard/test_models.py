@@ -8,10 +8,10 @@ import pytest
 
 from app.web.forms import LONGEST_TEXT
 from tests.support.api.application import Api, running
-from tests.support.chat_engine import ChatEngine, chat_engine
 from tests.support.dashboard.hang_ups import hang_up_of
 from tests.support.dashboard.scenes import HOSTILE, create_job, execute
 from tests.support.dashboard.visits import Visit, rows_of, texts_of, visiting
+from tests.support.engines.chat_engine import ChatEngine, chat_engine
 from tests.support.patience import until
 from tests.support.stack import Database
 

@@ -11,8 +11,8 @@ from app.domain.accounts.dashboard_sessions import MAX_SESSIONS
 from tests.support.api.application import Api
 from tests.support.api.organization import execute as query
 from tests.support.dashboard.visits import ORIGIN, Visit, visiting
-from tests.support.one_window import hold_window
 from tests.support.stack import Database
+from tests.support.web.one_window import hold_window
 
 COOKIE = "agent_rft_session"
 

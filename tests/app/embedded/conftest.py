@@ -10,7 +10,7 @@ from app.cli import main as command_line
 from app.domain.processes.exit_codes import BACKUP_UNUSABLE
 from app.embedded.backup.manifest import Manifest, fingerprint, write
 from app.embedded.migrate import revisions
-from tests.support.backups import CONTENT, KEY
+from tests.support.embedded.backups import CONTENT, KEY
 
 
 @pytest.fixture

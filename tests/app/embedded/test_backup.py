@@ -30,7 +30,7 @@ from app.embedded.provision import provision
 from app.embedded.state import DataDir, load_state, ownership
 from app.settings.host import HostSettings
 from app.settings.objects import ObjectsSettings
-from tests.support.backups import HOST, BackupInstallation
+from tests.support.embedded.backups import HOST, BackupInstallation
 
 OLDER = "0021"
 

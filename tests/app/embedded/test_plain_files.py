@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.backups import OBJECT
+from tests.support.embedded.backups import OBJECT
 
 Change = Callable[[Path], None]
 

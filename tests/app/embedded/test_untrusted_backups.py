@@ -14,7 +14,7 @@ import pytest
 from app.cli import main as command_line
 from app.embedded.backup.manifest import signature
 from app.embedded.state import DataDir, ownership
-from tests.support.backups import CONTENT, KEY, changed
+from tests.support.embedded.backups import CONTENT, KEY, changed
 
 
 def with_values(backup: Path, **values: Any) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.gateways.objects import InMemoryObjects, LocalObjects, Objects
-from tests.support.s3_server import S3Server
+from tests.support.objects.s3_server import S3Server
 
 
 @pytest.fixture(params=["local", "in memory", "s3"])

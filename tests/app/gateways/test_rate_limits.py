@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.gateways.rate_limits import Quota, RedisRateLimits
-from tests.support.one_window import hold_window
 from tests.support.stack import Database
+from tests.support.web.one_window import hold_window
 
 LIMIT = 40
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from app.domain.graders.graders import read_grader
 from app.grading.scorer import ITEM_MISSING, ScoreFault
-from tests.support.grading import scored
+from tests.support.grading.scores import scored
 
 Case = tuple[dict[str, Any], str, float]
 EXACT = {"type": "exact_match", "reference": "{{item.answer}}"}

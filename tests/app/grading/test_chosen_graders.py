@@ -7,7 +7,7 @@ import pytest
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.choice.choice import choose_by_item
 from app.domain.graders.python_source import check_source
-from tests.support.grading import scored
+from tests.support.grading.scores import scored
 from tests.support.sandbox.running import RunningSandbox
 
 

@@ -11,7 +11,7 @@ from app.domain.graders.choice.choice import choose_by_item
 from app.domain.graders.graders import GRADER_MODELS
 from app.gateways.inference.embeddings import InMemoryEmbeddings
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from tests.support.grading import scored
+from tests.support.grading.scores import scored
 from tests.support.sandbox.running import RunningSandbox
 
 PAGE = Path(__file__).parents[3] / "docs" / "graders.md"

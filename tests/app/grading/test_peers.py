@@ -14,7 +14,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from app.grading.group_prompt import answer_format, canonical, group_messages, read_scores
 from app.grading.kinds.text_similarity import similarity
-from tests.support.grading import scored
+from tests.support.grading.scores import scored
 
 SENTENCE = "Ulm lies on the Danube and has the highest church spire of all towns in the south"
 WORDS = SENTENCE.split()

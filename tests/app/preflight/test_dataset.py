@@ -10,7 +10,7 @@ from app.domain.models.models import BaseModelSpec
 from app.preflight.dataset import inspect
 from app.preflight.method_parts import train_on as train_on_of
 from app.settings.models import shipped_models
-from tests.support.tiny_model import KEEPS_THINKING, build_tokenizer
+from tests.support.models.tiny_model import KEEPS_THINKING, build_tokenizer
 
 TOOL: dict[str, Any] = {
     "type": "function",

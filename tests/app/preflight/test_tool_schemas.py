@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from app.preflight.tool_schemas import example_of, tool_problems
-from tests.support.renderers import renderer_of
-from tests.support.tiny_model import KEEPS_THINKING
+from tests.support.models.tiny_model import KEEPS_THINKING
+from tests.support.rendering.renderers import renderer_of
 
 MESSAGES = [{"role": "user", "content": 'look {"up"} {broken'}]
 

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from app.domain.errors import InvalidRequest
 from app.rendering.renderer import Renderer
-from tests.support.family_templates import FAMILIES, NO_TOOLS, family_renderer, save_family
+from tests.support.rendering.family_templates import (
+    FAMILIES,
+    NO_TOOLS,
+    family_renderer,
+    save_family,
+)
 
 TOOL: dict[str, Any] = {
     "type": "function",

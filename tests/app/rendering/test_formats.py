@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from app.domain.models.tool_parsers import ToolParser
 from app.rendering.formats.build import build_tool_format
 from app.rendering.formats.reasoning import Reasoning
-from tests.support.format_cases import ANSWERS, BROKEN, DS, READ, THOUGHTS, TOOLS
-from tests.support.growth import growth
+from tests.support.costs.growth import growth
+from tests.support.rendering.format_cases import ANSWERS, BROKEN, DS, READ, THOUGHTS, TOOLS
 
 
 @pytest.mark.parametrize(("name", "text", "content", "arguments"), READ)

@@ -10,7 +10,7 @@ from app.domain.models.context_size import CHARACTERS_PER_TOKEN, check_messages
 from app.rendering.prompts import fitting_prompt_ids
 from app.rendering.renderer import Renderer
 from app.rendering.tokens import THREAD_FROM
-from tests.support.tiny_model import KEEPS_THINKING, build_tokenizer
+from tests.support.models.tiny_model import KEEPS_THINKING, build_tokenizer
 
 CONTEXT = 100_000
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "x" * 33}}

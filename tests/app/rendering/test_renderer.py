@@ -14,8 +14,8 @@ from app.rendering.formats.tool_format import ParsedToolCall
 from app.rendering.renderer import Renderer
 from app.rendering.turn_parser import call_fault
 from app.settings.models import shipped_model_dir
-from tests.support.renderers import renderer_of
-from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, build_tokenizer
+from tests.support.models.tiny_model import DROPS_THINKING, KEEPS_THINKING, build_tokenizer
+from tests.support.rendering.renderers import renderer_of
 
 TOOL: dict[Any, Any] = {
     "type": "function",

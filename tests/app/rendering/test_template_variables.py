@@ -6,8 +6,8 @@ import pytest
 
 from app.domain.methods.reasoning_efforts import template_variables
 from app.rendering.chat_template import ChatTemplate
-from tests.support.renderers import renderer_of
-from tests.support.tiny_model import KEEPS_THINKING
+from tests.support.models.tiny_model import KEEPS_THINKING
+from tests.support.rendering.renderers import renderer_of
 
 USER = {"role": "user", "content": "What is the weight of part P017?"}
 

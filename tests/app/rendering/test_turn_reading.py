@@ -7,9 +7,9 @@ import pytest
 from app.rendering.formats.reasoning import THINK
 from app.rendering.turn_formats import TURN_FORMATS, TurnFormats
 from app.rendering.turn_reading import TurnOptions
-from tests.support.format_cases import TOOLS
-from tests.support.sampled_turns import read_streamed, read_whole
-from tests.support.vllm_parsers import THOUGHT_TURNS, ThoughtTurn
+from tests.support.rendering.format_cases import TOOLS
+from tests.support.rendering.sampled_turns import read_streamed, read_whole
+from tests.support.rendering.vllm_parsers import THOUGHT_TURNS, ThoughtTurn
 
 HERMES = TurnFormats("hermes", THINK)
 CALL = '<tool_call>{"name": "f", "arguments": {"n": 1}}</tool_call>'

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.support.vllm_parsers import TURNS, WrittenTurn, read_by_us, recorded
+from tests.support.rendering.vllm_parsers import TURNS, WrittenTurn, read_by_us, recorded
 
 NULL: Final = "vLLM reads `null` only; ours also the `None` that the family's template writes"
 MARK: Final = "vLLM ends a value at the first </parameter>, ours at the one before the next mark"

@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.e2e.main_job import Endpoints
 from tests.support.e2e.quiet_job import TRAIN_ROWS, VALID_ROWS, QuietJob, quiet_job
-from tests.support.installation import Installation
-from tests.support.jobs import upload_dataset
+from tests.support.embedded.installation import Installation
+from tests.support.embedded.jobs import upload_dataset
 
 
 @pytest.fixture(scope="package")

@@ -10,7 +10,7 @@ import psycopg
 
 from tests.support.e2e.main_job import Endpoints
 from tests.support.e2e.quiet_job import QuietJob, create, outcome
-from tests.support.installation import Installation, cli, installation
+from tests.support.embedded.installation import Installation, cli, installation
 
 STEP = 2
 CLAIMS = "SELECT fence FROM fine_tuning_jobs WHERE id = %s"

@@ -5,8 +5,8 @@ from statistics import fmean
 import pytest
 
 from tests.support.e2e.main_job import Endpoints
-from tests.support.installation import Installation, wait_until_final
-from tests.support.jobs import create_job, upload
+from tests.support.embedded.installation import Installation, wait_until_final
+from tests.support.embedded.jobs import create_job, upload
 
 
 def test_failing_tools_are_discarded_and_never_a_reward(

@@ -18,8 +18,8 @@ import pytest
 
 from tests.support.e2e.main_job import Endpoints
 from tests.support.e2e.quiet_job import TRAIN_ROWS, VALID_ROWS, QuietJob, create, outcome
-from tests.support.installation import Installation, installation
-from tests.support.jobs import upload, upload_dataset
+from tests.support.embedded.installation import Installation, installation
+from tests.support.embedded.jobs import upload, upload_dataset
 from tests.support.patience import PATIENCE_S, wait_for
 
 MINIMUM_BYTES = 24_000_000

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.e2e.main_job import Endpoints
 from tests.support.e2e.quiet_job import STEPS, QuietJob, create, outcome
-from tests.support.installation import Installation, child_pid, processes_below
+from tests.support.embedded.installation import Installation, child_pid, processes_below
 
 VICTIMS = (
     (2, "child"),

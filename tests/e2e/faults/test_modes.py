@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.support.e2e.main_job import BATCH, Endpoints
 from tests.support.e2e.quiet_job import GROUP, STEPS, VALID_ROWS
-from tests.support.installation import Installation, child_pid, wait_until_final
-from tests.support.jobs import records_method
+from tests.support.embedded.installation import Installation, child_pid, wait_until_final
+from tests.support.embedded.jobs import records_method
 
 STALE: dict[str, Any] = {
     "mode": {"type": "async", "max_staleness": 2},

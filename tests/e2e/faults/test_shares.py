@@ -7,9 +7,9 @@ import httpx
 from openai import BadRequestError, OpenAI
 
 from tests.support.e2e.main_job import Endpoints
+from tests.support.embedded.installation import Installation
+from tests.support.embedded.jobs import create_job, records_method, upload_dataset
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint_in_thread
-from tests.support.installation import Installation
-from tests.support.jobs import create_job, records_method, upload_dataset
 from tests.support.patience import PATIENCE_S, wait_for
 
 JOBS = 60

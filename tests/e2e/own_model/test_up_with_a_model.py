@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from app.embedded.ports import free_port
-from tests.support.hub_server import Hub, hub_server
-from tests.support.installation import Installation, cli, opened, wait_until_final
-from tests.support.jobs import upload
+from tests.support.embedded.installation import Installation, cli, opened, wait_until_final
+from tests.support.embedded.jobs import upload
+from tests.support.models.hub_server import Hub, hub_server
+from tests.support.models.tiny_model import save_tiny_model
 from tests.support.supervised.runs import chat_row
-from tests.support.tiny_model import save_tiny_model
 
 HUB_ID = "Somebody/Tiny-Model"
 WEIGHTS = "model.safetensors"

@@ -18,11 +18,11 @@ from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import BATCH, Endpoints
-from tests.support.installation import Installation, cli, opened, wait_until_final
-from tests.support.jobs import create_job, upload_dataset
+from tests.support.embedded.installation import Installation, cli, opened, wait_until_final
+from tests.support.embedded.jobs import create_job, upload_dataset
+from tests.support.engines.vllm_server import VLLM_PYTHON
 from tests.support.patience import PATIENCE_S
-from tests.support.specification import EVENTS, Specification
-from tests.support.vllm_server import VLLM_PYTHON
+from tests.support.web.specification import EVENTS, Specification
 
 pytestmark = [pytest.mark.vllm, pytest.mark.timeout(3600)]
 MODEL = "records"

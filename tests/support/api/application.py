@@ -13,9 +13,9 @@ from app.settings.egress import EgressSettings
 from app.settings.sandbox import SandboxSettings
 from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
 from tests.support.api.job_calls import JOBS
-from tests.support.application import application
-from tests.support.shared_inspections import shared_inspections
+from tests.support.processes.shared_inspections import shared_inspections
 from tests.support.stack import Database
+from tests.support.web.application import application
 
 ENDPOINT = "http://127.0.0.1:9"
 

@@ -20,8 +20,8 @@ from tests.support.api.student_calls import (
     student,
 )
 from tests.support.dashboard.scenes import create_job
+from tests.support.objects.stored_directories import store_directory
 from tests.support.stack import Database
-from tests.support.stored_directories import store_directory
 
 JOBS = "/v1/fine_tuning/jobs"
 ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12

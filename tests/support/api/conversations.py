@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.support.api.application import Api, running
-from tests.support.chat_engine import ChatEngine, chat_engine
 from tests.support.contract.service import BASE
+from tests.support.engines.chat_engine import ChatEngine, chat_engine
 from tests.support.stack import Database
 
 FEEDBACK = "/v1/feedback"

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 
 from tests.support.contract.service import Service
+from tests.support.objects.stored_directories import store_adapter
 from tests.support.patience import PATIENCE_S
-from tests.support.stored_directories import store_adapter
 
 WEIGHTS = bytes(range(251)) * 12_000
 """Weights of several chunks."""

@@ -15,11 +15,11 @@ from openai import AsyncOpenAI, DefaultHttpxClient, OpenAI
 from app.embedded.ports import free_port
 from app.settings.egress import EgressSettings
 from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
-from tests.support.api_server import ApiServer, running_api
-from tests.support.chat_engine import ChatEngine, chat_engine
+from tests.support.engines.chat_engine import ChatEngine, chat_engine
+from tests.support.objects.stored_directories import store_directory
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database, Services
-from tests.support.stored_directories import store_directory
+from tests.support.web.api_server import ApiServer, running_api
 
 BASE = "tiny-agent-2026-11-23"
 

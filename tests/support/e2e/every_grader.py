@@ -6,7 +6,7 @@ from typing import Any
 
 from app.domain.graders.single import SINGLE_MODELS
 from tests.support.endpoints import ReceivedRequest, Reply
-from tests.support.judge_server import KEY, judges, score_of
+from tests.support.grading.judge_server import KEY, judges, score_of
 
 FORMULA = "0.5 * records + 0.25 * exact + 0.25 * near + 0.1 * vowels"
 VOWELS = """

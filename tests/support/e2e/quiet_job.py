@@ -9,8 +9,8 @@ from typing import Any
 from openai import OpenAI
 
 from tests.support.e2e.main_job import BATCH
-from tests.support.installation import Installation, wait_until_final
-from tests.support.jobs import create_job
+from tests.support.embedded.installation import Installation, wait_until_final
+from tests.support.embedded.jobs import create_job
 
 TRAIN_ROWS, VALID_ROWS, GROUP = 64, 10, 4
 STEPS = TRAIN_ROWS // BATCH

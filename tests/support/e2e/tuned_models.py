@@ -12,9 +12,9 @@ from app.rendering.renderer import Renderer
 from app.settings.models import shipped_models
 from examples.records_agent.tools import SCHEMAS
 from tests.support.e2e.main_job import Endpoints
-from tests.support.installation import Installation, wait_until_final
-from tests.support.jobs import records_method, upload
-from tests.support.served_models import FollowedText, follow_text
+from tests.support.embedded.installation import Installation, wait_until_final
+from tests.support.embedded.jobs import records_method, upload
+from tests.support.models.served_models import FollowedText, follow_text
 
 HELD_OUT = range(40, 50)
 

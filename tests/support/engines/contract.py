@@ -11,8 +11,8 @@ import pytest
 from app.domain.models.models import BaseModelSpec
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion
-from tests.support.engine_server import running_engine
-from tests.support.vllm_server import running_vllm
+from tests.support.engines.engine_server import running_engine
+from tests.support.engines.vllm_server import running_vllm
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.learning.trainer_options import TrainerOptions
 from workers.learning.training.lora_trainer import LoraTrainer

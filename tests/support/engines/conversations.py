@@ -5,7 +5,7 @@ from typing import Any
 
 from openai import OpenAI
 
-from tests.support.tiny_model import KEEPS_THINKING, save_parrot
+from tests.support.models.tiny_model import KEEPS_THINKING, save_parrot
 
 CALL = {"id": "a", "type": "function"}
 TOOL_TURNS: list[dict[str, Any]] = [

@@ -4,7 +4,7 @@ import random
 
 import torch
 
-from tests.support.tiny_model import VOCAB_SIZE
+from tests.support.models.tiny_model import VOCAB_SIZE
 from workers.engines.cpu.batching.prefixes import PrefixStore
 from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
 from workers.engines.cpu.batching.version_batch import (

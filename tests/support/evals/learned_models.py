@@ -7,8 +7,8 @@ from typing import Any
 from app.disk.manifest_directories import commit_directory
 from tests.support.api.organization import execute
 from tests.support.evals.world import TALK, World
+from tests.support.models.tiny_model import save_adapter
 from tests.support.stack import Database
-from tests.support.tiny_model import save_adapter
 
 NO_LOSS = {"rows": 8, "reward": {"difference": 0.25, "difference_ci95": [0.05, 0.45]}}
 

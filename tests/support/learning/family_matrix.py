@@ -13,9 +13,9 @@ import torch
 
 from app.domain.errors import AgentRftError
 from app.domain.models.models import BaseModelSpec
-from tests.support.family_templates import FAMILIES, NO_TOOLS, save_family
 from tests.support.learning.architectures import ARCHITECTURES, build_architecture
-from tests.support.tiny_model import DROPS_THINKING
+from tests.support.models.tiny_model import DROPS_THINKING
+from tests.support.rendering.family_templates import FAMILIES, NO_TOOLS, save_family
 from workers.engines.base_model_check import check_base_model
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling

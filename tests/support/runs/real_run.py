@@ -23,11 +23,11 @@ from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.gateways.egress.egress import EgressReply, EgressRequest, InMemoryEgress
 from app.gateways.inference.http import HttpInference
 from app.gateways.objects import build_objects, put_bytes
-from tests.support.engine_server import running_engine
+from tests.support.engines.engine_server import running_engine
+from tests.support.models.tiny_model import DROPS_THINKING, save_tiny_model
 from tests.support.patience import PATIENCE_S
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import CREATED, insert_job
-from tests.support.tiny_model import DROPS_THINKING, save_tiny_model
 from workers.methods import job_run
 from workers.runs.context import RunContext
 

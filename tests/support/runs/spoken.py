@@ -9,7 +9,7 @@ from app.domain.models.models import BaseModelSpec
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion
 from app.settings.models import shipped_models
-from tests.support.policies import Writer
+from tests.support.rollout.policies import Writer
 
 Says = Callable[[str, int], str]
 """The text of a turn, by the text of the prompt and the seed."""

@@ -9,8 +9,8 @@ from typing_extensions import override
 from app.domain.jobs.jobs import Job
 from app.domain.rollouts.metrics import REWARD_MEAN
 from app.domain.rollouts.trajectory import ScoredRollout
+from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.world import World, plan
-from tests.support.scored_rollouts import scored
 from tests.support.stack import Database
 from workers.methods import build_method
 from workers.runs.context import RunContext

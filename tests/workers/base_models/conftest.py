@@ -13,7 +13,7 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from tests.support.base_models import SHIPPED
+from tests.support.models.base_models import SHIPPED
 
 
 @pytest.fixture(scope="session")

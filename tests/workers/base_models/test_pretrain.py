@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
-from tests.support.base_models import SHIPPED
+from tests.support.models.base_models import SHIPPED
 from workers.base_models.corpus import STEADY_GUESS
 from workers.base_models.guesses import LEVERAGE, guess_and_call, set_apart, untie_output
 from workers.base_models.pretrain import (

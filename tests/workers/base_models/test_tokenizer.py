@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerFast
 
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
-from tests.support.base_models import SHIPPED
+from tests.support.models.base_models import SHIPPED
 from workers.base_models.corpus import Mix, transcripts
 from workers.base_models.pretrain import SLOPPY, Recipe, build_tokenizer
 from workers.base_models.tokenizer import TEMPLATE

@@ -10,9 +10,9 @@ from transformers import GPT2Config
 
 from app.domain.models.models import BaseModelSpec
 from app.settings.models import shipped_models, to_models_json
-from tests.support.family_templates import NO_TOOLS, save_family
 from tests.support.learning.architectures import build_architecture
-from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, save_tiny_model
+from tests.support.models.tiny_model import DROPS_THINKING, KEEPS_THINKING, save_tiny_model
+from tests.support.rendering.family_templates import NO_TOOLS, save_family
 from workers.engines.base_model_check import check_base_model
 
 

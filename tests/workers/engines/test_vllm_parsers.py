@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.sampled_turns import read_whole
-from tests.support.vllm_parsers import (
+from tests.support.rendering.sampled_turns import read_whole
+from tests.support.rendering.vllm_parsers import (
     THOUGHT_TURNS,
     TURNS,
     read_by_plugin,

@@ -13,7 +13,15 @@ from app.gateways.endpoints.retry_after import retry_after
 from app.gateways.endpoints.signing import signing_secret
 from app.rendering.formats.tool_format import ParsedToolCall
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
-from tests.support.rollouts import KEY, SECRET_KEY, call_once, caller, egress_to, pool, schema
+from tests.support.rollout.rollouts import (
+    KEY,
+    SECRET_KEY,
+    call_once,
+    caller,
+    egress_to,
+    pool,
+    schema,
+)
 from workers.journal.journal import InMemoryJournal
 from workers.rollout.tools import CallPosition, ToolFailure
 

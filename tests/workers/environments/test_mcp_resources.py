@@ -10,10 +10,10 @@ from app.domain.tools.mcp_resources import MAX_RESOURCES, listed_resource
 from app.domain.tools.mcp_servers import McpResource
 from app.domain.tools.outcome import ToolOutcome
 from app.rendering.formats.tool_format import ParsedToolCall
-from tests.support.journals import as_stored
-from tests.support.mcp_clients import egress_to, listing_of, spec, tools_of
-from tests.support.mcp_server import PICTURE, mcp_server
-from tests.support.rollouts import KEY, call_once
+from tests.support.mcp.mcp_clients import egress_to, listing_of, spec, tools_of
+from tests.support.mcp.mcp_server import PICTURE, mcp_server
+from tests.support.rollout.rollouts import KEY, call_once
+from tests.support.runs.journals import as_stored
 from workers.environments.mcp_tools import McpTools
 from workers.journal.journal import InMemoryJournal
 from workers.rollout.tools import CallPosition, ToolFailure

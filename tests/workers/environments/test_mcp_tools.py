@@ -7,11 +7,11 @@ import pytest
 from app.domain.rollouts.trajectory import FailureClass
 from app.domain.tools.outcome import ToolOutcome
 from app.rendering.formats.tool_format import ParsedToolCall
-from tests.support.journals import as_stored
-from tests.support.mcp_clients import SIGNER, egress_to, frozen, listing_of, spec, tools_of
-from tests.support.mcp_server import PICTURE, mcp_server
+from tests.support.mcp.mcp_clients import SIGNER, egress_to, frozen, listing_of, spec, tools_of
+from tests.support.mcp.mcp_server import PICTURE, mcp_server
 from tests.support.patience import until
-from tests.support.rollouts import KEY, call_once, pool, row
+from tests.support.rollout.rollouts import KEY, call_once, pool, row
+from tests.support.runs.journals import as_stored
 from workers.environments.mcp_tools import McpTools
 from workers.journal.journal import InMemoryJournal
 from workers.rollout.tools import CallPosition, ToolFailure

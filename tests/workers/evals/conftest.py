@@ -16,12 +16,12 @@ from app.settings.runs import LeaseSettings
 from app.settings.settings import Settings
 from app.store.database import Database as Store
 from tests.support import stack
-from tests.support.application import application
 from tests.support.endpoints import EndpointServer, Reply, endpoint
-from tests.support.engine_server import running_engine
+from tests.support.engines.engine_server import running_engine
 from tests.support.evals.world import MODEL, TALK, World
+from tests.support.models.tiny_model import CONTEXT_LENGTH, save_parrot
 from tests.support.patience import PATIENCE_S
-from tests.support.tiny_model import CONTEXT_LENGTH, save_parrot
+from tests.support.web.application import application
 from workers.processes.clients import Clients
 
 

@@ -8,10 +8,10 @@ import pytest
 from app.domain.errors import LeaseLost
 from app.gateways.job_queue import InMemoryJobQueue
 from app.settings.environment import to_environment
-from tests.support.child_processes import CONTROL_FORKS, ended
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import World, exact, rows, sampled
+from tests.support.processes.child_processes import CONTROL_FORKS, ended
 from workers.evals.child import work
 from workers.evals.leased_runs import EVAL_RUNS
 from workers.processes.children import Children

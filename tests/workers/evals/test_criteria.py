@@ -16,7 +16,7 @@ from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts
-from tests.support.rollouts import SECRET_KEY
+from tests.support.rollout.rollouts import SECRET_KEY
 from workers.evals.context import EvalContext
 from workers.evals.criteria import CriteriaScorer
 from workers.evals.criterion import build_criterion

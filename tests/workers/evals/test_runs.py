@@ -17,9 +17,9 @@ from app.store.evals.claims import eval_claims
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
+from tests.support.objects.stored_directories import store_directory
 from tests.support.stack import Database
 from tests.support.store.claims import claim_row
-from tests.support.stored_directories import store_directory
 from workers.evals.child import work
 
 

@@ -11,7 +11,7 @@ from app.gateways.inference.judges import InMemoryJudges, JudgeQuestion, JudgeRe
 from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts
 from tests.support.endpoints import Reply, endpoint
-from tests.support.rollouts import SECRET_KEY, egress_to, pool, row
+from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
 from workers.grading.build import build_group_scorer
 from workers.journal.journal import InMemoryJournal
 

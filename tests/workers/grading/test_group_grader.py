@@ -17,9 +17,9 @@ from app.domain.rollouts.trajectory import (
 )
 from app.grading.group_judge import GroupGradeRequest
 from app.grading.scorer import GraderErrors, ScoreFault, ScoreResult, TokenUsage
-from tests.support.group_judges import RankingJudge
-from tests.support.journals import as_stored
-from tests.support.rollouts import row
+from tests.support.grading.group_judges import RankingJudge
+from tests.support.rollout.rollouts import row
+from tests.support.runs.journals import as_stored
 from workers.grading.group_grader import GroupGrader
 from workers.journal.journal import AdapterJournal, InMemoryJournal
 

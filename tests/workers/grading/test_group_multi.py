@@ -29,7 +29,7 @@ from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts
 from app.grading.calibration.agreement import kendall
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
-from tests.support.rollouts import SECRET_KEY, egress_to, pool, row
+from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
 from workers.grading.build import build_group_scorer
 from workers.grading.group_scorer import GroupScorer
 from workers.journal.journal import InMemoryJournal

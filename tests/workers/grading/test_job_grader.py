@@ -15,8 +15,8 @@ from app.gateways.sandbox.sandbox import InMemorySandbox, Sandbox
 from app.grading.build import GradingPorts
 from app.grading.scorer import GradeRequest, ScoreResult
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
-from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
-from tests.support.scored_rollouts import scored
+from tests.support.reinforcement.scored_rollouts import scored
+from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from workers.grading.build import build_grader
 from workers.grading.failure import GraderFailure
 from workers.grading.job_grader import JobGrader

@@ -14,7 +14,7 @@ from app.gateways.inference.judges import InMemoryJudges, JudgeReply
 from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts
 from tests.support.endpoints import Reply, endpoint
-from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
+from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from workers.grading.build import build_grader
 from workers.journal.journal import InMemoryJournal
 

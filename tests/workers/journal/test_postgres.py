@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import event
 
 from app.domain.errors import LeaseLost
-from tests.support.journals import journal_of
 from tests.support.patience import PATIENCE_S
+from tests.support.runs.journals import journal_of
 from tests.support.runs.world import World
 
 

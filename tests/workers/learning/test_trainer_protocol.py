@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from app.disk.manifest_directories import ManifestMismatch
+from tests.support.learning.process_trainer import ROOT, ProcessTrainer
 from tests.support.learning.samples import random_samples
-from tests.support.process_trainer import ROOT, ProcessTrainer
 from workers.learning.trainer import Trainer
 from workers.learning.trainer_options import TrainerOptions
 from workers.learning.trainer_settings import StateMismatch, TrainerSettings, saved_settings

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import trl_agreement
-from tests.support.tiny_model import save_tiny_model
+from tests.support.learning import trl_agreement
+from tests.support.models.tiny_model import save_tiny_model
 
 pytest.importorskip("trl", reason="TRL is not installed; `make peers` adds it")
 

@@ -14,7 +14,7 @@ from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import MetricPoint
 from app.gateways.job_queue import InMemoryJobQueue
 from app.gateways.objects import LocalObjects
-from tests.support.journals import journal_of
+from tests.support.runs.journals import journal_of
 from tests.support.runs.world import World
 from tests.support.stack import Database
 from workers.maintenance.expiry import expire

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.support.child_processes import warm_up
+from tests.support.processes.child_processes import warm_up
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,9 +11,10 @@ import pytest
 from app.domain.jobs.jobs import Job
 from app.settings.runs import LeaseSettings
 from app.store.leases.leases import Lease
-from tests.support import child_processes, stack
-from tests.support.child_processes import StartedChild
+from tests.support import stack
 from tests.support.patience import until
+from tests.support.processes import child_processes
+from tests.support.processes.child_processes import StartedChild
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
 from workers.processes.child import EXIT_FAULT, EXIT_LEASE_LOST, EXIT_ORPHANED

@@ -16,8 +16,8 @@ from app.settings.runs import LeaseSettings
 from app.store.database import Database
 from app.store.leases.leases import Lease
 from tests.support import stack
-from tests.support.child_processes import FORKS
 from tests.support.patience import PATIENCE_S, until, wait_for
+from tests.support.processes.child_processes import FORKS
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
 from workers.processes.claim_supervisor import ClaimSupervisor

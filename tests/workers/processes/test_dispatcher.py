@@ -11,8 +11,8 @@ from typing import cast
 
 import pytest
 
-from tests.support.child_processes import FORKS, ended, killed
 from tests.support.patience import PATIENCE_S, until
+from tests.support.processes.child_processes import FORKS, ended, killed
 from tests.support.runs.world import World
 from tests.support.store.tenants import insert_project, insert_tenant
 from workers.processes.children import Children, TaskChild

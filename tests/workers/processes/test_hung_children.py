@@ -22,8 +22,8 @@ from app.settings.runs import LeaseSettings
 from app.store.across_tenants import ClaimUnitOfWork
 from app.store.database import Database
 from app.store.jobs.claims import ClaimableJobs, job_claims
-from tests.support.child_processes import FORKS, ended
 from tests.support.patience import PATIENCE_S, wait_for
+from tests.support.processes.child_processes import FORKS, ended
 from tests.support.runs.world import World
 from workers.processes.child import EXIT_ORPHANED
 from workers.processes.claim_supervisor import ClaimSupervisor

@@ -4,8 +4,8 @@ import pytest
 
 from app.domain.methods.reinforcement import Evaluation
 from app.domain.rollouts.trajectory import ScoredRollout
+from tests.support.reinforcement.scored_rollouts import scored, tool_call
 from tests.support.runs.world import World
-from tests.support.scored_rollouts import scored, tool_call
 from workers.reinforcement.evaluation import NoReport, build_report
 from workers.runs.context import RunContext
 from workers.runs.endings.training_result import ChosenAdapter

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout
-from tests.support.scored_rollouts import scored
+from tests.support.reinforcement.scored_rollouts import scored
 from workers.reinforcement.steps import metrics_event
 from workers.reinforcement.steps.summary import summarise
 

@@ -14,6 +14,7 @@ from app.gateways.inference.http import HttpInference
 from app.settings.models import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
+from tests.support.models.tiny_model import DROPS_THINKING
 from tests.support.runs.real_run import (
     ROWS,
     RealRuns,
@@ -23,7 +24,6 @@ from tests.support.runs.real_run import (
     tiny_engine,
 )
 from tests.support.runs.world import World
-from tests.support.tiny_model import DROPS_THINKING
 
 REPORTED = (
     "{%- if reasoning_effort is defined %}<|im_start|>system\\n"

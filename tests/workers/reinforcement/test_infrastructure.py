@@ -18,8 +18,8 @@ from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
 from app.gateways.egress.egress import EgressReply, EgressRequest
 from app.services.jobs.metrics import MetricService
 from app.services.jobs.rollouts import RolloutService
+from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script
-from tests.support.scored_rollouts import scored
 from workers.grading.job_grader import CAUSE_FLAGS
 from workers.reinforcement.infrastructure import CURES, too_many_lost
 

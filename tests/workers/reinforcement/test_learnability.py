@@ -10,8 +10,8 @@ from app.domain.graders.graders import Grader
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.objective import ObjectiveOptions
 from app.domain.rollouts.trajectory import Grade, ScoredRollout, StopReason
+from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.world import plan
-from tests.support.scored_rollouts import scored
 from workers.reinforcement.learnability import Diagnosis, LearnabilityCounts
 from workers.reinforcement.plan import Plan
 from workers.runs.steps.trace import rollout_row

@@ -12,9 +12,9 @@ from app.domain.errors import RunFailed
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.gateways.egress.client import EgressClient
-from tests.support.mcp_clients import egress_to
-from tests.support.mcp_server import McpServerUnderTest, mcp_server
-from tests.support.policies import call_text
+from tests.support.mcp.mcp_clients import egress_to
+from tests.support.mcp.mcp_server import McpServerUnderTest, mcp_server
+from tests.support.rollout.policies import call_text
 from tests.support.runs.real_run import RealRuns, Script, engine_of
 from tests.support.runs.spoken import SpokenInference, roomy_model
 from tests.support.runs.world import METHOD, World

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.support.policies import Writer
+from tests.support.rollout.policies import Writer
 
 
 @pytest.fixture(scope="session")

@@ -19,13 +19,13 @@ from app.domain.rollouts.trajectory import (
 )
 from app.gateways.inference.http import HttpInference
 from app.settings.models import shipped_model_dir
-from tests.support.engine_server import running_engine
-from tests.support.environments import GUESS, RULES, GuessingGame, game_row
-from tests.support.group_judges import RankingJudge
-from tests.support.journals import as_stored
+from tests.support.engines.engine_server import running_engine
+from tests.support.environments.number_game import GUESS, RULES, GuessingGame, game_row
+from tests.support.grading.group_judges import RankingJudge
 from tests.support.patience import PATIENCE_S
-from tests.support.policies import ScriptedPolicy, Writer, call_text
-from tests.support.rollouts import KEY
+from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
+from tests.support.rollout.rollouts import KEY
+from tests.support.runs.journals import as_stored
 from workers.engines.policy import EnginePolicy
 from workers.grading.group_grader import GroupGrader
 from workers.journal.journal import InMemoryJournal

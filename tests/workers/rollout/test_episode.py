@@ -12,9 +12,9 @@ from app.domain.rollouts.trajectory import UNPARSABLE_CALL, FailureClass, StopRe
 from app.rendering.turn_parser import call_fault
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S
-from tests.support.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
-from tests.support.policies import Writer, call_text
-from tests.support.rollouts import KEY, egress_to, row
+from tests.support.rollout.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
+from tests.support.rollout.policies import Writer, call_text
+from tests.support.rollout.rollouts import KEY, egress_to, row
 from workers.rollout.episode import RolloutFailure
 from workers.rollout.limits import EpisodeLimits
 

@@ -7,9 +7,9 @@ import pytest
 from app.domain.errors import RunFailed
 from app.domain.rollouts.trajectory import StopReason
 from tests.support.endpoints import Reply, endpoint
-from tests.support.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
-from tests.support.policies import Writer, call_text
-from tests.support.rollouts import egress_to, row
+from tests.support.rollout.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
+from tests.support.rollout.policies import Writer, call_text
+from tests.support.rollout.rollouts import egress_to, row
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.replies import NOTICE
 

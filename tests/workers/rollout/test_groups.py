@@ -10,11 +10,11 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.ids import GroupKey, SampleKey
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout, Trajectory
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
-from tests.support.group_judges import RankingJudge
+from tests.support.grading.group_judges import RankingJudge
 from tests.support.patience import PATIENCE_S
-from tests.support.policies import Writer, call_text
-from tests.support.rollouts import caller, egress_to, pool, row
-from tests.support.scored_rollouts import scored, scored_group
+from tests.support.reinforcement.scored_rollouts import scored, scored_group
+from tests.support.rollout.policies import Writer, call_text
+from tests.support.rollout.rollouts import caller, egress_to, pool, row
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.failure import GraderFailure
 from workers.grading.group_grader import GroupGrader

@@ -16,13 +16,13 @@ from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.environment_calls import read_step
 from app.gateways.endpoints.signing import signing_secret
 from tests.support.endpoints import ReceivedRequest, Reply
-from tests.support.environments import game_row
-from tests.support.http_environments import GUESS, RULES, GuessingWorld
-from tests.support.http_tables import HEADERS, LIMITS, SEED, guess, table
-from tests.support.journals import as_stored, journal_of
-from tests.support.policies import Writer, call_text
-from tests.support.rollouts import KEY, SECRET_KEY
+from tests.support.environments.http_environments import GUESS, RULES, GuessingWorld
+from tests.support.environments.http_tables import HEADERS, LIMITS, SEED, guess, table
+from tests.support.environments.number_game import game_row
+from tests.support.rollout.policies import Writer, call_text
+from tests.support.rollout.rollouts import KEY, SECRET_KEY
 from tests.support.runs import world as claims
+from tests.support.runs.journals import as_stored, journal_of
 from workers.runs.steps.trace import rollout_row
 
 

@@ -19,10 +19,10 @@ from app.domain.rollouts.trajectory import (
     Trajectory,
 )
 from tests.support.endpoints import ReceivedRequest, Reply
-from tests.support.http_environments import GuessingWorld
-from tests.support.http_tables import LIMITS, SEED, guess, table
-from tests.support.policies import Writer
-from tests.support.rollouts import KEY, egress_to
+from tests.support.environments.http_environments import GuessingWorld
+from tests.support.environments.http_tables import LIMITS, SEED, guess, table
+from tests.support.rollout.policies import Writer
+from tests.support.rollout.rollouts import KEY, egress_to
 from workers.journal.journal import InMemoryJournal
 from workers.reinforcement.steps.summary import summarise
 

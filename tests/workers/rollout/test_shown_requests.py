@@ -22,8 +22,8 @@ from tests.support.api.application import running
 from tests.support.api.job_calls import JOBS
 from tests.support.dashboard.visits import visiting
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
-from tests.support.policies import ScriptedPolicy, Writer, call_text
-from tests.support.rollouts import SECRET_KEY, egress_to, pool, schema
+from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
+from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, schema
 from tests.support.store.claims import claim_row
 from workers.environments.http_tools import HttpTools
 from workers.environments.tool_environment import ToolEnvironment

@@ -6,8 +6,8 @@ import pytest
 
 from app.domain.data.dataset import DatasetRow
 from app.rendering.renderer import Renderer
-from tests.support.rollouts import KEY
-from tests.support.tiny_model import DROPS_THINKING, build_tokenizer
+from tests.support.models.tiny_model import DROPS_THINKING, build_tokenizer
+from tests.support.rollout.rollouts import KEY
 from workers.rollout.environment import Observation
 from workers.rollout.prompts import prompt_ids
 from workers.rollout.tools import InfrastructureFailure

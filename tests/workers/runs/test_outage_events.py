@@ -11,11 +11,11 @@ from typing import Any
 from app.domain.jobs.jobs import Job, JobEvent, JobStatus
 from app.gateways.egress.egress import EgressReply, EgressRequest, InMemoryEgress
 from app.gateways.endpoints.pool import Endpoint, EndpointPool
-from tests.support.egress_clients import client_for
+from tests.support.egress.egress_clients import client_for
+from tests.support.egress.timed_egress import call, down
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.real_run import ROWS, RealRuns, Script
-from tests.support.timed_egress import call, down
 from workers.methods import job_run
 from workers.runs.activity import OPERATORS, Activity
 from workers.runs.context import RunContext

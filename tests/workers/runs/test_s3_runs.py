@@ -13,10 +13,10 @@ from app.domain.jobs.jobs import JobStatus
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import AdapterMissing
 from app.gateways.objects import Objects, build_objects
+from tests.support.objects.s3_server import S3Server
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
-from tests.support.s3_server import S3Server
 from workers.maintenance.expiry import expire
 
 PAUSE = {"max_steps": {"steps": 1, "action": "pause"}}

@@ -11,8 +11,8 @@ from app.domain.accounts.keys import Organization, Project
 from app.domain.accounts.tenants import Tenant
 from app.domain.ids import OrganizationId, ProjectId, new_id
 from app.domain.jobs.jobs import Job, JobStatus
-from tests.support.child_processes import StartedChild, child
 from tests.support.patience import until
+from tests.support.processes.child_processes import StartedChild, child
 from tests.support.runs.real_run import RealRuns, TinyEngine
 from tests.support.runs.world import World
 

@@ -1,7 +1,8 @@
 """Runs speak to a trainer through its interface, so their modules load no tensors.
 
-A trainer may compute in other processes (`tests/support/process_trainer.py`); then the process of
-the run needs no torch. Import contracts see direct imports only, hence a process that imports.
+A trainer may compute in other processes (`tests/support/learning/process_trainer.py`); then the
+process of the run needs no torch. Import contracts see direct imports only, hence a process that
+imports.
 """
 
 import json

@@ -8,8 +8,8 @@ from typing_extensions import override
 
 from app.domain.data.chat_rows import DatasetError
 from app.rendering.renderer import Renderer
-from tests.support.renderers import renderer_of
-from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, LOOKUP
+from tests.support.models.tiny_model import DROPS_THINKING, KEEPS_THINKING, LOOKUP
+from tests.support.rendering.renderers import renderer_of
 from workers.supervised.examples import Example, preference_examples, supervised_examples
 from workers.supervised.rows import ExampleRow
 

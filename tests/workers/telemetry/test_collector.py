@@ -14,13 +14,13 @@ from app.settings.environment import inherited_environment, to_environment
 from app.settings.telemetry import TelemetrySettings
 from app.telemetry import span_export
 from app.telemetry.exports import SPANS_TOTAL, exporting_spans
-from tests.support import child_processes
-from tests.support.collector import Collector, collector
 from tests.support.endpoints import endpoint
+from tests.support.processes import child_processes
 from tests.support.runs.real_run import RealRuns
 from tests.support.runs.world import World
 from tests.support.stack import Database
-from tests.support.traced_rollouts import SPANS_OF_ONE, Customer, play_traced
+from tests.support.telemetry.collector import Collector, collector
+from tests.support.telemetry.traced_rollouts import SPANS_OF_ONE, Customer, play_traced
 from workers.journal.journal import InMemoryJournal
 
 CHILD = """

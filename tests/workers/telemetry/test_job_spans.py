@@ -10,12 +10,12 @@ import pytest
 from app.gateways.egress.egress import EgressReply, EgressRequest
 from app.telemetry.exports import exporting_spans
 from app.telemetry.spans import SPANS
-from tests.support.collector import CollectedSpan, Collector, collector
 from tests.support.endpoints import endpoint
-from tests.support.rollouts import KEY
+from tests.support.rollout.rollouts import KEY
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script
-from tests.support.traced_rollouts import SECRETS, SPANS_OF_ONE, Customer, play_traced
+from tests.support.telemetry.collector import CollectedSpan, Collector, collector
+from tests.support.telemetry.traced_rollouts import SECRETS, SPANS_OF_ONE, Customer, play_traced
 from workers.journal.journal import InMemoryJournal
 from workers.methods import job_run
 from workers.runs.step_telemetry import record_ended

@@ -19,7 +19,7 @@ from app.embedded.ports import free_port
 from app.settings.environment import inherited_environment, to_environment
 from app.settings.telemetry import TelemetrySettings
 from tests.support.patience import PATIENCE_S, wait_for
-from tests.support.scored_rollouts import scored, tool_call
+from tests.support.reinforcement.scored_rollouts import scored, tool_call
 from tests.support.stack import Database
 from workers.telemetry.metrics_server import DIRECTORY, remove_abandoned
 from workers.telemetry.process_metrics import WORK, count_rollouts

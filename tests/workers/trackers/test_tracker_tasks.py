@@ -12,8 +12,8 @@ from tensorboard.util.tensor_util import make_ndarray
 from app.domain.jobs.jobs import Job, JobError
 from app.domain.rollouts.metrics import REWARD_MEAN
 from app.settings.environment import to_environment
-from tests.support.child_processes import CONTROL_FORKS, ended, killed
 from tests.support.patience import until
+from tests.support.processes.child_processes import CONTROL_FORKS, ended, killed
 from tests.support.runs.world import World
 from tests.support.stack import Database
 from tests.support.trackers.tracked_steps import (

@@ -8,9 +8,9 @@ import pytest
 from app.domain.events.webhooks import DeliveryStatus
 from app.settings.egress import EgressSettings
 from app.settings.environment import to_environment
-from tests.support.child_processes import CONTROL_FORKS, ended, killed
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.patience import until
+from tests.support.processes.child_processes import CONTROL_FORKS, ended, killed
 from tests.support.webhooks.scene import Scene
 from workers.processes.child import EXIT_ORPHANED
 from workers.processes.children import Children

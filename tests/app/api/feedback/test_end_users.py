@@ -8,8 +8,8 @@ import pytest
 from app.services.feedback.end_users import EndUserService
 from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
 from tests.support.api.organization import execute
+from tests.support.objects.stored_objects import stored_files
 from tests.support.stack import Database
-from tests.support.stored_objects import stored_files
 
 CANARY = "canary-7f3a"
 PERSON = "person/7 & co"

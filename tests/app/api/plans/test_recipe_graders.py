@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.services.recipes.recipes import RecipeService
-from tests.support.api.trials import Trials, serving
+from tests.support.registry.trials import Trials, serving
 from tests.support.sandbox.running import RunningSandbox
 from tests.support.stack import Database
 

@@ -12,8 +12,8 @@ from app.domain.faults import values
 from tests.support.api.application import Api, running
 from tests.support.api.preflight import PATH, job_count, rows, validate_call
 from tests.support.endpoints import EndpointServer
+from tests.support.models.tiny_model import KEEPS_THINKING
 from tests.support.stack import Database
-from tests.support.tiny_model import KEEPS_THINKING
 
 
 async def test_a_good_call_is_valid_and_estimated(

@@ -12,7 +12,7 @@ from app.embedded.layout import UpOptions, api_child, sandbox_child, worker_chil
 from app.embedded.ports import free_port
 from app.embedded.state import DataDir
 from app.settings.settings import Settings
-from tests.support.foreign_folder import FOREIGN, foreign_folder
+from tests.support.cli.foreign_folder import FOREIGN, foreign_folder
 from tests.support.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[4]

@@ -10,10 +10,10 @@ import pytest
 from transformers import AutoConfig
 
 from app.embedded.ports import free_port
-from tests.support.command_line import agent_rft
-from tests.support.installation import cli
+from tests.support.cli.command_line import agent_rft
+from tests.support.embedded.installation import cli
 from tests.support.learning.architectures import ARCHITECTURES
-from tests.support.tiny_model import build_tokenizer, save_tiny_model
+from tests.support.models.tiny_model import build_tokenizer, save_tiny_model
 
 
 @pytest.fixture(scope="module")

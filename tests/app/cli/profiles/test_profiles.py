@@ -20,8 +20,8 @@ from app.cli.profiles.profiles import (
     write_profiles,
 )
 from app.cli.terminal.service_errors import ServiceError
-from tests.support.command_line import agent_rft
-from tests.support.scripted_service import reply, scripted_service
+from tests.support.cli.command_line import agent_rft
+from tests.support.cli.scripted_service import reply, scripted_service
 
 KEY = "art_project_secret"
 URL = "http://service.example/v1"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.cli.remote_commands import Commands, new_job
 from tests.support.contract.service import Service, running_service
 from tests.support.dashboard.scenes import train
-from tests.support.remote_commands import Commands, new_job
 from tests.support.stack import Services
 
 

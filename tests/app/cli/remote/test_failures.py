@@ -20,9 +20,9 @@ from app.cli.terminal.output import Output
 from app.cli.terminal.printable import printable
 from app.cli.terminal.service_errors import ServiceError
 from app.embedded.ports import free_port
-from tests.support.command_line import agent_rft
-from tests.support.remote_commands import Commands
-from tests.support.scripted_service import cut, raw, reply, scripted_service
+from tests.support.cli.command_line import agent_rft
+from tests.support.cli.remote_commands import Commands
+from tests.support.cli.scripted_service import cut, raw, reply, scripted_service
 
 BOMB = raw(
     "HTTP/1.1 200 OK\nContent-Type: application/json\nContent-Encoding: gzip\nConnection: close",

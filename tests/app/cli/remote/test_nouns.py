@@ -11,10 +11,10 @@ from app.cli.models.chat import ChatOptions, chat
 from app.cli.profiles.profiles import AddressSources
 from app.cli.service.remote import Remote
 from app.cli.terminal.output import Output
-from tests.support.command_line import running_agent_rft
+from tests.support.cli.command_line import running_agent_rft
+from tests.support.cli.remote_commands import Commands, address_of
 from tests.support.contract.service import BASE, ENDPOINT, HOOK_PORT, ROW, Service
 from tests.support.patience import wait_for
-from tests.support.remote_commands import Commands, address_of
 
 GRADER = {
     "type": "string_check",

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import agent_rft
+from tests.support.cli.command_line import agent_rft
+from tests.support.cli.remote_commands import Commands, new_job
+from tests.support.cli.scripted_service import reply, scripted_service
 from tests.support.contract.administration import admin_keys_of
-from tests.support.remote_commands import Commands, new_job
-from tests.support.scripted_service import reply, scripted_service
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ from rich.console import Console
 
 from app.cli.rollouts.transcripts import RolloutReply, parts_of
 from app.cli.terminal.output import Lines
-from tests.support.command_line import agent_rft_in_terminal
+from tests.support.cli.command_line import agent_rft_in_terminal
+from tests.support.cli.remote_commands import Commands, address_of, new_job
 from tests.support.contract.service import Service
 from tests.support.dashboard.scenes import call, put_rollout, trace
-from tests.support.remote_commands import Commands, address_of, new_job
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 HOSTILE = "\x1b]0;owned\x07\u202egnp.exe\rhidden\x9b2J"

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.support.cli.remote_commands import Commands
 from tests.support.contract.service import HOOK_PORT
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint_in_thread
-from tests.support.remote_commands import Commands
 
 TOOL = {"type": "function", "function": {"name": "lookup", "parameters": {"type": "object"}}}
 BODY = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
-from tests.support.remote_commands import Commands
+from tests.support.cli.remote_commands import Commands
 
 
 def test_rollouts_are_written_as_they_are_listed(

@@ -24,12 +24,12 @@ from app.cli.service.remote import Remote
 from app.cli.terminal.output import Output
 from app.cli.terminal.service_errors import ServiceError
 from app.domain.rollouts.metrics import DISCARDED_COUNT
-from tests.support.command_line import agent_rft_in_terminal, running_agent_rft
+from tests.support.cli.command_line import agent_rft_in_terminal, running_agent_rft
+from tests.support.cli.remote_commands import Commands, address_of
+from tests.support.cli.scripted_service import cut, reply, scripted_service
 from tests.support.contract.service import Service
 from tests.support.dashboard.scenes import STEPS, put_lost
 from tests.support.patience import wait_for
-from tests.support.remote_commands import Commands, address_of
-from tests.support.scripted_service import cut, reply, scripted_service
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 HOSTILE = "the tool says \x1b]0;owned\x07\rStep 99\u202e"

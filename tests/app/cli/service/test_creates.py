@@ -14,7 +14,7 @@ from app.cli.service import patience
 from app.cli.service.remote import Remote
 from app.cli.terminal.output import Output
 from app.cli.terminal.service_errors import CreationUnknown, ServiceError
-from tests.support.scripted_service import ScriptedService, cut, reply, scripted_service
+from tests.support.cli.scripted_service import ScriptedService, cut, reply, scripted_service
 
 JOB = json.dumps({"id": "ftjob-1", "status": "queued", "model": "m", "created_at": 1})
 IN_USE = json.dumps({"error": {"message": "running", "code": "idempotency_key_in_use"}})

@@ -14,9 +14,9 @@ from app.cli.profiles.profiles import Profile, profiles_file, write_profiles
 from app.cli.service.client import service
 from app.cli.terminal.service_errors import ServiceError
 from app.cli.terminal.standard_streams import read_stdin
-from tests.support.command_line import agent_rft, running_agent_rft
+from tests.support.cli.command_line import agent_rft, running_agent_rft
+from tests.support.cli.scripted_service import reply, scripted_service
 from tests.support.patience import PATIENCE_S
-from tests.support.scripted_service import reply, scripted_service
 
 NO_TEXT = os.fsdecode(b"caf\xe9")
 NAMED = ("--base-url", "http://127.0.0.1:9/v1", "--api-key", "k")

@@ -14,8 +14,8 @@ from tests.support.dashboard.hang_ups import hang_up_of
 from tests.support.dashboard.scenes import HOSTILE, create_job, execute, put_points
 from tests.support.dashboard.visits import Visit, rows_of, texts_of, visiting
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
-from tests.support.http_environments import GuessingWorld
-from tests.support.mcp_server import mcp_server
+from tests.support.environments.http_environments import GuessingWorld
+from tests.support.mcp.mcp_server import mcp_server
 from tests.support.patience import until
 from tests.support.stack import Database
 

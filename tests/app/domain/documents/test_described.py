@@ -9,7 +9,7 @@ from app.domain.documents.field_descriptions import COMMON_FIELDS, LEFT_OUT
 from app.domain.jobs.creation.preflight import DatasetReport
 from app.domain.methods.stop import MaxStepsRule
 from app.domain.registry.references import ReinforcementBody
-from tests.support.application import specification
+from tests.support.web.application import specification
 
 
 def texts(schema: dict[str, Any]) -> dict[str, str]:

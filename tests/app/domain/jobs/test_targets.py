@@ -13,7 +13,7 @@ from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
 from app.domain.jobs.stop_rules.stop_rules import REWARD, Watch, reward_of
 from app.domain.methods.stop import StopOptions
 from app.domain.rollouts import metrics as names
-from tests.support.curves import noisy
+from tests.support.runs.curves import noisy
 
 UNIT = replace(REWARD, scores=(0.0, 1.0))
 MOST = 0.07

@@ -12,7 +12,7 @@ from app.domain.texts.strict_json import (
     has_too_many_values,
     strict_loads,
 )
-from tests.support.growth import growth
+from tests.support.costs.growth import growth
 
 
 def _numbers(count: int) -> str:

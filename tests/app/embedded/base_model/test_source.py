@@ -8,7 +8,7 @@ from huggingface_hub import constants
 
 from app.embedded.base_model.source import fetch_weights, find_model
 from app.embedded.errors import ModelNotFound
-from tests.support.hub_server import Hub, hub_server
+from tests.support.models.hub_server import Hub, hub_server
 
 HUB_ID = "Somebody/Tiny-Model"
 FILES = {

@@ -21,7 +21,7 @@ from app.gateways.egress.egress import (
 )
 from app.gateways.egress.guard import EgressPolicy
 from app.gateways.egress.headers import check_headers
-from tests.support.egress_clients import client_for, kind_of, post
+from tests.support.egress.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import (
     ReceivedRequest,
     Reply,

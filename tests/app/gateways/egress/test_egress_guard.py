@@ -11,7 +11,7 @@ from app.gateways.egress.egress import (
     FailureKind,
 )
 from app.gateways.egress.guard import EgressPolicy
-from tests.support.egress_clients import client_for, kind_of, post
+from tests.support.egress.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import (
     Reply,
     endpoint,

@@ -13,7 +13,7 @@ from app.gateways.egress.egress import (
     EgressFailure,
     FailureKind,
 )
-from tests.support.egress_clients import client_for, kind_of, post
+from tests.support.egress.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import (
     ReceivedRequest,
     Reply,

@@ -13,8 +13,8 @@ from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault, FaultKin
 from app.gateways.endpoints.limits import Breaker
 from app.gateways.endpoints.outages import EndpointState, Outage
 from app.gateways.endpoints.pool import EndpointPool
-from tests.support.clock import VirtualClock
-from tests.support.timed_egress import OK, URL, TimedEgress, call, call_many, down, make
+from tests.support.egress.clock import VirtualClock
+from tests.support.egress.timed_egress import OK, URL, TimedEgress, call, call_many, down, make
 
 
 async def test_a_minute_of_outage_is_waited_out_and_loses_no_call() -> None:

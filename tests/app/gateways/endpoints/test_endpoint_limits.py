@@ -9,8 +9,8 @@ from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault
 from app.gateways.endpoints.limits import ConcurrencySlots, Pacer
 from app.gateways.endpoints.retry_after import retry_after
-from tests.support.clock import VirtualClock
-from tests.support.timed_egress import OK, call, call_many, make
+from tests.support.egress.clock import VirtualClock
+from tests.support.egress.timed_egress import OK, call, call_many, make
 
 
 def worst_second(times: list[float], width: float = 1.0) -> int:

@@ -26,9 +26,9 @@ from app.gateways.inference.embeddings import (
 from app.gateways.inference.judges import build_judge_egress
 from app.settings.egress import EgressSettings
 from app.settings.embeddings import EmbeddingSettings
-from tests.support.embedding_server import embedded, embeds, vector_of
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
-from tests.support.rollouts import SECRET_KEY
+from tests.support.grading.embedding_server import embedded, embeds, vector_of
+from tests.support.rollout.rollouts import SECRET_KEY
 
 
 @asynccontextmanager

@@ -25,9 +25,9 @@ from app.gateways.inference.judges import (
 from app.gateways.objects import LocalObjects
 from app.settings.egress import EgressSettings
 from app.settings.judges import JudgeSettings
-from tests.support.chat_engine import ChatEngine, chat_engine
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
-from tests.support.stored_directories import store_directory
+from tests.support.engines.chat_engine import ChatEngine, chat_engine
+from tests.support.objects.stored_directories import store_directory
 
 SECRET_KEY = "a service secret key of 32 bytes and more"
 FORMAT = {"type": "json_schema", "json_schema": {"name": "score", "schema": {}}}

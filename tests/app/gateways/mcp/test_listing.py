@@ -5,8 +5,8 @@ import pytest
 from mcp.client.session import ClientSession
 
 from tests.support.endpoints import ReceivedRequest, Reply, Script, Stream, endpoint
-from tests.support.mcp_clients import egress_to, listing_of, spec
-from tests.support.mcp_server import mcp_server
+from tests.support.mcp.mcp_clients import egress_to, listing_of, spec
+from tests.support.mcp.mcp_server import mcp_server
 
 MODERN = "2026-07-28"
 MIB = 1_048_576

@@ -11,7 +11,7 @@ from app.domain.errors import NoFreeSpace
 from app.domain.models.manifests import ManifestMismatch
 from app.gateways.free_space import FreeSpace
 from app.gateways.objects import LocalObjects, Objects, put_bytes
-from tests.support.stored_objects import below, committed_directory, matching_objects, read
+from tests.support.objects.stored_objects import below, committed_directory, matching_objects, read
 
 
 async def test_a_directory_returns_as_it_was(objects: Objects, tmp_path: Path) -> None:

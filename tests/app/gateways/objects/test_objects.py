@@ -11,7 +11,13 @@ import pytest
 from app.domain.errors import NoFreeSpace, TooLarge
 from app.gateways.free_space import FreeSpace
 from app.gateways.objects import LocalObjects, Objects, local_copy, put_bytes
-from tests.support.stored_objects import below, chunks, committed_directory, matching_objects, read
+from tests.support.objects.stored_objects import (
+    below,
+    chunks,
+    committed_directory,
+    matching_objects,
+    read,
+)
 
 WRITABLE = 0o222
 BAD_KEYS = (

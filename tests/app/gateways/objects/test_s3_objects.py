@@ -14,7 +14,7 @@ from app.settings.environment import to_environment
 from app.settings.objects import ObjectsSettings
 from app.settings.settings import Settings
 from tests.support.endpoints import Reply, endpoint
-from tests.support.s3_server import S3Server
+from tests.support.objects.s3_server import S3Server
 from tests.support.stack import Database
 
 pytest.importorskip("obstore", reason="S3 IS NOT TESTED: install the extra `test`")

@@ -21,7 +21,7 @@ from app.grading.group_judge import GroupGradeRequest
 from app.grading.kinds.ai_judge import GroupAiJudge
 from app.grading.scorer import ScoreFault, ScoreResult
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
-from tests.support.rollouts import SECRET_KEY, egress_to, pool
+from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool
 
 Scores = list[dict[str, Any]]
 PROMPT = [

@@ -10,7 +10,7 @@ from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.sandbox import InMemorySandbox, ProgramTooLarge
 from app.grading.kinds.code_execution import code_of, equal
 from app.grading.scorer import ScoreFault
-from tests.support.grading import scored
+from tests.support.grading.scores import scored
 from tests.support.sandbox.running import RunningSandbox
 
 FUNCTION = {"type": "code_execution", "function": "add"}

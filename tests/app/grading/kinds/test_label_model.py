@@ -8,7 +8,7 @@ from app.domain.graders.graders import read_grader
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.grading.scorer import ScoreFault, TokenUsage
-from tests.support.grading import scored
+from tests.support.grading.scores import scored
 
 GRADER: dict[str, Any] = {
     "type": "label_model",

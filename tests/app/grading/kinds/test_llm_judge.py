@@ -7,7 +7,7 @@ import pytest
 
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
 from app.grading.scorer import ScoreFault, ScoreResult
-from tests.support.grading import scored
+from tests.support.grading.scores import scored
 
 JUDGE: dict[str, Any] = {"type": "llm_judge", "model": "judge"}
 ITEM = {"messages": [{"role": "user", "content": "Why is the sky blue?"}]}

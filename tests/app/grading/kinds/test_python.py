@@ -9,7 +9,7 @@ from app.domain.sandbox.programs import ProgramOutcome
 from app.gateways.sandbox.client import UnixSandbox
 from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.scorer import ScoreFault
-from tests.support.grading import scored
+from tests.support.grading.scores import scored
 from tests.support.patience import until
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 

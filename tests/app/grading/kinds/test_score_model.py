@@ -9,7 +9,7 @@ from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.grading.kinds.score_model import ScoreModelScorer
 from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage
-from tests.support.grading import scored
+from tests.support.grading.scores import scored
 
 REQUEST = GradeRequest({"output_text": "Paris"}, {"q": "Capital?"}, "trace_1", "grade_1")
 SPEC: dict[str, Any] = {

@@ -14,7 +14,7 @@ from app.grading.assignment import best_in_any_order, best_in_order
 from app.grading.kinds.tool_call import matches
 from app.grading.scorer import ScoreFault
 from app.grading.texts.written_calls import RawText, read_calls
-from tests.support.grading import scored
+from tests.support.grading.scores import scored
 
 ARGUMENTS = {"city": "Ulm", "days": 3}
 EXPECTED = [{"name": "forecast", "arguments": ARGUMENTS}]

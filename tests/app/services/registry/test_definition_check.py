@@ -9,7 +9,7 @@ from app.gateways.egress.guard import EgressPolicy
 from app.services.registry import definition_check
 from app.services.registry.definition_check import check_definitions
 from tests.support.patience import PATIENCE_S
-from tests.support.registry import no_judges
+from tests.support.registry.services import no_judges
 
 
 async def test_name_servers_that_take_their_time_are_abandoned_together(

@@ -13,9 +13,9 @@ from app.services.registry.contracts.contract_tests import Deadline
 from app.services.registry.contracts.mcp_contract import McpContractService
 from app.settings.egress import EgressSettings
 from app.slots.project_slots import ProjectSlots
-from tests.support.mcp_clients import SIGNER, egress_to, spec
-from tests.support.mcp_server import mcp_server
-from tests.support.registry import no_judges
+from tests.support.mcp.mcp_clients import SIGNER, egress_to, spec
+from tests.support.mcp.mcp_server import mcp_server
+from tests.support.registry.services import no_judges
 
 LATE = "No usable answer: the time of the test was over. In training a call may take longer."
 

@@ -4,7 +4,7 @@ from app.services.registry.contracts.tool_checks import run_checks
 from app.services.registry.contracts.tool_contract import ContractTest
 from app.services.registry.contracts.tool_latency import percentile
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
-from tests.support.rollouts import SECRET_KEY, egress_to
+from tests.support.rollout.rollouts import SECRET_KEY, egress_to
 
 
 async def test_a_hang_is_one_failed_call_and_the_rest_is_skipped() -> None:

@@ -22,8 +22,8 @@ from tests.support.engines.conversations import (
     chunks_of,
     save_answering_parrot,
 )
+from tests.support.models.tiny_model import CONTEXT_LENGTH, LOOKUP
 from tests.support.patience import PATIENCE_S
-from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP
 
 
 @pytest.fixture(scope="module", params=ENGINES)

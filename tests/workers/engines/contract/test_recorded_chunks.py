@@ -11,8 +11,8 @@ from app.domain.models.models import BaseModelSpec
 from tests.support.engines.contract import KEY, VLLM, running
 from tests.support.engines.conversations import PLAIN, TOOL_TURNS, save_answering_parrot
 from tests.support.engines.vllm_chunks import chunks_in, recorded, write_recorded
+from tests.support.models.tiny_model import CONTEXT_LENGTH, LOOKUP
 from tests.support.patience import PATIENCE_S
-from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP
 
 pytestmark = pytest.mark.vllm
 STREAMS: dict[str, dict[str, Any]] = {

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from app.domain.models.models import BaseModelSpec
-from tests.support.tiny_model import CONTEXT_LENGTH, save_tiny_model
+from tests.support.models.tiny_model import CONTEXT_LENGTH, save_tiny_model
 from workers.engines.cpu.engine import load_served
 from workers.engines.cpu.models.base_model import BaseModel
 

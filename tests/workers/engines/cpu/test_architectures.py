@@ -15,7 +15,7 @@ from transformers import (
 )
 
 from app.domain.models.models import BaseModelSpec
-from tests.support.tiny_model import VOCAB_SIZE, build_tokenizer
+from tests.support.models.tiny_model import VOCAB_SIZE, build_tokenizer
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling
 from workers.engines.cpu.engine import Engine

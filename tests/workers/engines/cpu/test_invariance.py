@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from tests.support.tiny_model import VOCAB_SIZE
+from tests.support.models.tiny_model import VOCAB_SIZE
 from workers.engines.cpu.batching.prefixes import PrefixStore
 from workers.engines.cpu.batching.sequence import Sampling, Sequence
 from workers.engines.cpu.batching.version_batch import BatchShape, VersionBatch

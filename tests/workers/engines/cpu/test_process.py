@@ -9,9 +9,9 @@ import pytest
 
 from app.embedded.ports import free_port
 from app.gateways.inference.http import HttpInference
-from tests.support.child_processes import FORKS, ended, killed
+from tests.support.models.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from tests.support.patience import PATIENCE_S
-from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
+from tests.support.processes.child_processes import FORKS, ended, killed
 from workers.engines.policy import EnginePolicy
 from workers.processes.forking.forks import ChildProcess
 from workers.rollout.policy import SamplingParams

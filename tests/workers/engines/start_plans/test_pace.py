@@ -8,7 +8,7 @@ import pytest
 from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import StepPace, step_time
 from app.domain.models.trainer_memory import TrainerMemory
-from tests.support.tiny_model import save_tiny_model
+from tests.support.models.tiny_model import save_tiny_model
 from workers.engines.start_plans import pace
 from workers.learning.machine_options import machine_options
 from workers.learning.trainer_options import TrainerOptions

@@ -7,7 +7,7 @@ import pytest
 from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import StartRequest
 from app.domain.models.trainer_memory import TrainerMemory
-from tests.support.tiny_model import save_tiny_model
+from tests.support.models.tiny_model import save_tiny_model
 from workers.engines.start_plans import start
 from workers.engines.start_plans.start import plan_start
 from workers.learning.memory.plan import GIB

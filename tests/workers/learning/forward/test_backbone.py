@@ -4,9 +4,9 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
+from tests.support.engines.processor import ROUNDING
 from tests.support.learning.random_model import windowed_model
 from tests.support.learning.samples import VOCAB
-from tests.support.processor import ROUNDING
 from workers.learning.batches.layout import Group, Layout, unshared_layout
 from workers.learning.forward.backbone import Backbone
 

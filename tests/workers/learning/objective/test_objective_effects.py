@@ -14,7 +14,7 @@ from app.domain.rollouts.trajectory import ScoredRollout, StopReason
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.options import resolved
 from tests.support.learning.samples import MakeTrainer
-from tests.support.scored_rollouts import scored, scored_group, tool_call
+from tests.support.reinforcement.scored_rollouts import scored, scored_group, tool_call
 from workers.learning.training.lora_trainer import LoraTrainer
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
 from workers.reinforcement.schedulers.groups import GroupConfig, prepare, step_samples

@@ -8,9 +8,9 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from app.disk.manifest_directories import ManifestMismatch, commit_directory
-from tests.support.child_processes import child
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import MakeTrainer, random_samples
+from tests.support.processes.child_processes import child
 from workers.learning.trainer_settings import StateMismatch, saved_settings
 
 RESUME = f"""

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.child_processes import FORKS, child, ended, killed
-from tests.support.foreign_folder import foreign_folder
+from tests.support.cli.foreign_folder import foreign_folder
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.priorities import session_niceness
+from tests.support.processes.child_processes import FORKS, child, ended, killed
 from workers.processes.forking.forks import ChildProcess, ForkServer, Interpreters, Starter
 
 WAITS = "import sys; sys.stdin.read()"

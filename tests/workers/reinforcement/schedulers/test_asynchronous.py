@@ -10,7 +10,7 @@ from app.domain.ids import SampleKey
 from app.domain.methods.mode import AsyncOptions
 from app.domain.rollouts import metrics as names
 from tests.support.patience import PATIENCE_S
-from tests.support.scripted_modes import (
+from tests.support.reinforcement.scripted_modes import (
     CountingTrainer,
     GatedGrader,
     Stage,

@@ -9,7 +9,7 @@ from app.domain.ids import SampleKey
 from app.domain.methods.mode import AsyncOptions
 from app.domain.rollouts.trajectory import FailureClass
 from tests.support.patience import PATIENCE_S
-from tests.support.scripted_modes import CountingTrainer, GatedGrader, Stage
+from tests.support.reinforcement.scripted_modes import CountingTrainer, GatedGrader, Stage
 from workers.reinforcement.schedulers.asynchronous import AsyncMode
 from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
 from workers.reinforcement.schedulers.streaming import StreamingMode

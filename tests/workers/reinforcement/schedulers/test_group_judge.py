@@ -10,8 +10,8 @@ from app.domain.methods.mode import AsyncOptions
 from app.domain.methods.reinforcement import Evaluation
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import ScoredRollout
-from tests.support.group_judges import RankingJudge, answer_of, ranks
-from tests.support.scripted_modes import CountingTrainer, Stage, keys_of
+from tests.support.grading.group_judges import RankingJudge, answer_of, ranks
+from tests.support.reinforcement.scripted_modes import CountingTrainer, Stage, keys_of
 from workers.grading.group_grader import GroupGrader
 from workers.reinforcement.evaluation import Evaluator
 from workers.reinforcement.schedulers.asynchronous import AsyncMode

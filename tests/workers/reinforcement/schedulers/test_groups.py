@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.domain.rollouts import metrics as names
-from tests.support.scored_rollouts import scored, scored_group, tool_call
+from tests.support.reinforcement.scored_rollouts import scored, scored_group, tool_call
 from workers.learning.objective.shaping import ShapingConfig
 from workers.reinforcement.schedulers.groups import (
     GroupConfig,

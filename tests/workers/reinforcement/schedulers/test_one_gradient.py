@@ -9,7 +9,7 @@ from torch import Tensor
 
 from app.domain.methods.mode import AsyncOptions
 from app.settings.models import shipped_model_dir
-from tests.support.scripted_modes import Stage
+from tests.support.reinforcement.scripted_modes import Stage
 from workers.learning.training.lora_trainer import LoraTrainer
 from workers.reinforcement.schedulers.asynchronous import AsyncMode
 from workers.reinforcement.schedulers.mode import Mode, SchedulerContext

@@ -7,7 +7,7 @@ import pytest
 from app.domain.ids import SampleKey
 from app.domain.rollouts import metrics as names
 from tests.support.patience import PATIENCE_S
-from tests.support.scripted_modes import CountingTrainer, GatedGrader, Stage, keys_of
+from tests.support.reinforcement.scripted_modes import CountingTrainer, GatedGrader, Stage, keys_of
 from workers.reinforcement.schedulers.streaming import StreamingMode
 
 

@@ -3,7 +3,7 @@
 import json
 
 from app.domain.rollouts import metrics as names
-from tests.support.scored_rollouts import scored, tool_call
+from tests.support.reinforcement.scored_rollouts import scored, tool_call
 from workers.reinforcement.steps import metrics_event
 from workers.reinforcement.steps.summary import summarise
 

@@ -12,8 +12,8 @@ from app.disk.manifest_directories import ManifestMismatch, commit_directory
 from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.jobs.usage import Usage
 from app.gateways.inference.inference import Completion, InMemoryInference
+from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.world import BASE, World
-from tests.support.scored_rollouts import scored
 from workers.engines.policy import EnginePolicy
 from workers.learning.trainer_settings import TrainerSettings
 from workers.runs.adapters.publisher import Publisher

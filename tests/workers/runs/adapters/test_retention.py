@@ -3,8 +3,8 @@
 from app.disk.manifest_directories import commit_directory
 from app.domain.jobs.jobs import Checkpoint
 from app.domain.jobs.usage import Usage
+from tests.support.objects.stored_directories import store_directory
 from tests.support.runs.world import World
-from tests.support.stored_directories import store_directory
 from workers.runs.adapters.retention import Retention
 from workers.runs.context import RunContext
 

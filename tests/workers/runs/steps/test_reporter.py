@@ -28,9 +28,9 @@ from app.domain.rollouts.rollouts import RolloutFilter
 from app.settings.runs import PricingSettings
 from app.store.database import Database
 from app.store.unit_of_work import RunUnitOfWork
-from tests.support.journals import journal_of
+from tests.support.reinforcement.scored_rollouts import scored
+from tests.support.runs.journals import journal_of
 from tests.support.runs.world import World, plan
-from tests.support.scored_rollouts import scored
 from workers.methods import build_method
 from workers.reinforcement.steps.outcome import SampledStep, SampledValidation
 from workers.runs.context import RunContext

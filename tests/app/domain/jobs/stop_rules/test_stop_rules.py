@@ -16,7 +16,7 @@ from app.domain.jobs.stop_rules.stop_rules import (
 )
 from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
 from app.domain.rollouts import metrics as names
-from tests.support.curves import noisy
+from tests.support.runs.curves import noisy
 
 OFF: dict[str, Any] = {
     name: {"action": "off"}

@@ -13,10 +13,10 @@ from openai import (
 
 from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
-from tests.support.engine_server import running_engine
 from tests.support.engines.conversations import BROKEN, TOOL_TURNS, ask, chunks_of
-from tests.support.family_templates import NO_TOOLS
-from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP, save_parrot
+from tests.support.engines.engine_server import running_engine
+from tests.support.models.tiny_model import CONTEXT_LENGTH, LOOKUP, save_parrot
+from tests.support.rendering.family_templates import NO_TOOLS
 
 KEY = "sk-engine"
 THINKING: list[Any] = [

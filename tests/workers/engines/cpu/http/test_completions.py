@@ -16,9 +16,14 @@ from app.domain.errors import InvalidRequest
 from app.domain.models.models import BaseModelSpec
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import AdapterMissing, Completion
-from tests.support.engine_server import running_engine
+from tests.support.engines.engine_server import running_engine
+from tests.support.models.tiny_model import (
+    CONTEXT_LENGTH,
+    VOCAB_SIZE,
+    save_adapter,
+    save_tiny_model,
+)
 from tests.support.patience import until
-from tests.support.tiny_model import CONTEXT_LENGTH, VOCAB_SIZE, save_adapter, save_tiny_model
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sequence
 from workers.engines.cpu.engine import Engine

@@ -11,7 +11,7 @@ from transformers import Qwen3ForCausalLM
 
 from app.domain.errors import InvalidRequest
 from app.domain.models.adapter_files import CONFIG_FILE, WEIGHTS_FILE
-from tests.support.tiny_model import save_adapter, save_tiny_model
+from tests.support.models.tiny_model import save_adapter, save_tiny_model
 from workers.engines.cpu.models.adapters import read_adapter
 
 

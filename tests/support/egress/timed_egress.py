@@ -1,0 +1,92 @@
+"""An endpoint behind an egress whose answers take time on a clock of the test."""
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
+from app.gateways.endpoints.calls import EndpointAnswer, EndpointRequest
+from app.gateways.endpoints.pool import Endpoint, EndpointPool
+from app.gateways.endpoints.signing import CallSigner
+from tests.support.egress.clock import VirtualClock
+
+URL = "https://tool.example/"
+SIGNER = CallSigner("a service secret key of 32 bytes and more", project_id="proj_a")
+OK = EgressReply(200, {}, b"ok", 0.0)
+
+
+@dataclass
+class TimedEgress:
+    """An endpoint in virtual time: `serve(now, in flight)` returns reply and seconds, or raises."""
+
+    clock: VirtualClock
+    serve: Callable[[float, int], tuple[EgressReply, float]]
+    in_flight: int = 0
+    most: int = 0
+    sent_at: list[float] = field(default_factory=list)
+
+    async def check_url(self, url: str) -> None: ...
+
+    async def notify(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        return await self.post(url, headers=headers, body=body, timeout_s=timeout_s)
+
+    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
+        return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
+
+    async def delete(
+        self, url: str, *, headers: Mapping[str, str], timeout_s: float
+    ) -> EgressReply:
+        return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
+
+    async def post(
+        self,
+        url: str,  # noqa: ARG002 - the protocol's
+        *,
+        headers: Mapping[str, str],  # noqa: ARG002 - the protocol's
+        body: bytes,  # noqa: ARG002 - the protocol's
+        timeout_s: float,
+    ) -> EgressReply:
+        self.sent_at.append(self.clock.now())
+        self.in_flight += 1
+        self.most = max(self.most, self.in_flight)
+        try:
+            reply, seconds = self.serve(self.clock.now(), self.in_flight)
+            await self.clock.sleep(min(seconds, timeout_s))
+            if seconds > timeout_s:
+                raise EgressFailure(FailureKind.TIMEOUT, "no reply")
+            return reply
+        finally:
+            self.in_flight -= 1
+
+    async def aclose(self) -> None: ...
+
+
+def make(
+    clock: VirtualClock,
+    serve: Callable[[float, int], tuple[EgressReply, float]],
+    *,
+    rate_limit: float | None = None,
+) -> tuple[Endpoint, TimedEgress]:
+    egress = TimedEgress(clock, serve)
+    pool = EndpointPool(
+        egress, timeout_s=600, max_retries=3, clock=clock, jitter=random.Random(3).random
+    )
+    return pool.endpoint(URL, rate_limit=rate_limit), egress
+
+
+async def call(endpoint: Endpoint, number: int = 0) -> EndpointAnswer[bytes]:
+    request = EndpointRequest({}, b"{}", f"call_{number}", "trace_1")
+    return await endpoint.call(request, lambda reply: reply.body, signer=SIGNER)
+
+
+async def call_many(endpoint: Endpoint, total: int) -> list[Any]:
+    calls = (call(endpoint, number) for number in range(total))
+    return await asyncio.gather(*calls, return_exceptions=True)
+
+
+def down(*_: Any) -> tuple[EgressReply, float]:
+    raise EgressFailure(FailureKind.UNREACHABLE, "connection refused")

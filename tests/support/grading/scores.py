@@ -1,0 +1,43 @@
+"""Scores one sample by a grader's definition, as every caller builds its scorer."""
+
+from typing import Any
+
+from app.domain.graders.graders import read_grader
+from app.gateways.egress.client import EgressClient
+from app.gateways.egress.guard import EgressPolicy
+from app.gateways.endpoints.pool import EndpointPool
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.embeddings import Embeddings, NoEmbeddings
+from app.gateways.inference.judges import InMemoryJudges, JudgeReply
+from app.gateways.sandbox.sandbox import InMemorySandbox, Sandbox
+from app.grading.build import GradingPorts, build_scorer
+from app.grading.samples import text_sample
+from app.grading.scorer import GradeRequest, ScoreResult
+from tests.support.rollout.rollouts import SECRET_KEY
+
+
+async def scored(
+    grader: dict[str, Any],
+    text: str = "",
+    *,
+    item: dict[str, Any] | None = None,
+    sample: dict[str, Any] | None = None,
+    judges: InMemoryJudges | None = None,
+    sandbox: Sandbox | None = None,
+    embeddings: Embeddings | None = None,
+) -> ScoreResult:
+    """Raises `ScoreFault`. A grader that calls an endpoint is refused by the egress guard."""
+    egress = EgressClient(EgressPolicy(), max_body_bytes=1)
+    ports = GradingPorts(
+        EndpointPool(egress, timeout_s=1.0, max_retries=0),
+        CallSigner(SECRET_KEY, project_id="proj_a"),
+        judges or InMemoryJudges(lambda _: JudgeReply("")),
+        sandbox or InMemorySandbox(),
+        embeddings or NoEmbeddings(),
+    )
+    scorer = build_scorer(read_grader(grader), ports)
+    request = GradeRequest(text_sample(text, sample), item or {}, "trace_1", "grade_1")
+    try:
+        return await scorer.score(request)
+    finally:
+        await egress.aclose()
