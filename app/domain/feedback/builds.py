@@ -29,6 +29,8 @@ class FeedbackBuild:
     created_at: int = 0
     removed_people: frozenset[str] = frozenset()
     """People whose rows must go from the files."""
+    file_ids: tuple[str, ...] = ()
+    """Ids of the files, noted before the files exist; some may not exist any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +82,7 @@ def assemble(
 
 
 def file_name(build_id: str, split: str) -> str:
-    """Returns the name by which the files of a build are found again."""
-    return f"{file_prefix(build_id)}{split}.jsonl"
-
-
-def file_prefix(build_id: str) -> str:
-    return f"{build_id}-"
+    return f"{build_id}-{split}.jsonl"
 
 
 def _held_out(rows: Sequence[BuiltRow], groups: list[list[str]], share: float) -> set[str]:

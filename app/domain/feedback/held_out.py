@@ -3,12 +3,14 @@
 Two prompts are near-duplicates when their sets of three-word pieces are alike, apart from pieces of
 a form that many prompts share, such as a system message. MinHash with banding finds candidates, so
 that no prompt is compared with all others. Source: Broder 1997, "On the resemblance and containment
-of documents".
+of documents". The hashes read at most a sample of the pieces of a long text, the same pieces in
+every text that has them, so that the time depends on the number of texts and not on their length.
 """
 
+import heapq
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -25,6 +27,10 @@ _COMMON: Final = 0.25
 _FEW: Final = 8
 """Number of prompts below which no piece is part of a form."""
 _PRIME: Final = (1 << 61) - 1
+_HASHED: Final = 200_000
+"""Pieces of all texts together that are hashed."""
+_FEWEST_HASHED: Final = 16
+"""Pieces of one text that are hashed at least, if it has as many."""
 
 
 def clusters(texts: Mapping[str, str]) -> list[list[str]]:
@@ -84,15 +90,16 @@ def _without_form(pieces: Mapping[str, frozenset[int]]) -> dict[str, frozenset[i
 def _bands(pieces: Mapping[str, frozenset[int]]) -> dict[tuple[int, ...], list[str]]:
     """Returns the keys whose texts share a band."""
     found = defaultdict[tuple[int, ...], list[str]](list)
+    most = max(_FEWEST_HASHED, _HASHED // max(1, len(pieces)))
     for key, own in pieces.items():
-        signature = list(_signature(own))
+        signature = list(_signature(heapq.nsmallest(most, own)))
         for band in range(_BANDS):
             start = band * _ROWS
             found[band, *signature[start : start + _ROWS]].append(key)
     return found
 
 
-def _signature(pieces: frozenset[int]) -> Iterator[int]:
+def _signature(pieces: Sequence[int]) -> Iterator[int]:
     for number in range(1, _BANDS * _ROWS + 1):
         factor, shift = 2654435761 * number + 1, 40503 * number * number
         yield min((factor * piece + shift) % _PRIME for piece in pieces)

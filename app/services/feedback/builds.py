@@ -1,8 +1,8 @@
 """Builds files and a curriculum from feedback.
 
-The row of a build exists before its files and names the people in them, so that a removal finds the
-files. The build looks again once its files are written, so that feedback which was removed in
-between stays in no file.
+The row of a build exists before its files and names them and the people in them, so that a removal
+finds the files. The build looks again once its files are written, so that feedback which was
+removed in between stays in no file.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from app.domain.feedback.judgements import Judgement
 from app.domain.feedback.rows import BuiltRow
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import MIN_EXAMPLES
-from app.domain.registry.curricula import CurriculumPart, SplitInput
+from app.domain.registry.curricula import CURRICULUM_PARTS, CurriculumPart, SplitInput
 from app.domain.registry.registered_objects import LabelChanges, RegisteredVersion
 from app.services.feedback.feedback import FeedbackService
 from app.services.files.files import FileService
@@ -69,11 +69,16 @@ class FeedbackBuildService:
         assembly = await self._assembly(request)
         _check_enough(assembly)
         build_id = new_id("fbuild_")
+        file_ids: dict[CurriculumPart, str] = {part: new_id("file-") for part in CURRICULUM_PARTS}
         async with self._database.tenant(self._tenant) as unit:
-            await unit.feedback_builds.insert(build_id, assembly.report, people=assembly.people)
+            await unit.feedback_builds.insert(
+                *(build_id, assembly.report),
+                people=assembly.people,
+                file_ids=list(file_ids.values()),
+            )
         made: list[str] = []
         try:
-            files = await self._files(build_id, assembly, made)
+            files = await self._files(build_id, file_ids, assembly, made)
             await self._check_unchanged(assembly)
             curriculum = await self._register(request, files)
         except BaseException:
@@ -89,7 +94,11 @@ class FeedbackBuildService:
         return await asyncio.to_thread(_assembled, judgements, request)
 
     async def _files(
-        self, build_id: str, assembly: Assembly, made: list[str]
+        self,
+        build_id: str,
+        file_ids: dict[CurriculumPart, str],
+        assembly: Assembly,
+        made: list[str],
     ) -> dict[CurriculumPart, SplitInput]:
         """Writes the files. Adds their ids to `made`."""
         rows: dict[CurriculumPart, Sequence[BuiltRow]] = {
@@ -100,9 +109,8 @@ class FeedbackBuildService:
         for split, built in rows.items():
             file_id = None
             if built:
-                file_id = await write_rows(
-                    self._ports.files, file_name(build_id, split), [row.row for row in built]
-                )
+                file_id, name = file_ids[split], file_name(build_id, split)
+                await write_rows(self._ports.files, file_id, name, [row.row for row in built])
                 made.append(file_id)
             files[split] = SplitInput(file_id, None)
         return files
@@ -126,11 +134,10 @@ class FeedbackBuildService:
         return await self._ports.curricula.create(name, files, metadata=None)
 
 
-async def write_rows(files: FileService, name: str, rows: Sequence[Json]) -> str:
-    """Stores rows as a file of the project. Returns its id."""
+async def write_rows(files: FileService, file_id: str, name: str, rows: Sequence[Json]) -> None:
+    """Stores rows as a file of the project with an id that its build has noted."""
     new = NewFile(name, PURPOSE, None)
-    row = await files.upload(_lines(rows), purpose=PURPOSE, described=lambda: new)
-    return row.id
+    await files.upload(_lines(rows), purpose=PURPOSE, described=lambda: new, file_id=file_id)
 
 
 async def _lines(rows: Sequence[Json]) -> AsyncIterator[bytes]:

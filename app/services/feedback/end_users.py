@@ -11,9 +11,10 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.data.files import FileRow
 from app.domain.documents.json_object import Json
 from app.domain.errors import NotFound, WrongState
-from app.domain.feedback.builds import FeedbackBuild, file_prefix
+from app.domain.feedback.builds import FeedbackBuild
 from app.domain.feedback.removals import Removal
 from app.domain.feedback.rows import people_of
+from app.domain.ids import new_id
 from app.domain.registry.curricula import CURRICULUM_PARTS, CurriculumPart, SplitInput
 from app.domain.registry.registered_objects import LabelChanges
 from app.domain.texts.strict_json import strict_loads
@@ -47,13 +48,12 @@ class EndUserService:
     async def _clean(self, build: FeedbackBuild, done: Removal) -> None:
         """Replaces the files of a build by ones without the removed rows."""
         async with self._database.tenant(self._tenant) as unit:
-            files = await unit.files.named(file_prefix(build.id))
+            files = await unit.files.existing(build.file_ids)
         replaced: dict[str, str | None] = {}
         for file in files:
             kept, removed = await self._divided(file, build.removed_people)
             if removed:
-                written = await write_rows(self._ports.files, file.filename, kept) if kept else None
-                replaced[file.id] = written
+                replaced[file.id] = await self._rewritten(build, file, kept) if kept else None
                 done.rows += removed
         await self._replace(build, replaced, done)
         for file_id in replaced:
@@ -62,7 +62,17 @@ class EndUserService:
             await self._ports.files.delete(file_id)
             done.files.append(file_id)
         async with self._database.tenant(self._tenant) as unit:
-            await unit.feedback_builds.forget(build)
+            await unit.feedback_builds.forget(build, replaced)
+
+    async def _rewritten(self, build: FeedbackBuild, file: FileRow, rows: list[Json]) -> str:
+        """Returns the id of a file with these rows. The build notes it first, so that a call that
+        is interrupted leaves no file that nobody knows.
+        """
+        file_id = new_id("file-")
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.feedback_builds.add_file(build.id, file_id)
+        await write_rows(self._ports.files, file_id, file.filename, rows)
+        return file_id
 
     async def _divided(self, file: FileRow, removed: frozenset[str]) -> tuple[list[Json], int]:
         """Returns the rows without any of these people, and the number of the others."""
@@ -104,7 +114,7 @@ class EndUserService:
 
 async def _check_unread(unit: UnitOfWork, build: FeedbackBuild) -> None:
     """Raises `WrongState` if an unfinished job reads a file of the build."""
-    for file in await unit.files.named(file_prefix(build.id)):
+    for file in await unit.files.existing(build.file_ids):
         job_id = await unit.jobs.open_with_file(file.id)
         if job_id is not None:
             raise WrongState(

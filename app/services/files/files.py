@@ -32,16 +32,18 @@ class FileService:
         purpose: str | None,
         described: Callable[[], NewFile],
         before_insert: Callable[[str], Awaitable[None]] | None = None,
+        file_id: str | None = None,
     ) -> FileRow:
         """Stores a file. `purpose` is the purpose if it is known before the bytes; `described` is
         called after the last byte, because a form may contain the other fields only then.
         `before_insert` is called with the SHA-256 before the row is written, and may still refuse.
+        `file_id` is an id that the caller has noted before.
 
         Raises `InvalidRequest` with the line number for invalid JSONL, and `QuotaExceeded`.
         """
         if purpose is not None:
             check_purpose(purpose)
-        file_id, check = new_id("file-"), JsonlCheck()
+        file_id, check = file_id or new_id("file-"), JsonlCheck()
         finished: list[NewFile] = []
         async with self._database.tenant(self._tenant) as unit:
             await unit.quotas.check_file(1)  # refuses before the bytes are read

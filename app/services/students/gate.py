@@ -8,10 +8,11 @@ after the runs have ended writes it, and it never changes after that.
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from app.domain.errors import InvalidRequest, NotFound
+from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.evals.data_sources import DATA_SOURCE, planned_items
 from app.domain.evals.evals import OPEN_RUNS, EvalRun, EvalRunStatus
 from app.domain.ids import new_id
@@ -70,6 +71,15 @@ async def open_gate(
         after = await _start(unit, queue, sampled, skill, skill.model)
         pairs.append(RunPair(each.eval_id, before, after))
     await unit.skills.insert(replace(skill, runs=tuple(pairs)))
+
+
+async def close_gates(unit: UnitOfWork, skills: Sequence[Skill]) -> None:
+    """Cancels the eval runs of open gates that have not ended."""
+    for pair in (pair for skill in skills for pair in skill.runs):
+        for run_id in (pair.before, pair.after):
+            # A run that ended or was deleted meanwhile needs no end.
+            with suppress(NotFound, WrongState):
+                await unit.eval_runs.cancel(pair.eval_id, run_id)
 
 
 async def _sampled_run(unit: UnitOfWork, student: str, rows: RegressionSet) -> EvalRun:

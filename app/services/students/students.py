@@ -12,7 +12,7 @@ from app.domain.jobs.jobs import JobStatus
 from app.domain.models.models import BaseModelSpec, find_base_model
 from app.domain.students.students import Skill, SkillStatus, Student
 from app.gateways.job_queue import JobQueue
-from app.services.students.gate import open_gate, regression_sets, settled_skill
+from app.services.students.gate import close_gates, open_gate, regression_sets, settled_skill
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
 
@@ -65,16 +65,27 @@ class StudentService:
             return await unit.students.page(after=after, limit=limit)
 
     async def delete(self, name: str) -> None:
-        """Deletes a student with its history; jobs and models stay."""
+        """Deletes a student with its history; jobs and models stay. Cancels the eval runs of open
+        gates, because nobody would read their decision.
+        """
         async with self._database.tenant(self._tenant) as unit:
+            await unit.students.get(name, locked=True)
+            await close_gates(unit, await unit.skills.running(name))
+            unit.after_end(self._queue.enqueue_deliveries)
             await unit.students.delete(name)
 
     async def propose(self, name: str, job_id: str) -> Skill:
-        """Opens the gate for the model of a succeeded job. Raises `InvalidRequest`."""
+        """Opens the gate for the model of a succeeded job, or returns the skill whose gate is open
+        for it already. Raises `InvalidRequest`.
+        """
         async with self._database.tenant(self._tenant) as unit:
             student = await unit.students.get(name, locked=True)
             baseline = await unit.students.answering_model(name) or student.base_model
             model = await self._learned(unit, student, job_id, baseline)
+            for open_skill in await unit.skills.running(name):
+                settled = await settled_skill(unit, open_skill)
+                if settled.status is SkillStatus.RUNNING and settled.job_id == job_id:
+                    return settled
             skill = Skill(
                 id=new_id("skill_"),
                 student=name,

@@ -1,5 +1,7 @@
 """Builds of files from feedback as rows."""
 
+from collections.abc import Collection, Sequence
+
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -16,7 +18,9 @@ class FeedbackBuildStore:
         self._session = session
         self._project_id = project_id
 
-    async def insert(self, build_id: str, report: Json, *, people: list[str]) -> None:
+    async def insert(
+        self, build_id: str, report: Json, *, people: list[str], file_ids: Sequence[str]
+    ) -> None:
         """Inserts a build whose files do not exist yet."""
         await self._session.execute(
             insert(Table).values(
@@ -24,6 +28,7 @@ class FeedbackBuildStore:
                 project_id=self._project_id,
                 report=report,
                 people=people,
+                file_ids=list(file_ids),
             )
         )
 
@@ -32,6 +37,14 @@ class FeedbackBuildStore:
             update(Table)
             .where(Table.id == build_id)
             .values(curriculum_id=curriculum_id, curriculum_version=version)
+        )
+
+    async def add_file(self, build_id: str, file_id: str) -> None:
+        """Notes a file that replaces another one of the build, before it exists."""
+        await self._session.execute(
+            update(Table)
+            .where(Table.id == build_id)
+            .values(file_ids=func.array_append(Table.file_ids, file_id))
         )
 
     async def get(self, build_id: str) -> FeedbackBuild:
@@ -62,8 +75,10 @@ class FeedbackBuildStore:
         )
         return [_to_build(row) for row in rows]
 
-    async def forget(self, build: FeedbackBuild) -> None:
-        """Removes the people that `build` names as removed: its files have none of their rows."""
+    async def forget(self, build: FeedbackBuild, deleted: Collection[str]) -> None:
+        """Removes the people that `build` names as removed, and the ids of deleted files: the files
+        that are left have none of their rows.
+        """
         row = await self._session.scalar(
             select(Table).where(Table.id == build.id).with_for_update()
         )
@@ -72,6 +87,7 @@ class FeedbackBuildStore:
             row.removed_people = [
                 one for one in row.removed_people if one not in build.removed_people
             ]
+            row.file_ids = [file_id for file_id in row.file_ids if file_id not in deleted]
             await self._session.flush()
 
 
@@ -83,4 +99,5 @@ def _to_build(row: Table) -> FeedbackBuild:
         report=row.report,
         created_at=unix(row.created_at),
         removed_people=frozenset(row.removed_people),
+        file_ids=tuple(row.file_ids),
     )

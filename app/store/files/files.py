@@ -1,5 +1,6 @@
 """Uploaded files as rows. A deleted file is hidden from every read."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -72,10 +73,10 @@ class FileStore:
         )
         return [_to_file(row) for row in page], more
 
-    async def named(self, prefix: str) -> list[FileRow]:
-        """Returns the files whose names begin so."""
+    async def existing(self, ids: Sequence[str]) -> list[FileRow]:
+        """Returns those of the files that exist."""
         rows = await self._session.scalars(
-            self._alive().where(Table.filename.startswith(prefix, autoescape=True))
+            self._alive().where(Table.id.in_(ids)).order_by(Table.id)
         )
         return [_to_file(row) for row in rows]
 

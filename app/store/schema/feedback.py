@@ -60,7 +60,7 @@ class FeedbackTable(Base):
 
 
 class FeedbackBuildTable(Base):
-    """A build exists before its files, whose names contain its id."""
+    """A build exists before its files, whose ids it names."""
 
     __tablename__ = "feedback_builds"
     __table_args__ = (
@@ -80,4 +80,5 @@ class FeedbackBuildTable(Base):
     """Authors and end users of the rows of the files."""
     removed_people: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
     """People whose rows must go from the files."""
+    file_ids: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
     created_at: Mapped[Now]

@@ -55,6 +55,12 @@ class SkillStore:
         )
         return [_to_skill(row) for row in page], more
 
+    async def running(self, student: str) -> list[Skill]:
+        """Returns the skills of a student whose gate is open."""
+        query = select(Table).where(*self._of(student), Table.status == SkillStatus.RUNNING.value)
+        rows = await self._session.scalars(query.execution_options(populate_existing=True))
+        return [_to_skill(row) for row in rows]
+
     async def gate_runs(self, eval_id: str) -> set[str]:
         """Returns the ids of the eval's runs that gates started."""
         path = cast("$[*] ? (@.eval_id == $eval_id).*", JSONPATH)

@@ -77,6 +77,42 @@ async def test_wrong_calls_name_their_parameter(api: Api, jobs: TrainedJobs) -> 
     assert unknown == (404, "model_not_found", "model")
 
 
+async def _gated(api: Api, jobs: TrainedJobs) -> tuple[str, dict[str, str], str]:
+    """Makes a student with a regression set. Returns the path of its skills, a job to propose, and
+    the path of the eval's runs.
+    """
+    mine = (await api.call("POST", "/v1/evals", json=EVAL)).json()["id"]
+    runs = f"/v1/evals/{mine}/runs"
+    source = {**SAMPLED, "model": "tiny-agent"}
+    assert (await api.call("POST", runs, json={"data_source": source})).status_code == 201
+    made = await api.call("POST", STUDENTS, json={**CLERK, "regression_evals": [mine]})
+    assert made.status_code == 201, made.text
+    return f"{STUDENTS}/clerk/skills", {"job": (await jobs.succeeded()).id}, runs
+
+
+async def _gate_runs(api: Api, runs: str) -> list[str]:
+    listed = (await api.call("GET", f"{runs}?limit=100")).json()["data"]
+    return [run["status"] for run in listed if run["name"] == "Gate of clerk"]
+
+
+async def test_a_job_that_is_proposed_again_has_one_gate(api: Api, jobs: TrainedJobs) -> None:
+    skills, job, runs = await _gated(api, jobs)
+    proposed = [(await api.call("POST", skills, json=job)).json() for _ in range(3)]
+    assert {(skill["id"], skill["status"]) for skill in proposed} == {
+        (proposed[0]["id"], "running")
+    }
+    assert await _gate_runs(api, runs) == ["queued", "queued"]
+    listed = (await api.call("GET", skills)).json()["data"]
+    assert [skill["id"] for skill in listed] == [proposed[0]["id"]]
+
+
+async def test_the_gate_of_a_deleted_student_is_closed(api: Api, jobs: TrainedJobs) -> None:
+    skills, job, runs = await _gated(api, jobs)
+    await api.call("POST", skills, json=job)
+    assert (await api.call("DELETE", f"{STUDENTS}/clerk")).status_code == 200
+    assert await _gate_runs(api, runs) == ["canceled", "canceled"]
+
+
 async def test_no_project_sees_or_builds_on_the_student_of_another(
     api: Api, jobs: TrainedJobs
 ) -> None:

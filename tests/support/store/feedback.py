@@ -20,4 +20,4 @@ async def insert_feedback(unit: UnitOfWork) -> None:
     """Inserts one row of each kind."""
     await unit.stored_completions.insert(a_completion(), size=1)
     await unit.feedback.insert(a_feedback(), size=1)
-    await unit.feedback_builds.insert("fbuild_1", {}, people=["ann"])
+    await unit.feedback_builds.insert("fbuild_1", {}, people=["ann"], file_ids=["file-1"])

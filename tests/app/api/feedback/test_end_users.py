@@ -94,6 +94,21 @@ async def test_an_end_user_leaves_no_byte(chats: Conversations, database: Databa
     assert (again["completions"], again["feedback"], again["files"]) == (0, 0, [])
 
 
+@pytest.mark.parametrize("content", [b'{"feedback": ["x"]}', b"[1, 2]", b'{"feedback": 7}'])
+async def test_files_of_your_own_are_left_alone(chats: Conversations, content: bytes) -> None:
+    await filled(chats)
+    [build, _] = await built(chats)
+    name = f"{build['id']}-training.jsonl"
+    mine = await chats.api.call(
+        "POST", "/v1/files", data={"purpose": "user_data"}, files={"file": (name, content)}
+    )
+    assert mine.status_code == 200, mine.text
+    removed = await chats("DELETE", PATH)
+    assert (removed["rows"], len(removed["files"])) == (8, 2)
+    kept = await chats.api.call("GET", f"/v1/files/{mine.json()['id']}/content")
+    assert kept.content == content
+
+
 async def test_rows_go_also_if_their_feedback_went_before(
     chats: Conversations, database: Database
 ) -> None:
