@@ -65,8 +65,8 @@ class EndUserService:
             await unit.feedback_builds.forget(build, replaced)
 
     async def _rewritten(self, build: FeedbackBuild, file: FileRow, rows: list[Json]) -> str:
-        """Returns the id of a file with these rows. The build notes it first, so that a call that
-        is interrupted leaves no file that nobody knows.
+        """Returns the id of a file with these rows. The build notes it first, so that the
+        next removal finds the file of an interrupted one.
         """
         file_id = new_id("file-")
         async with self._database.tenant(self._tenant) as unit:
