@@ -9,7 +9,7 @@ Curves = Mapping[str, list[tuple[int, float]]]
 
 
 def drawn(title: str, curves: Curves) -> Any:
-    """Returns a matplotlib figure with one line for each curve, over the steps.
+    """Returns a matplotlib `Figure` with one line for each curve, over the steps.
 
     Raises `ImportError` without matplotlib, and `ValueError` when there is no point to draw.
     """

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 
-from agent_rft.descriptions import Described
+from typing_extensions import override
+
+from agent_rft.presentation import Presentation
 from agent_rft_client.models.chat_completion import ChatCompletion
 from agent_rft_client.models.chat_message import ChatMessage
 
 
-class Reply(Described):
+class Reply(Presentation):
     """Shows the answer of a chat.
 
     `completion` is the whole reply, `model` the model that answered, `stored` whether feedback can
@@ -27,5 +29,6 @@ class Reply(Described):
         """Text of the answer; empty when it calls tools alone."""
         return self.message.content or ""
 
+    @override
     def facts(self) -> Mapping[str, object]:
         return {"text": self.text, "model": self.model, "id": self.id, "stored": self.stored}

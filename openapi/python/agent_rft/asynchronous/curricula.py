@@ -4,9 +4,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from typing_extensions import override
+
 from agent_rft.asynchronous.client import AsyncAgentRFT
 from agent_rft.defaults import default_async_client
-from agent_rft.descriptions import Described
+from agent_rft.presentation import Presentation
 from agent_rft_client.api.curricula import (
     create_curriculum,
     delete_curriculum,
@@ -24,7 +26,7 @@ Rows = str | Path | Sequence[Mapping[str, Any]]
 """Path of a JSONL file, or the rows themselves."""
 
 
-class AsyncCurriculum(Described):
+class AsyncCurriculum(Presentation):
     """Shows a curriculum of the project. `body` is the curriculum as the service describes it."""
 
     def __init__(self, client: AsyncAgentRFT, body: CurriculumObject) -> None:
@@ -75,8 +77,8 @@ class AsyncCurriculum(Described):
         return self.body.name
 
     async def test(self, **checks: Any) -> CurriculumTest:
-        """Returns the faults, duplicates and overlaps of its rows. `checks` are those of the call
-        (`grader`, `tools`).
+        """Returns the faults, duplicates and overlaps of its rows. `checks` are those of the call:
+        `tools` names the tools that rows may expect.
         """
         body = RunCurriculumTest.from_dict(checks)
         return await self._client.call(test_curriculum.asyncio, CurriculumTest, self.id, body=body)
@@ -84,6 +86,7 @@ class AsyncCurriculum(Described):
     async def delete(self) -> None:
         await self._client.call(delete_curriculum.asyncio, Deleted, self.id)
 
+    @override
     def facts(self) -> Mapping[str, object]:
         return {
             "name": self.name,

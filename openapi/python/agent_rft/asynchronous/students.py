@@ -4,12 +4,14 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Self
 
+from typing_extensions import override
+
 from agent_rft.asynchronous.client import AsyncAgentRFT
 from agent_rft.asynchronous.curricula import AsyncCurriculum
 from agent_rft.asynchronous.jobs import AsyncTrainingJob
 from agent_rft.asynchronous.plans import AsyncImprovementPlan
 from agent_rft.defaults import default_async_client
-from agent_rft.descriptions import Described
+from agent_rft.presentation import Presentation
 from agent_rft.replies import Reply
 from agent_rft_client.api.students import (
     chat_with_student,
@@ -36,7 +38,7 @@ from agent_rft_client.models.student_improvement import StudentImprovement
 from agent_rft_client.models.student_object import StudentObject
 
 
-class AsyncSkill(Described):
+class AsyncSkill(Presentation):
     """Shows what a job taught, with the gate's decision. `body` is the service's description."""
 
     def __init__(self, client: AsyncAgentRFT, body: SkillObject) -> None:
@@ -66,6 +68,7 @@ class AsyncSkill(Described):
                     break
         return self
 
+    @override
     def facts(self) -> Mapping[str, object]:
         return {
             "id": self.id,
@@ -76,7 +79,7 @@ class AsyncSkill(Described):
         }
 
 
-class AsyncStudent(Described):
+class AsyncStudent(Presentation):
     """Shows a student. `body` is the student as the service describes it."""
 
     def __init__(self, client: AsyncAgentRFT, body: StudentObject) -> None:
@@ -187,6 +190,7 @@ class AsyncStudent(Described):
     async def delete(self) -> None:
         await self._client.call(delete_student.asyncio, StudentDeleted, self.name)
 
+    @override
     def facts(self) -> Mapping[str, object]:
         return {
             "name": self.name,

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from typing_extensions import override
+
 from agent_rft.defaults import default_client
-from agent_rft.descriptions import Described
+from agent_rft.presentation import Presentation
 from agent_rft.synchronous.client import AgentRFT
 from agent_rft_client.api.curricula import (
     create_curriculum,
@@ -24,7 +26,7 @@ Rows = str | Path | Sequence[Mapping[str, Any]]
 """Path of a JSONL file, or the rows themselves."""
 
 
-class Curriculum(Described):
+class Curriculum(Presentation):
     """Shows a curriculum of the project. `body` is the curriculum as the service describes it."""
 
     def __init__(self, client: AgentRFT, body: CurriculumObject) -> None:
@@ -73,8 +75,8 @@ class Curriculum(Described):
         return self.body.name
 
     def test(self, **checks: Any) -> CurriculumTest:
-        """Returns the faults, duplicates and overlaps of its rows. `checks` are those of the call
-        (`grader`, `tools`).
+        """Returns the faults, duplicates and overlaps of its rows. `checks` are those of the call:
+        `tools` names the tools that rows may expect.
         """
         body = RunCurriculumTest.from_dict(checks)
         return self._client.call(test_curriculum.sync, CurriculumTest, self.id, body=body)
@@ -82,6 +84,7 @@ class Curriculum(Described):
     def delete(self) -> None:
         self._client.call(delete_curriculum.sync, Deleted, self.id)
 
+    @override
     def facts(self) -> Mapping[str, object]:
         return {
             "name": self.name,

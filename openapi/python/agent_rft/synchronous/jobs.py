@@ -4,10 +4,12 @@ import time
 from collections.abc import Mapping
 from typing import Any, Self
 
+from typing_extensions import override
+
 from agent_rft.defaults import default_client
-from agent_rft.descriptions import Described
 from agent_rft.errors import TrainingEnded
 from agent_rft.plots import drawn
+from agent_rft.presentation import Presentation
 from agent_rft.progress import Progress
 from agent_rft.synchronous.client import FINAL, AgentRFT
 from agent_rft_client.api.fine_tuning import (
@@ -21,7 +23,7 @@ from agent_rft_client.models.page_curve import PageCurve
 from agent_rft_client.models.report import Report
 
 
-class TrainingJob(Described):
+class TrainingJob(Presentation):
     """Shows a job: its state as of the last call, its curves and its report.
 
     `body` is the job as the service describes it.
@@ -94,17 +96,22 @@ class TrainingJob(Described):
         }
 
     def plot(self, *names: str) -> Any:
-        """Returns a matplotlib figure of the curves named, the mean reward unless told.
+        """Returns a matplotlib `Figure` of the curves named; without names, of the
+        mean reward, or of the loss of a job without rewards.
 
         Raises `ImportError` without matplotlib, `ValueError` when there is no point yet.
         """
-        return drawn(self.id, self.curves(*(names or ("mean_reward",))))
+        return drawn(self.id, self.curves(*(names or (self._watched(),))))
+
+    def _watched(self) -> str:
+        return "reward/mean" if self.body.method.to_dict()["type"] == "reinforcement" else "loss"
 
     def cancel(self) -> Self:
         call = cancel_fine_tuning_job.sync
         self.body = self._client.call(call, FineTuningJob, self.id)
         return self
 
+    @override
     def facts(self) -> Mapping[str, object]:
         return {
             "id": self.id,

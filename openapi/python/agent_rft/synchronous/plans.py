@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
+from typing_extensions import override
+
 from agent_rft.defaults import default_client
-from agent_rft.descriptions import Described
+from agent_rft.presentation import Presentation
 from agent_rft.synchronous.client import AgentRFT
 from agent_rft.synchronous.jobs import TrainingJob
 from agent_rft_client.api.improvement_plans import (
@@ -21,7 +23,7 @@ from agent_rft_client.models.recipe import Recipe as RecipeObject
 from agent_rft_client.models.recipe_details import RecipeDetails
 
 
-class Recipe(Described):
+class Recipe(Presentation):
     """Shows a recipe. `body` is the recipe as the service describes it."""
 
     def __init__(self, client: AgentRFT, body: RecipeObject | RecipeDetails) -> None:
@@ -49,19 +51,20 @@ class Recipe(Described):
         rows = details.sample_curriculum.to_dict()
         return {part: rows[part] for part in ("training", "validation")}
 
+    @override
     def facts(self) -> Mapping[str, object]:
         return {"id": self.id, "name": self.body.name, "purpose": self.body.purpose}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImprovementPlan:
-    """Holds the knobs of a job. What is left out has the position of the recipe, or the default.
+    """Holds the knobs of a job; one without a value has the position of the recipe, or the default.
 
-    `recipe` is an id (`reasoning`) or a recipe; `method` (`reinforcement`) stands in for one.
+    `recipe` is an id (`reasoning`) or a recipe; without one, `method` says how to train.
     """
 
     recipe: str | Recipe | None = None
-    method: Mapping[str, Any] | None = None
+    method: Literal["reinforcement", "supervised", "dpo"] | None = None
     practice_mode: Literal["quick", "balanced", "thorough", "custom"] | None = None
     n_epochs: int | None = None
     drift_guard: int | None = None

@@ -4,8 +4,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
+from typing_extensions import override
+
 from agent_rft.defaults import default_client
-from agent_rft.descriptions import Described
+from agent_rft.presentation import Presentation
 from agent_rft.replies import Reply
 from agent_rft.synchronous.client import AgentRFT
 from agent_rft.synchronous.curricula import Curriculum
@@ -36,7 +38,7 @@ from agent_rft_client.models.student_improvement import StudentImprovement
 from agent_rft_client.models.student_object import StudentObject
 
 
-class Skill(Described):
+class Skill(Presentation):
     """Shows what a job taught, with the gate's decision. `body` is the service's description."""
 
     def __init__(self, client: AgentRFT, body: SkillObject) -> None:
@@ -64,6 +66,7 @@ class Skill(Described):
                     break
         return self
 
+    @override
     def facts(self) -> Mapping[str, object]:
         return {
             "id": self.id,
@@ -74,7 +77,7 @@ class Skill(Described):
         }
 
 
-class Student(Described):
+class Student(Presentation):
     """Shows a student. `body` is the student as the service describes it."""
 
     def __init__(self, client: AgentRFT, body: StudentObject) -> None:
@@ -183,6 +186,7 @@ class Student(Described):
     def delete(self) -> None:
         self._client.call(delete_student.sync, StudentDeleted, self.name)
 
+    @override
     def facts(self) -> Mapping[str, object]:
         return {
             "name": self.name,

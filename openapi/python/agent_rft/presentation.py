@@ -1,18 +1,21 @@
-"""How an object shows itself: one line in a terminal, a small table in a notebook."""
+"""Shows an object as one line in a terminal and as a small table in a notebook."""
 
 from collections.abc import Mapping
 from html import escape
 
+from typing_extensions import override
+
 _SHOWN = 2000
 
 
-class Described:
+class Presentation:
     """Shows the facts that a subclass names."""
 
     def facts(self) -> Mapping[str, object]:
         """Returns what is worth seeing, in order."""
         raise NotImplementedError
 
+    @override
     def __repr__(self) -> str:
         facts = ", ".join(f"{name}={value!r}" for name, value in self.facts().items())
         return f"{type(self).__name__}({facts})"
