@@ -168,7 +168,7 @@ def test_a_plan_is_compiled_and_sent(client: AgentRFT, student: Student) -> None
     reading = ImprovementPlan.explain(job, client=client)
     assert (reading.knobs.drift_guard, reading.knobs.effort) == (80, "light")
     assert TrainingJob.get(job.id, client=client).body.model == student.body.base_model
-    assert job.curves() == {}
+    assert job.curves() == job.curves("reward/mean") == job.curves("train/loss") == {}
     with pytest.raises(BadRequestError) as refused:
         student.propose(job)
     assert refused.value.code == "job_not_proposable"
@@ -191,7 +191,7 @@ def test_recipes_and_their_samples(client: AgentRFT) -> None:
     assert ImprovementPlan(recipe=recipes["reasoning"]).to_dict() == {"recipe": "reasoning"}
 
 
-def test_nothing_that_a_model_said_is_markup(service: Service, student: Student) -> None:
+def test_text_of_a_model_is_escaped(service: Service, student: Student) -> None:
     service.engine.answer = HOSTILE
     reply = student.chat("hello")
     shown = reply._repr_html_()

@@ -106,7 +106,9 @@ class AsyncTrainingJob(Presentation):
         return drawn(self.id, await self.curves(*(names or (self._watched(),))))
 
     def _watched(self) -> str:
-        return "reward/mean" if self.body.method.to_dict()["type"] == "reinforcement" else "loss"
+        return (
+            "reward/mean" if self.body.method.to_dict()["type"] == "reinforcement" else "train/loss"
+        )
 
     async def cancel(self) -> Self:
         call = cancel_fine_tuning_job.asyncio

@@ -104,7 +104,9 @@ class TrainingJob(Presentation):
         return drawn(self.id, self.curves(*(names or (self._watched(),))))
 
     def _watched(self) -> str:
-        return "reward/mean" if self.body.method.to_dict()["type"] == "reinforcement" else "loss"
+        return (
+            "reward/mean" if self.body.method.to_dict()["type"] == "reinforcement" else "train/loss"
+        )
 
     def cancel(self) -> Self:
         call = cancel_fine_tuning_job.sync
