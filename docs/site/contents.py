@@ -4,7 +4,12 @@ from pathlib import PurePosixPath
 from typing import Final
 
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
-    "First steps": ("docs/quickstart.md", "docs/dashboard.md", "docs/command-line.md"),
+    "First steps": (
+        "docs/quickstart.md",
+        "docs/dashboard.md",
+        "docs/command-line.md",
+        "docs/python.md",
+    ),
     "Calls and curves": (
         "docs/bodies.md",
         "docs/metrics.md",

@@ -41,6 +41,34 @@ def test_the_script_with_the_generated_client(live: Installation, endpoints: End
     assert re.fullmatch(f"model {_MODEL}", lines[-1])
 
 
+def test_the_ten_lines_of_the_python_page(live: Installation) -> None:
+    page = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
+    [script] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len([line for line in script.splitlines() if line]) == 10
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(REPOSITORY / "openapi" / "python"),
+            "AGENT_RFT_BASE_URL": live.base_url,
+            "AGENT_RFT_API_KEY": live.api_key,
+        },
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    learned, decided, *answer = done.stdout.splitlines()
+    counts = re.fullmatch(f"{_MODEL}: (\\d+) rows better, (\\d+) worse of (\\d+)", learned)
+    assert counts is not None, learned
+    better, worse, rows = map(int, counts.groups())
+    assert better + worse <= rows == 10
+    assert decided.startswith("held ")
+    assert "regression" in decided
+    assert answer
+
+
 def test_the_script_with_the_node_client(
     live: Installation, endpoints: Endpoints, tmp_path: Path
 ) -> None:

@@ -27,4 +27,5 @@ def test_every_form_of_such_an_import_is_found(source: str) -> None:
 
 def test_support_and_words_that_only_look_alike_are_not_found() -> None:
     source = "from tests.support.rows import latest_row\nimport contest.tested\nimport attest_x"
+    source += "\nfrom agent_rft_client.api.curricula import test_curriculum"
     assert list(imports.find(Path("x.py"), source)) == []

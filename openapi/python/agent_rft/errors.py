@@ -49,6 +49,14 @@ class ServerError(APIError):
     """5xx, after all attempts."""
 
 
+class TrainingEnded(Exception):
+    """A job ended without a tuned model. `status` says how, the message why and what helps."""
+
+    def __init__(self, job_id: str, status: str, why: str | None) -> None:
+        self.job_id, self.status = job_id, status
+        super().__init__(f"{job_id} {status}" + (f": {why}" if why else ""))
+
+
 _CLASSES = {
     400: BadRequestError,
     401: AuthenticationError,

@@ -1,15 +1,16 @@
 """Attempts: what is sent again, after how long, and that it is done once all the same."""
 
 import random
-import time
-from collections.abc import Callable
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from uuid import uuid4
 
 import httpx
+from anyio import sleep
 from typing_extensions import override
 
 from agent_rft.errors import ConnectionFailed, error_of
+from agent_rft.pauses import AsyncPause
 
 # 409 says that an earlier attempt with the same key is still at work.
 _AGAIN = frozenset({408, 409, 429, 500, 502, 503, 504})
@@ -18,7 +19,7 @@ _KEY = "idempotency-key"
 _REFUSED = 400
 
 
-class RetryingTransport(httpx.BaseTransport):
+class AsyncRetryingTransport(httpx.AsyncBaseTransport):
     """Sends a request up to `retries` more times after 408, 409, 429, 5xx or a lost connection.
 
     Waits as `Retry-After` asks (up to two minutes), else twice as long each time, less up to a
@@ -28,39 +29,39 @@ class RetryingTransport(httpx.BaseTransport):
 
     def __init__(
         self,
-        inner: httpx.BaseTransport,
+        inner: httpx.AsyncBaseTransport,
         *,
         retries: int = 2,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: AsyncPause = sleep,
     ) -> None:
         self._inner, self._retries, self._sleep = inner, retries, sleep
 
     @override
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         if request.method == "POST":
             request.headers.setdefault(_KEY, f"art-{uuid4().hex}")
         for attempt in range(self._retries + 1):
             try:
-                response = self._inner.handle_request(request)
+                response = await self._inner.handle_async_request(request)
             except httpx.TransportError as error:
                 if attempt == self._retries:
                     raise ConnectionFailed(f"{type(error).__name__}: {error}") from error
-                self._sleep(_pause(attempt))
+                await self._sleep(_pause(attempt))
                 continue
             if response.status_code < _REFUSED:
                 return response
-            response.read()
-            response.close()
+            await response.aread()
+            await response.aclose()
             asked = _asked(response)
             too_long = asked is not None and asked > _LONGEST_ASKED_S
             if response.status_code not in _AGAIN or attempt == self._retries or too_long:
                 raise error_of(response)
-            self._sleep(_pause(attempt) if asked is None else asked)
+            await self._sleep(_pause(attempt) if asked is None else asked)
         raise AssertionError("the last attempt returns or raises")
 
     @override
-    def close(self) -> None:
-        self._inner.close()
+    async def aclose(self) -> None:
+        await self._inner.aclose()
 
 
 def _pause(attempt: int) -> float:
@@ -78,6 +79,6 @@ def _asked(response: httpx.Response) -> float | None:
     except ValueError:
         pass
     try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(text).timestamp() - datetime.now(UTC).timestamp())
     except ValueError:
         return None

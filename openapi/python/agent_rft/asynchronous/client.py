@@ -2,13 +2,15 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
+from anyio import sleep
 
-from agent_rft.transport import RetryingTransport
+from agent_rft.asynchronous.transport import AsyncRetryingTransport
+from agent_rft.pauses import AsyncPause
 from agent_rft_client.api.fine_tuning import (
     list_fine_tuning_events,
     retrieve_fine_tuning_job,
@@ -23,14 +25,10 @@ _PAGE = 100
 _Answer = TypeVar("_Answer")
 
 
-class _Row(Protocol):
-    id: str
+_Item = TypeVar("_Item")
 
 
-_Item = TypeVar("_Item", bound=_Row)
-
-
-class AgentRFT:
+class AsyncAgentRFT:
     """`api` goes to any call of `agent_rft_client.api`; `call` does so and types the answer.
 
     Without arguments the address and the key are those of AGENT_RFT_BASE_URL and AGENT_RFT_API_KEY,
@@ -44,10 +42,10 @@ class AgentRFT:
         *,
         retries: int = 2,
         timeout_s: float = 600.0,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: AsyncPause = sleep,
     ) -> None:
         address = base_url or _environment("BASE_URL")
-        transport = RetryingTransport(httpx.HTTPTransport(), retries=retries, sleep=sleep)
+        transport = AsyncRetryingTransport(httpx.AsyncHTTPTransport(), retries=retries, sleep=sleep)
         self._sleep = sleep
         self.api = AuthenticatedClient(
             # Calls name the whole path, so the address is that of the server.
@@ -57,52 +55,56 @@ class AgentRFT:
             httpx_args={"transport": transport},
         )
 
-    def __enter__(self) -> Self:
+    async def __aenter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
-    def close(self) -> None:
-        self.api.get_httpx_client().close()
+    async def pause(self, seconds: float) -> None:
+        """Sleeps between two looks at an object."""
+        await self._sleep(seconds)
 
-    def call(
+    async def aclose(self) -> None:
+        await self.api.get_async_httpx_client().aclose()
+
+    async def call(
         self, operation: Callable[..., Any], answer: type[_Answer], *path: str, **given: Any
     ) -> _Answer:
-        """Makes a call (`retrieve_file.sync`), whose answer is of the type named.
+        """Makes a call of `agent_rft_client.api`, whose answer is of the type named.
 
         Raises `APIError` for an answer other than success, `ConnectionFailed` for none.
         """
-        found = operation(*path, client=self.api, **given)
+        found = await operation(*path, client=self.api, **given)
         if not isinstance(found, answer):
             raise TypeError(f"expected {answer.__name__}, not {type(found).__name__}")
         return found
 
-    def pages(
+    async def pages(
         self, operation: Callable[..., Any], row: type[_Item], *path: str, **given: Any
-    ) -> Iterator[_Item]:
-        """Yields every row of a list call (`list_files.sync`), page by page on demand."""
+    ) -> AsyncIterator[_Item]:
+        """Yields every row of a list call, page by page on demand."""
         given.setdefault("limit", _PAGE)
         while True:
-            page = operation(*path, client=self.api, **given)
+            page = await operation(*path, client=self.api, **given)
             for one in page.data:
                 if not isinstance(one, row):
                     raise TypeError(f"expected {row.__name__}, not {type(one).__name__}")
                 yield one
             if not page.has_more or not page.data:
                 return
-            given["after"] = page.data[-1].id
+            given["after"] = page.last_id
 
-    def upload(self, path: str | Path, *, purpose: str = "fine-tune") -> FileObject:
+    async def upload(self, path: str | Path, *, purpose: str = "fine-tune") -> FileObject:
         """Sends a file from disk without holding it in memory."""
         path = Path(path)
-        with path.open("rb") as file:
-            reply = self.api.get_httpx_client().post(
+        with path.open("rb") as file:  # noqa: ASYNC230 - httpx reads a form by blocking calls
+            reply = await self.api.get_async_httpx_client().post(
                 "/v1/files", data={"purpose": purpose}, files={"file": (path.name, file)}
             )
         return FileObject.from_dict(reply.json())
 
-    def wait(
+    async def wait(
         self, job_id: str, *, timeout_s: float | None = None, poll_s: float = 2.0
     ) -> FineTuningJob:
         """Returns the job once it has ended or was paused; raises `TimeoutError` when that takes
@@ -110,31 +112,32 @@ class AgentRFT:
         """
         give_up_at = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
-            job = self.call(retrieve_fine_tuning_job.sync, FineTuningJob, job_id)
+            job = await self.call(retrieve_fine_tuning_job.asyncio, FineTuningJob, job_id)
             if job.status in FINAL or job.status == "paused":
                 return job
             if give_up_at is not None and time.monotonic() > give_up_at:
                 raise TimeoutError(f"{job_id} is still {job.status}")
-            self._sleep(poll_s)
+            await self._sleep(poll_s)
 
-    def events(
+    async def events(
         self, job_id: str, *, after: str | None = None, poll_s: float = 2.0
-    ) -> Iterator[FineTuningJobEvent]:
+    ) -> AsyncIterator[FineTuningJobEvent]:
         """Events in order until the job ends; `after` is the id of the last one already seen."""
         while True:
             # The state is read first: what happens after that is in the list already.
-            job = self.call(retrieve_fine_tuning_job.sync, FineTuningJob, job_id)
-            fresh = self._events_since(job_id, after)
-            yield from fresh
+            job = await self.call(retrieve_fine_tuning_job.asyncio, FineTuningJob, job_id)
+            fresh = await self._events_since(job_id, after)
+            for event in fresh:
+                yield event
             after = fresh[-1].id if fresh else after
             if job.status in FINAL:
                 return
-            self._sleep(poll_s)
+            await self._sleep(poll_s)
 
-    def _events_since(self, job_id: str, last: str | None) -> list[FineTuningJobEvent]:
+    async def _events_since(self, job_id: str, last: str | None) -> list[FineTuningJobEvent]:
         """Lists run from the newest back; what is wanted runs the other way."""
         fresh: list[FineTuningJobEvent] = []
-        for one in self.pages(list_fine_tuning_events.sync, FineTuningJobEvent, job_id):
+        async for one in self.pages(list_fine_tuning_events.asyncio, FineTuningJobEvent, job_id):
             if one.id == last:
                 break
             fresh.append(one)

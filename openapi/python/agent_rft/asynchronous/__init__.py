@@ -1,0 +1,1 @@
+"""The nouns over asynchronous calls. `agent_rft.synchronous` is generated from this package."""

@@ -1,0 +1,104 @@
+"""A curriculum: what a student practises on, and what it is measured on."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from typing_extensions import override
+
+from agent_rft.asynchronous.client import AsyncAgentRFT
+from agent_rft.defaults import default_async_client
+from agent_rft.presentation import Presentation
+from agent_rft_client.api.curricula import (
+    create_curriculum,
+    delete_curriculum,
+    list_curricula,
+    retrieve_curriculum,
+    test_curriculum,
+)
+from agent_rft_client.models.create_curriculum import CreateCurriculum
+from agent_rft_client.models.curriculum import Curriculum as CurriculumObject
+from agent_rft_client.models.curriculum_test import CurriculumTest
+from agent_rft_client.models.deleted import Deleted
+from agent_rft_client.models.run_curriculum_test import RunCurriculumTest
+
+Rows = str | Path | Sequence[Mapping[str, Any]]
+"""Path of a JSONL file, or the rows themselves."""
+
+
+class AsyncCurriculum(Presentation):
+    """Shows a curriculum of the project. `body` is the curriculum as the service describes it."""
+
+    def __init__(self, client: AsyncAgentRFT, body: CurriculumObject) -> None:
+        self._client, self.body = client, body
+
+    @classmethod
+    async def create(
+        cls,
+        name: str,
+        training: Rows,
+        validation: Rows | None = None,
+        *,
+        client: AsyncAgentRFT | None = None,
+    ) -> Self:
+        """Makes a curriculum from files on disk or from rows.
+
+        A reinforcement job measures its gain on `validation`. Raises `BadRequestError` for a name
+        that is taken or a row that no job could read.
+        """
+        client = client or default_async_client()
+        parts = {"name": name, **await _part(client, "training", training)}
+        if validation is not None:
+            parts |= await _part(client, "validation", validation)
+        body = CreateCurriculum.from_dict(parts)
+        return cls(
+            client, await client.call(create_curriculum.asyncio, CurriculumObject, body=body)
+        )
+
+    @classmethod
+    async def get(cls, curriculum_id: str, *, client: AsyncAgentRFT | None = None) -> Self:
+        client = client or default_async_client()
+        call = retrieve_curriculum.asyncio
+        return cls(client, await client.call(call, CurriculumObject, curriculum_id))
+
+    @classmethod
+    async def all(cls, *, client: AsyncAgentRFT | None = None) -> AsyncIterator[Self]:
+        """Yields the curricula of the project, newest first."""
+        client = client or default_async_client()
+        async for body in client.pages(list_curricula.asyncio, CurriculumObject):
+            yield cls(client, body)
+
+    @property
+    def id(self) -> str:
+        return self.body.id
+
+    @property
+    def name(self) -> str:
+        return self.body.name
+
+    async def test(self, **checks: Any) -> CurriculumTest:
+        """Returns the faults, duplicates and overlaps of its rows. `checks` are those of the call:
+        `tools` names the tools that rows may expect.
+        """
+        body = RunCurriculumTest.from_dict(checks)
+        return await self._client.call(test_curriculum.asyncio, CurriculumTest, self.id, body=body)
+
+    async def delete(self) -> None:
+        await self._client.call(delete_curriculum.asyncio, Deleted, self.id)
+
+    @override
+    def facts(self) -> Mapping[str, object]:
+        return {
+            "name": self.name,
+            "id": self.id,
+            "version": self.body.version,
+            "training_rows": self.body.training_rows,
+            "validation_rows": self.body.validation_rows,
+        }
+
+
+async def _part(client: AsyncAgentRFT, name: str, rows: Rows) -> dict[str, Any]:
+    if isinstance(rows, (str, Path)):
+        file = await client.upload(rows)
+        return {f"{name}_file": file.id}
+    return {name: [dict(row) for row in rows]}

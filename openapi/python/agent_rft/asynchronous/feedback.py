@@ -1,0 +1,95 @@
+"""A collector of feedback on stored answers, and what it builds."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from agent_rft.asynchronous.client import AsyncAgentRFT
+from agent_rft.defaults import default_async_client
+from agent_rft.replies import Reply
+from agent_rft_client.api.feedback import (
+    create_feedback,
+    create_feedback_build,
+    delete_end_user_data,
+    delete_feedback,
+    list_feedback,
+    list_feedback_findings,
+)
+from agent_rft_client.models.create_feedback import CreateFeedback
+from agent_rft_client.models.create_feedback_build import CreateFeedbackBuild
+from agent_rft_client.models.deleted import Deleted
+from agent_rft_client.models.end_user_removal import EndUserRemoval
+from agent_rft_client.models.feedback_build_object import FeedbackBuildObject
+from agent_rft_client.models.feedback_findings import FeedbackFindings
+from agent_rft_client.models.feedback_object import FeedbackObject
+
+
+class AsyncFeedbackCollector:
+    """Sends judgements of answers. `author` is your id of the person who judges.
+
+    Answers are replies of `Student.chat(..., store=True)`, or ids of stored completions.
+    """
+
+    def __init__(self, author: str | None = None, *, client: AsyncAgentRFT | None = None) -> None:
+        self._client, self.author = client or default_async_client(), author
+
+    async def thumbs_up(self, answer: Reply | str, **details: Any) -> FeedbackObject:
+        """Says that an answer is good. `details` are `comment` and `end_user`."""
+        return await self._judge("thumbs", completion_id=_id(answer), rating="up", **details)
+
+    async def thumbs_down(self, answer: Reply | str, **details: Any) -> FeedbackObject:
+        """Says that an answer is bad."""
+        return await self._judge("thumbs", completion_id=_id(answer), rating="down", **details)
+
+    async def correct(self, answer: Reply | str, correction: str, **details: Any) -> FeedbackObject:
+        """Says what the answer should have been."""
+        given = {"completion_id": _id(answer), "correction": correction}
+        return await self._judge("correction", **given, **details)
+
+    async def prefer(
+        self, better: Reply | str, worse: Reply | str, **details: Any
+    ) -> FeedbackObject:
+        """Says which of two answers to the same messages is better."""
+        given = {"chosen_completion_id": _id(better), "rejected_completion_id": _id(worse)}
+        return await self._judge("preference", **given, **details)
+
+    async def _judge(self, kind: str, **given: Any) -> FeedbackObject:
+        if self.author is not None:
+            given.setdefault("author", self.author)
+        body = CreateFeedback.from_dict({"type": kind, **given})
+        return await self._client.call(create_feedback.asyncio, FeedbackObject, body=body)
+
+    async def all(self, **filters: Any) -> AsyncIterator[FeedbackObject]:
+        """Yields the feedback of the project, newest first. `filters` are those of the call."""
+        async for body in self._client.pages(list_feedback.asyncio, FeedbackObject, **filters):
+            yield body
+
+    async def findings(self) -> FeedbackFindings:
+        """Returns what repeats or contradicts other feedback."""
+        return await self._client.call(list_feedback_findings.asyncio, FeedbackFindings)
+
+    async def build(
+        self, name: str | None = None, *, method: str = "dpo", **options: Any
+    ) -> FeedbackBuildObject:
+        """Makes a curriculum from the feedback; with `dry_run=True` only says what it would be.
+
+        `method` is `dpo` or `supervised`; `options` are those of the call.
+        """
+        parts = {"name": name} if name is not None else {}
+        body = CreateFeedbackBuild.from_dict({"method": method, **parts, **options})
+        call = create_feedback_build.asyncio
+        return await self._client.call(call, FeedbackBuildObject, body=body)
+
+    async def delete(self, feedback_id: str) -> None:
+        await self._client.call(delete_feedback.asyncio, Deleted, feedback_id)
+
+    async def forget(self, end_user: str) -> EndUserRemoval:
+        """Removes the answers of an end user, the feedback on them, and the rows built from it."""
+        return await self._client.call(delete_end_user_data.asyncio, EndUserRemoval, end_user)
+
+
+def _id(answer: Reply | str) -> str:
+    if isinstance(answer, str):
+        return answer
+    if not answer.stored:
+        raise ValueError("the service did not keep this answer: ask with chat(..., store=True)")
+    return answer.id

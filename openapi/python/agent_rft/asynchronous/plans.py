@@ -1,0 +1,109 @@
+"""Recipes and improvement plans: the settings of a job in plain words."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from typing_extensions import override
+
+from agent_rft.asynchronous.client import AsyncAgentRFT
+from agent_rft.asynchronous.jobs import AsyncTrainingJob
+from agent_rft.defaults import default_async_client
+from agent_rft.presentation import Presentation
+from agent_rft_client.api.improvement_plans import (
+    compile_improvement_plan,
+    explain_improvement_plan,
+)
+from agent_rft_client.api.recipes import list_recipes, retrieve_recipe
+from agent_rft_client.models.compile_improvement_plan import CompileImprovementPlan
+from agent_rft_client.models.explain_improvement_plan import ExplainImprovementPlan
+from agent_rft_client.models.improvement_plan import ImprovementPlan as CompiledPlan
+from agent_rft_client.models.improvement_plan_reading import ImprovementPlanReading
+from agent_rft_client.models.recipe import Recipe as RecipeObject
+from agent_rft_client.models.recipe_details import RecipeDetails
+
+
+class AsyncRecipe(Presentation):
+    """Shows a recipe. `body` is the recipe as the service describes it."""
+
+    def __init__(self, client: AsyncAgentRFT, body: RecipeObject | RecipeDetails) -> None:
+        self._client, self.body = client, body
+
+    @classmethod
+    async def get(cls, recipe_id: str, *, client: AsyncAgentRFT | None = None) -> Self:
+        client = client or default_async_client()
+        return cls(client, await client.call(retrieve_recipe.asyncio, RecipeDetails, recipe_id))
+
+    @classmethod
+    async def all(cls, *, client: AsyncAgentRFT | None = None) -> AsyncIterator[Self]:
+        """Yields the recipes that the service has."""
+        client = client or default_async_client()
+        async for body in client.pages(list_recipes.asyncio, RecipeObject):
+            yield cls(client, body)
+
+    @property
+    def id(self) -> str:
+        return self.body.id
+
+    async def sample(self) -> dict[str, list[dict[str, Any]]]:
+        """Returns the rows of its sample curriculum, by `training` and `validation`."""
+        details = await self._client.call(retrieve_recipe.asyncio, RecipeDetails, self.id)
+        rows = details.sample_curriculum.to_dict()
+        return {part: rows[part] for part in ("training", "validation")}
+
+    @override
+    def facts(self) -> Mapping[str, object]:
+        return {"id": self.id, "name": self.body.name, "purpose": self.body.purpose}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsyncImprovementPlan:
+    """Holds the knobs of a job; one without a value has the position of the recipe, or the default.
+
+    `recipe` is an id (`reasoning`) or a recipe; without one, `method` says how to train.
+    """
+
+    recipe: str | AsyncRecipe | None = None
+    method: Literal["reinforcement", "supervised", "dpo"] | None = None
+    practice_mode: Literal["quick", "balanced", "thorough", "custom"] | None = None
+    n_epochs: int | None = None
+    drift_guard: int | None = None
+    effort: Literal["light", "standard", "strong", "maximum"] | None = None
+    creativity: int | None = None
+    auto_stop: Literal["off", "warn", "pause", "stop"] | None = None
+    target: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the part of a request that the plan stands for."""
+        names = ("practice_mode", "n_epochs", "drift_guard", "effort", "creativity", "auto_stop")
+        knobs = {name: getattr(self, name) for name in (*names, "target")}
+        recipe = self.recipe.id if isinstance(self.recipe, AsyncRecipe) else self.recipe
+        parts = {
+            "recipe": recipe,
+            "method": self.method,
+            "knobs": {name: value for name, value in knobs.items() if value is not None},
+        }
+        return {name: value for name, value in parts.items() if value}
+
+    async def compile(
+        self, model: str, *, client: AsyncAgentRFT | None = None, **parts: Any
+    ) -> CompiledPlan:
+        """Returns the body of the job with the reason for each setting, and makes no job.
+
+        `parts` are those of the call: `training_file`, `curriculum`, `grader`, `tools` and others.
+        """
+        client = client or default_async_client()
+        body = CompileImprovementPlan.from_dict({"model": model, **self.to_dict(), **parts})
+        return await client.call(compile_improvement_plan.asyncio, CompiledPlan, body=body)
+
+    @staticmethod
+    async def explain(
+        job: str | AsyncTrainingJob, *, client: AsyncAgentRFT | None = None
+    ) -> ImprovementPlanReading:
+        """Returns the knobs that come nearest to a job's settings, and what lies outside them."""
+        client = client or default_async_client()
+        job_id = job if isinstance(job, str) else job.id
+        body = ExplainImprovementPlan.from_dict({"job_id": job_id})
+        return await client.call(
+            explain_improvement_plan.asyncio, ImprovementPlanReading, body=body
+        )

@@ -1,0 +1,200 @@
+"""A student: an agent with a name, taught by jobs, whose skills pass a gate."""
+
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Self
+
+from typing_extensions import override
+
+from agent_rft.asynchronous.client import AsyncAgentRFT
+from agent_rft.asynchronous.curricula import AsyncCurriculum
+from agent_rft.asynchronous.jobs import AsyncTrainingJob
+from agent_rft.asynchronous.plans import AsyncImprovementPlan
+from agent_rft.defaults import default_async_client
+from agent_rft.presentation import Presentation
+from agent_rft.replies import Reply
+from agent_rft_client.api.students import (
+    chat_with_student,
+    create_student,
+    delete_student,
+    get_student,
+    improve_student,
+    list_skills,
+    list_students,
+    promote_skill,
+    propose_skill,
+    roll_back_skill,
+)
+from agent_rft_client.models.chat_completion import ChatCompletion
+from agent_rft_client.models.create_student import CreateStudent
+from agent_rft_client.models.improve_student import ImproveStudent
+from agent_rft_client.models.promote_skill import PromoteSkill
+from agent_rft_client.models.propose_skill import ProposeSkill
+from agent_rft_client.models.roll_back_skill import RollBackSkill
+from agent_rft_client.models.skill_object import SkillObject
+from agent_rft_client.models.student_chat import StudentChat
+from agent_rft_client.models.student_deleted import StudentDeleted
+from agent_rft_client.models.student_improvement import StudentImprovement
+from agent_rft_client.models.student_object import StudentObject
+
+
+class AsyncSkill(Presentation):
+    """Shows what a job taught, with the gate's decision. `body` is the service's description."""
+
+    def __init__(self, client: AsyncAgentRFT, body: SkillObject) -> None:
+        self._client, self.body = client, body
+
+    @property
+    def id(self) -> str:
+        return self.body.id
+
+    @property
+    def status(self) -> str:
+        """`running`, `passed` or `held`; `body.reason` says why it is held."""
+        return self.body.status
+
+    async def wait(self, *, timeout_s: float | None = None, poll_s: float = 2.0) -> Self:
+        """Returns once the gate has decided; raises `TimeoutError` when that takes longer."""
+        give_up_at = None if timeout_s is None else time.monotonic() + timeout_s
+        while self.status == "running":
+            if give_up_at is not None and time.monotonic() > give_up_at:
+                raise TimeoutError(f"the gate has not decided about {self.id} yet")
+            await self._client.pause(poll_s)
+            async for skill in self._client.pages(
+                list_skills.asyncio, SkillObject, self.body.student
+            ):
+                if skill.id == self.id:
+                    self.body = skill
+                    break
+        return self
+
+    @override
+    def facts(self) -> Mapping[str, object]:
+        return {
+            "id": self.id,
+            "student": self.body.student,
+            "status": self.status,
+            "reason": self.body.reason,
+            "model": self.body.model,
+        }
+
+
+class AsyncStudent(Presentation):
+    """Shows a student. `body` is the student as the service describes it."""
+
+    def __init__(self, client: AsyncAgentRFT, body: StudentObject) -> None:
+        self._client, self.body = client, body
+
+    @classmethod
+    async def create(
+        cls,
+        name: str,
+        base_model: str,
+        *,
+        regression_evals: Sequence[str] = (),
+        client: AsyncAgentRFT | None = None,
+    ) -> Self:
+        """Makes a student. `regression_evals` are ids of evals with a run: without one, the gate
+        holds every skill.
+        """
+        client = client or default_async_client()
+        body = CreateStudent(name, base_model, list(regression_evals))
+        return cls(client, await client.call(create_student.asyncio, StudentObject, body=body))
+
+    @classmethod
+    async def get(cls, name: str, *, client: AsyncAgentRFT | None = None) -> Self:
+        client = client or default_async_client()
+        return cls(client, await client.call(get_student.asyncio, StudentObject, name))
+
+    @classmethod
+    async def all(cls, *, client: AsyncAgentRFT | None = None) -> AsyncIterator[Self]:
+        """Yields the students of the project, newest first."""
+        client = client or default_async_client()
+        async for body in client.pages(list_students.asyncio, StudentObject):
+            yield cls(client, body)
+
+    @property
+    def name(self) -> str:
+        return self.body.name
+
+    @property
+    def model(self) -> str:
+        """Name under which any OpenAI client calls the student."""
+        return f"student:{self.name}"
+
+    async def chat(
+        self, messages: str | Sequence[Mapping[str, Any]], *, store: bool = False, **options: Any
+    ) -> Reply:
+        """Returns the answer of the current skill to a question or a conversation.
+
+        `store` keeps it, so that feedback can name it; `options` are those of a chat completion.
+        """
+        if isinstance(messages, str):
+            messages = [{"role": "user", "content": messages}]
+        given = {"messages": [dict(message) for message in messages], "store": store, **options}
+        body = StudentChat.from_dict(given)
+        call = chat_with_student.asyncio
+        answer = await self._client.call(call, ChatCompletion, self.name, body=body)
+        return Reply(answer, stored=store)
+
+    async def improve(
+        self,
+        curriculum: AsyncCurriculum | str | None = None,
+        plan: AsyncImprovementPlan | None = None,
+        **parts: Any,
+    ) -> AsyncTrainingJob:
+        """Starts a job that trains the model that answers now.
+
+        `curriculum` is one of the project or its id; `parts` are those of the call: `grader`,
+        `tools`, `seed`, `training_file` and others.
+        """
+        if curriculum is not None:
+            given = curriculum if isinstance(curriculum, str) else curriculum.id
+            parts["curriculum"] = {"id": given}
+        body = ImproveStudent.from_dict({**(plan.to_dict() if plan else {}), **parts})
+        call = improve_student.asyncio
+        made = await self._client.call(call, StudentImprovement, self.name, body=body)
+        return AsyncTrainingJob(self._client, made.job)
+
+    async def propose(self, job: AsyncTrainingJob | str) -> AsyncSkill:
+        """Sends the model of a job through the gate."""
+        body = ProposeSkill(job if isinstance(job, str) else job.id)
+        call = propose_skill.asyncio
+        return AsyncSkill(
+            self._client, await self._client.call(call, SkillObject, self.name, body=body)
+        )
+
+    async def skills(self) -> AsyncIterator[AsyncSkill]:
+        """Yields its skills with the gate's decisions, newest first."""
+        async for body in self._client.pages(list_skills.asyncio, SkillObject, self.name):
+            yield AsyncSkill(self._client, body)
+
+    async def promote(self, skill: AsyncSkill | str) -> Self:
+        """Lets a skill that passed the gate answer; `BadRequestError` says why one may not."""
+        body = PromoteSkill(skill if isinstance(skill, str) else skill.id)
+        call = promote_skill.asyncio
+        self.body = await self._client.call(call, StudentObject, self.name, body=body)
+        return self
+
+    async def roll_back(self, skill: AsyncSkill | str | None = None) -> Self:
+        """Lets an earlier skill answer again, or the base model when none is given."""
+        body = RollBackSkill(skill.id if isinstance(skill, AsyncSkill) else skill)
+        call = roll_back_skill.asyncio
+        self.body = await self._client.call(call, StudentObject, self.name, body=body)
+        return self
+
+    async def refresh(self) -> Self:
+        self.body = await self._client.call(get_student.asyncio, StudentObject, self.name)
+        return self
+
+    async def delete(self) -> None:
+        await self._client.call(delete_student.asyncio, StudentDeleted, self.name)
+
+    @override
+    def facts(self) -> Mapping[str, object]:
+        return {
+            "name": self.name,
+            "base_model": self.body.base_model,
+            "current_skill": self.body.current_skill,
+            "regression_evals": [rows.eval_id for rows in self.body.regression_sets],
+        }

@@ -1,0 +1,1 @@
+"""The nouns over blocking calls: generated from `agent_rft.asynchronous`."""

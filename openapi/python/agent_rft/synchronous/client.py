@@ -1,0 +1,151 @@
+"""The client: keys from the environment, pages as one sequence, files, jobs to wait for."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import sleep
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from agent_rft.pauses import Pause
+from agent_rft.synchronous.transport import RetryingTransport
+from agent_rft_client.api.fine_tuning import (
+    list_fine_tuning_events,
+    retrieve_fine_tuning_job,
+)
+from agent_rft_client.client import AuthenticatedClient
+from agent_rft_client.models.file_object import FileObject
+from agent_rft_client.models.fine_tuning_job import FineTuningJob
+from agent_rft_client.models.fine_tuning_job_event import FineTuningJobEvent
+
+FINAL = frozenset({"succeeded", "failed", "cancelled"})
+_PAGE = 100
+_Answer = TypeVar("_Answer")
+
+
+_Item = TypeVar("_Item")
+
+
+class AgentRFT:
+    """`api` goes to any call of `agent_rft_client.api`; `call` does so and types the answer.
+
+    Without arguments the address and the key are those of AGENT_RFT_BASE_URL and AGENT_RFT_API_KEY,
+    else of OPENAI_BASE_URL and OPENAI_API_KEY.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        retries: int = 2,
+        timeout_s: float = 600.0,
+        sleep: Pause = sleep,
+    ) -> None:
+        address = base_url or _environment("BASE_URL")
+        transport = RetryingTransport(httpx.HTTPTransport(), retries=retries, sleep=sleep)
+        self._sleep = sleep
+        self.api = AuthenticatedClient(
+            # Calls name the whole path, so the address is that of the server.
+            base_url=address.rstrip("/").removesuffix("/v1"),
+            token=api_key or _environment("API_KEY"),
+            timeout=httpx.Timeout(timeout_s, connect=5.0),
+            httpx_args={"transport": transport},
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def pause(self, seconds: float) -> None:
+        """Sleeps between two looks at an object."""
+        self._sleep(seconds)
+
+    def close(self) -> None:
+        self.api.get_httpx_client().close()
+
+    def call(
+        self, operation: Callable[..., Any], answer: type[_Answer], *path: str, **given: Any
+    ) -> _Answer:
+        """Makes a call of `agent_rft_client.api`, whose answer is of the type named.
+
+        Raises `APIError` for an answer other than success, `ConnectionFailed` for none.
+        """
+        found = operation(*path, client=self.api, **given)
+        if not isinstance(found, answer):
+            raise TypeError(f"expected {answer.__name__}, not {type(found).__name__}")
+        return found
+
+    def pages(
+        self, operation: Callable[..., Any], row: type[_Item], *path: str, **given: Any
+    ) -> Iterator[_Item]:
+        """Yields every row of a list call, page by page on demand."""
+        given.setdefault("limit", _PAGE)
+        while True:
+            page = operation(*path, client=self.api, **given)
+            for one in page.data:
+                if not isinstance(one, row):
+                    raise TypeError(f"expected {row.__name__}, not {type(one).__name__}")
+                yield one
+            if not page.has_more or not page.data:
+                return
+            given["after"] = page.last_id
+
+    def upload(self, path: str | Path, *, purpose: str = "fine-tune") -> FileObject:
+        """Sends a file from disk without holding it in memory."""
+        path = Path(path)
+        with path.open("rb") as file:  # noqa: ASYNC230 - httpx reads a form by blocking calls
+            reply = self.api.get_httpx_client().post(
+                "/v1/files", data={"purpose": purpose}, files={"file": (path.name, file)}
+            )
+        return FileObject.from_dict(reply.json())
+
+    def wait(
+        self, job_id: str, *, timeout_s: float | None = None, poll_s: float = 2.0
+    ) -> FineTuningJob:
+        """Returns the job once it has ended or was paused; raises `TimeoutError` when that takes
+        longer.
+        """
+        give_up_at = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            job = self.call(retrieve_fine_tuning_job.sync, FineTuningJob, job_id)
+            if job.status in FINAL or job.status == "paused":
+                return job
+            if give_up_at is not None and time.monotonic() > give_up_at:
+                raise TimeoutError(f"{job_id} is still {job.status}")
+            self._sleep(poll_s)
+
+    def events(
+        self, job_id: str, *, after: str | None = None, poll_s: float = 2.0
+    ) -> Iterator[FineTuningJobEvent]:
+        """Events in order until the job ends; `after` is the id of the last one already seen."""
+        while True:
+            # The state is read first: what happens after that is in the list already.
+            job = self.call(retrieve_fine_tuning_job.sync, FineTuningJob, job_id)
+            fresh = self._events_since(job_id, after)
+            for event in fresh:
+                yield event
+            after = fresh[-1].id if fresh else after
+            if job.status in FINAL:
+                return
+            self._sleep(poll_s)
+
+    def _events_since(self, job_id: str, last: str | None) -> list[FineTuningJobEvent]:
+        """Lists run from the newest back; what is wanted runs the other way."""
+        fresh: list[FineTuningJobEvent] = []
+        for one in self.pages(list_fine_tuning_events.sync, FineTuningJobEvent, job_id):
+            if one.id == last:
+                break
+            fresh.append(one)
+        return fresh[::-1]
+
+
+def _environment(name: str) -> str:
+    for prefix in ("AGENT_RFT", "OPENAI"):
+        if value := os.environ.get(f"{prefix}_{name}"):
+            return value
+    raise ValueError(f"set AGENT_RFT_{name}, or pass it to AgentRFT()")

@@ -1,0 +1,105 @@
+"""Recipes and improvement plans: the settings of a job in plain words."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from typing_extensions import override
+
+from agent_rft.defaults import default_client
+from agent_rft.presentation import Presentation
+from agent_rft.synchronous.client import AgentRFT
+from agent_rft.synchronous.jobs import TrainingJob
+from agent_rft_client.api.improvement_plans import (
+    compile_improvement_plan,
+    explain_improvement_plan,
+)
+from agent_rft_client.api.recipes import list_recipes, retrieve_recipe
+from agent_rft_client.models.compile_improvement_plan import CompileImprovementPlan
+from agent_rft_client.models.explain_improvement_plan import ExplainImprovementPlan
+from agent_rft_client.models.improvement_plan import ImprovementPlan as CompiledPlan
+from agent_rft_client.models.improvement_plan_reading import ImprovementPlanReading
+from agent_rft_client.models.recipe import Recipe as RecipeObject
+from agent_rft_client.models.recipe_details import RecipeDetails
+
+
+class Recipe(Presentation):
+    """Shows a recipe. `body` is the recipe as the service describes it."""
+
+    def __init__(self, client: AgentRFT, body: RecipeObject | RecipeDetails) -> None:
+        self._client, self.body = client, body
+
+    @classmethod
+    def get(cls, recipe_id: str, *, client: AgentRFT | None = None) -> Self:
+        client = client or default_client()
+        return cls(client, client.call(retrieve_recipe.sync, RecipeDetails, recipe_id))
+
+    @classmethod
+    def all(cls, *, client: AgentRFT | None = None) -> Iterator[Self]:
+        """Yields the recipes that the service has."""
+        client = client or default_client()
+        for body in client.pages(list_recipes.sync, RecipeObject):
+            yield cls(client, body)
+
+    @property
+    def id(self) -> str:
+        return self.body.id
+
+    def sample(self) -> dict[str, list[dict[str, Any]]]:
+        """Returns the rows of its sample curriculum, by `training` and `validation`."""
+        details = self._client.call(retrieve_recipe.sync, RecipeDetails, self.id)
+        rows = details.sample_curriculum.to_dict()
+        return {part: rows[part] for part in ("training", "validation")}
+
+    @override
+    def facts(self) -> Mapping[str, object]:
+        return {"id": self.id, "name": self.body.name, "purpose": self.body.purpose}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImprovementPlan:
+    """Holds the knobs of a job; one without a value has the position of the recipe, or the default.
+
+    `recipe` is an id (`reasoning`) or a recipe; without one, `method` says how to train.
+    """
+
+    recipe: str | Recipe | None = None
+    method: Literal["reinforcement", "supervised", "dpo"] | None = None
+    practice_mode: Literal["quick", "balanced", "thorough", "custom"] | None = None
+    n_epochs: int | None = None
+    drift_guard: int | None = None
+    effort: Literal["light", "standard", "strong", "maximum"] | None = None
+    creativity: int | None = None
+    auto_stop: Literal["off", "warn", "pause", "stop"] | None = None
+    target: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the part of a request that the plan stands for."""
+        names = ("practice_mode", "n_epochs", "drift_guard", "effort", "creativity", "auto_stop")
+        knobs = {name: getattr(self, name) for name in (*names, "target")}
+        recipe = self.recipe.id if isinstance(self.recipe, Recipe) else self.recipe
+        parts = {
+            "recipe": recipe,
+            "method": self.method,
+            "knobs": {name: value for name, value in knobs.items() if value is not None},
+        }
+        return {name: value for name, value in parts.items() if value}
+
+    def compile(self, model: str, *, client: AgentRFT | None = None, **parts: Any) -> CompiledPlan:
+        """Returns the body of the job with the reason for each setting, and makes no job.
+
+        `parts` are those of the call: `training_file`, `curriculum`, `grader`, `tools` and others.
+        """
+        client = client or default_client()
+        body = CompileImprovementPlan.from_dict({"model": model, **self.to_dict(), **parts})
+        return client.call(compile_improvement_plan.sync, CompiledPlan, body=body)
+
+    @staticmethod
+    def explain(
+        job: str | TrainingJob, *, client: AgentRFT | None = None
+    ) -> ImprovementPlanReading:
+        """Returns the knobs that come nearest to a job's settings, and what lies outside them."""
+        client = client or default_client()
+        job_id = job if isinstance(job, str) else job.id
+        body = ExplainImprovementPlan.from_dict({"job_id": job_id})
+        return client.call(explain_improvement_plan.sync, ImprovementPlanReading, body=body)
