@@ -22,7 +22,8 @@ def near(words: list[str], changed: int) -> str:
 
 @pytest.mark.parametrize("words", [40, 30_000])
 def test_near_duplicates_of_any_length_are_found(words: int) -> None:
-    texts, pairs = {}, []
+    texts = dict[str, str]()
+    pairs = list[list[str]]()
     for number in range(12):
         own = prompt(number, words)
         texts |= {f"{number}": " ".join(own), f"{number} again": near(own, max(1, words // 40))}
