@@ -25,7 +25,7 @@ READS = {
     "after",
     "curve",
     "all",
-    "named",
+    "existing",
     "get_many",
     "secrets",
     "lock",
