@@ -160,6 +160,7 @@ JUDGE_WITHOUT_SCORE: Final = "judge_without_score"
 """Code of a run whose judge answers, mostly without a score."""
 
 PYTHON_ERROR: Final = "python_grader_runtime_error"
+FORMULA_ERROR: Final = "formula_parse_error"
 """Code of a run whose python grader fails, and the flag of such a grade."""
 
 SANDBOX_ERROR: Final = "python_grader_server_error"

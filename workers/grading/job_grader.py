@@ -12,7 +12,7 @@ from typing import Final, assert_never
 from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow, grader_item
-from app.domain.errors import MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR
+from app.domain.errors import FORMULA_ERROR, MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR
 from app.domain.graders.rollout_samples import sample_object
 from app.domain.ids import SampleKey
 from app.domain.rollouts.metrics import ANSWER_FLAGS
@@ -39,7 +39,7 @@ from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 
 _CODEC: Final = TypeAdapter(Grade)
-CAUSE_FLAGS: Final = (*ANSWER_FLAGS, PYTHON_ERROR, SANDBOX_ERROR, MODEL_ERROR)
+CAUSE_FLAGS: Final = (*ANSWER_FLAGS, PYTHON_ERROR, SANDBOX_ERROR, MODEL_ERROR, FORMULA_ERROR)
 """Flags of a lost rollout that name a cause which the user can correct. The error of a job that
 ends for one names the correction.
 """
@@ -182,5 +182,6 @@ def _tokens(usage: JudgeUsage) -> dict[str, float]:
         "prompt_tokens": total.prompt_tokens,
         "completion_tokens": total.completion_tokens,
         "cached_tokens": total.cached_tokens,
+        "judge_calls": total.calls,
     }
     return {what: float(number) for what, number in tokens.items()} if usage else {}

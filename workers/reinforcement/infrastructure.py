@@ -11,6 +11,7 @@ from typing import Final, assert_never
 
 from app.domain.errors import (
     ENDPOINT_UNAVAILABLE,
+    FORMULA_ERROR,
     INVALID_SCORE,
     JUDGE_WITHOUT_SCORE,
     MODEL_ERROR,
@@ -27,6 +28,10 @@ CURES: Final = {
     PYTHON_ERROR: (
         PYTHON_ERROR,
         "Correct the grader's source, try it with POST /v1/fine_tuning/alpha/graders/run,",
+    ),
+    FORMULA_ERROR: (
+        INVALID_SCORE,
+        "Correct the formula of the multi grader, or give it an 'invalid_grade',",
     ),
     SANDBOX_ERROR: (
         SANDBOX_UNAVAILABLE,

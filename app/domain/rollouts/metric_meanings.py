@@ -88,11 +88,15 @@ _OF_GRADERS: Final = {
     "latency_s_mean": "Mean seconds that a grade took.",
     "measured": "Number of rollouts that the grader scored.",
     "prompt_tokens": "Tokens of the judge's prompts, summed.",
-    "prompt_tokens_mean": "Mean tokens of a judge's prompt.",
+    "prompt_tokens_mean": "Mean tokens of a judge's prompts for one grade; a judge of whole "
+    "groups counts each rollout's share.",
     "completion_tokens": "Tokens that the judge wrote, summed.",
     "completion_tokens_mean": "Mean tokens that the judge wrote.",
     "cached_tokens": "Prompt tokens that the judge had in its cache, summed.",
     "cached_tokens_mean": "Mean prompt tokens that the judge had in its cache.",
+    "judge_calls": "Answers of the judge, summed: the tokens divided by them are the cost of one "
+    "question, of one about a whole group with a judge of groups.",
+    "judge_calls_mean": "Mean answers of the judge for one grade.",
     "errors/<flag>": "Number of grades that carry one error flag.",
 }
 """Meanings of curves that exist for the whole grader and for each child of a `multi` grader."""

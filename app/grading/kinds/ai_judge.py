@@ -1,8 +1,8 @@
 """Scores all rollouts of a group by one question to a judge (RULER).
 
 Promises: equal rollouts are shown once and score the same. The order of the rollouts in a prompt is
-drawn from their contents and a seed, so that it does not depend on the order of the group; over the
-repeats each rollout has each position. An answer with wrong ids is requested once more, with its
+drawn from their contents and a seed, so that it does not depend on the order of the group; the
+repeats balance the positions of each rollout (`shown_order`). An answer with wrong ids is requested once more, with its
 fault; a judge that is unavailable, refuses or answers wrongly twice gives no score, and the fault
 has the tokens of its answers. Scores are cached by content, so that no group is judged twice. Must
 not know the servers of judges or jobs.
@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from statistics import fmean
 from typing import Final
@@ -22,6 +23,7 @@ from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.calibration.agreement import mean_agreement
+from app.grading.computing import parse
 from app.grading.group_judge import GroupGradeRequest
 from app.grading.group_prompt import (
     UnusableAnswer,
@@ -96,7 +98,8 @@ class GroupAiJudge:
         if key in self._kept:
             self._kept.move_to_end(key)
             return replace(self._kept[key], usage=TokenUsage(), elapsed_s=0.0)
-        order = shown_order(len(group), self._key(request, group, 0), repeat)
+        seed = self._key(request, group, 0)
+        order = shown_order(len(group), seed, repeat, repeats=self._spec.repeats)
         question = self._question(request, [group[at] for at in order], repeat)
         judged = await self._call_judge(question, len(order))
         back = sorted(range(len(order)), key=order.__getitem__)
@@ -138,7 +141,7 @@ class GroupAiJudge:
                 reply = await self._reply(question)
             usage, elapsed_s = usage + usage_of(reply), elapsed_s + reply.latency_s
             try:
-                scores = read_scores(reply.text, count)
+                scores = await parse(reply.text, partial(read_scores, count=count))
             except UnusableAnswer as unusable:
                 fault = str(unusable)
                 question = _again(question, reply.text, fault, attempt)
@@ -196,15 +199,25 @@ def _again(question: JudgeQuestion, answer: str, fault: str, attempt: int) -> Ju
     )
 
 
-def shown_order(count: int, seed: str, repeat: int) -> list[int]:
-    """Returns the order of a question: a shuffle, rotated by one position for each repeat and
-    reversed after each full rotation. Every rollout is thus at each position equally often.
+def shown_order(count: int, seed: str, repeat: int, *, repeats: int) -> list[int]:
+    """Returns the order of one of `repeats` questions: a shuffle, rotated and perhaps reversed.
+
+    As many full rotations as fit show every rollout at each position equally often, which removes
+    any bias of positions. The questions that remain are pairs of an order and its reverse, which
+    remove a bias that changes evenly from the first position to the last. An odd number of questions
+    about an even number of rollouts leaves one question without its pair.
     """
     order = list(range(count))
     Random(seed).shuffle(order)
+    rotated = repeats - repeats % count
+    if (repeats - rotated) % 2 and count % 2 and rotated:
+        rotated -= count
     turns, shift = divmod(repeat, count)
+    backwards = turns % 2
+    if repeat >= rotated:
+        shift, backwards = divmod(repeat - rotated, 2)
     order = order[shift:] + order[:shift]
-    return order[::-1] if turns % 2 else order
+    return order[::-1] if backwards else order
 
 
 def _share(usage: TokenUsage, count: int, number: int) -> TokenUsage:

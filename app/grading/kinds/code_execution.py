@@ -7,6 +7,7 @@ an unavailable sandbox, gives no score.
 """
 
 import math
+from fractions import Fraction
 from functools import partial
 from typing import Any, Final, assert_never
 
@@ -39,7 +40,7 @@ MOST_SECONDS: Final = 60.0
 """
 _PYTHON: Final = frozenset({"py", "python", "python3"})
 _TOLERANCE: Final = 1e-9
-_HALF: Final = 0.5
+_HALF: Final = Fraction(1, 2)
 
 
 class CodeExecutionScorer:
@@ -118,9 +119,9 @@ class CodeExecutionScorer:
 def code_of(text: str) -> str:
     """Returns the last block labelled as Python in a Markdown text, else the last one without a
     label, else the text. Labelled blocks have precedence, because an unlabelled block after the
-    code is mostly its output.
+    code is mostly its output. The text's end closes a block that has no end.
     """
-    blocks = fenced_blocks(text)
+    blocks = fenced_blocks(text, with_open=True)
     labelled = [block.text for block in blocks if block.label.lower() in _PYTHON]
     found = labelled or [block.text for block in blocks if not block.label]
     return found[-1] if found else text
@@ -172,16 +173,19 @@ def _close(value: float, expected: float) -> bool:
     if isinstance(value, int) and isinstance(expected, int):
         return False
     try:
-        if isinstance(expected, int) and abs(value - expected) >= _HALF:
+        # Exactly: a difference of floats would round 2**53 and 2**53 + 1 to the same number.
+        if isinstance(expected, int) and abs(Fraction(value) - expected) >= _HALF:
             return False
         return math.isclose(float(value), float(expected), rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
-    except OverflowError:  # an integer that no float can express
+    except (OverflowError, ValueError):  # an integer that no float can express, infinity, NaN
         return False
 
 
 def _lines(text: str) -> list[str]:
-    """Returns the lines of a text without blanks at their ends and empty lines at its end."""
-    lines = [line.rstrip() for line in text.splitlines()]
+    """Returns the lines of a text without blanks at their ends and empty lines at its end. Only a
+    newline ends a line, or a carriage return and a newline.
+    """
+    lines = [line.rstrip(" \t\r") for line in text.split("\n")]
     while lines and not lines[-1]:
         lines.pop()
     return lines

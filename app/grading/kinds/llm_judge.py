@@ -2,7 +2,8 @@
 
 Owns the prompt and the four forms in which a judge's score is read, the first that occurs: a JSON
 object with `score`, `[[8]]`, a line `Score: 8`, and `8/10` or `8 out of 10`. Within a form the last
-one counts. An answer without a score, or with one beyond the scale, is a fault and never a 0.
+one counts. Percentages are no scores, because their scale is unknown. An answer without a score, or
+with one beyond the scale, is a fault and never a 0.
 """
 
 import math
@@ -20,8 +21,8 @@ from app.grading.judge_scorer import AnswerFormat, JudgedScorer, strict_format
 from app.grading.score_bounds import finite
 from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer
 
-_NUMBER: Final = r"(\d{1,6}(?:\.\d{1,6})?)(?!\d|[.,]\d|[eE][+-]?\d)"
-"""A complete number: not the 8 of `8,5` or the 1 of `1e1`."""
+_NUMBER: Final = r"(\d{1,6}(?:\.\d{1,6})?)(?!\d|[.,]\d|[eE][+-]?\d|\s?%)"
+"""A complete number: not the 8 of `8,5` or of `8%`, nor the 1 of `1e1`."""
 _OF: Final = r"\s{0,3}(?:/|out\s{1,3}of)\s{0,3}"
 _BRACKETS: Final = re.compile(rf"\[\[\s*{_NUMBER}\s*\]\]", re.ASCII)
 _LABEL: Final = re.compile(
@@ -30,7 +31,7 @@ _LABEL: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _SHARE: Final = re.compile(
-    rf"(?<![\d./])(?<!\d,){_NUMBER}{_OF}{_NUMBER}(?![\d/])",
+    rf"(?<![\d./\-\u2212])(?<!\d,){_NUMBER}{_OF}{_NUMBER}(?![\d/])",
     re.ASCII | re.IGNORECASE,
 )
 _READ: Final = 200_000
@@ -83,14 +84,16 @@ class LlmJudgeScorer(JudgedScorer):
         return share
 
     def _shares(self, answer: JudgeAnswer) -> Iterator[float]:
-        """Yields the scores in each form as shares of the scale. Where JSON has the key `score`,
-        only its value counts and, before it, a score in the words after a sentence's object; the
-        words of the reason never do.
+        """Yields the scores in each form as shares of the scale. Where the answer has a JSON object,
+        only the value of its `score` counts and, before it, a score on the judge's own scale in the
+        words after a sentence's object; the words and scores inside it never do.
         """
-        if "score" not in answer.content:
+        if not answer.content:
             yield from self._in_words(answer.text)
             return
-        yield from self._in_words(answer.after)
+        yield from self._in_words(answer.after, own_scale=True)
+        if "score" not in answer.content:
+            return
         value = answer.content["score"]
         stated = _number_in(value)
         if stated is not None:
@@ -98,10 +101,12 @@ class LlmJudgeScorer(JudgedScorer):
         if isinstance(value, str):
             yield from self._in_words(value)
 
-    def _in_words(self, words: str) -> Iterator[float]:
+    def _in_words(self, words: str, *, own_scale: bool = False) -> Iterator[float]:
         text = words[-_READ:]
         for pattern in (_BRACKETS, _LABEL, _SHARE):
             found = pattern.findall(text)
+            if own_scale and pattern is _SHARE:
+                found = [share for share in found if float(share[1]) == self._scale]
             if found:
                 last = found[-1]
                 score, of = (last, "") if isinstance(last, str) else last

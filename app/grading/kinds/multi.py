@@ -3,7 +3,7 @@
 Promises: a child that the formula does not name is not run; a bounded number of children run
 concurrently; a child that fails makes the whole grader fail and is never a 0 in the formula, and
 its fault has the tokens that all children used; a formula without a finite value scores
-`invalid_grade`, or 0 if that is not set, and raises the flag `formula_parse_error`.
+`invalid_grade` with the flag `formula_parse_error`, and without `invalid_grade` it gives no score.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from app.domain.errors import first_fault
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.texts.formula import FormulaError, parse_formula
 from app.grading.scorer import (
+    BAD_SCORE,
     GradeRequest,
     GraderErrors,
     ScoreFault,
@@ -34,6 +35,7 @@ class MultiScorer:
     def __init__(self, spec: MultiGrader, children: Mapping[str, Scorer]) -> None:
         self._formula = parse_formula(spec.calculate_output)
         self._invalid_grade = spec.invalid_grade
+        self._name = spec.name
         self._children = {name: children[name] for name in spec.parts}
 
     async def score(self, request: GradeRequest) -> ScoreResult:
@@ -43,8 +45,10 @@ class MultiScorer:
         try:
             score = self._formula.evaluate(scores)
         except FormulaError as error:
-            score = 0.0 if self._invalid_grade is None else self._invalid_grade
             errors = GraderErrors(formula_parse_error=True, details=str(error)).joined(errors)
+            if self._invalid_grade is None:
+                raise self._no_value(str(error), errors, children) from None
+            score = self._invalid_grade
         models = [c.sampled_model_name for c in children.values() if c.sampled_model_name]
         return ScoreResult(
             score,
@@ -57,6 +61,14 @@ class MultiScorer:
                 (each.execution_time_s for each in children.values()), default=0.0
             ),
         )
+
+    def _no_value(
+        self, message: str, errors: GraderErrors, children: Mapping[str, ScoreResult]
+    ) -> ScoreFault:
+        text = f"the formula has no value: {message}"
+        fault = ScoreFault(BAD_SCORE, text, source=self._name, errors=errors)
+        _charge(fault, children)
+        return fault
 
     async def _score_children(self, request: GradeRequest) -> dict[str, ScoreResult]:
         slots = asyncio.Semaphore(CONCURRENT_CHILDREN)

@@ -1,7 +1,8 @@
 """Reads tool calls that a model wrote as text, in common formats.
 
 Owns these formats, which are tried in this order until one gives a call:
-1. tags: `<tool_call>{…}</tool_call>`, `<function_call>{…}</function_call>`, `<tool>{…}</tool>`;
+1. tags: `<tool_call>{…}</tool_call>`, `<function_call>{…}</function_call>`, `<tool>{…}</tool>`, also
+   inside `<tool_calls>` and its like;
 2. XML: `<invoke name="f"><parameter name="a">…</parameter></invoke>`,
    `<function=f><parameter=a>…</parameter></function>`, and `<function=f>{…}</function>`;
 3. Markdown: a fenced block of JSON;
@@ -49,7 +50,7 @@ def calls_of(value: Any) -> list[WrittenCall]:
 
 def _tagged(text: str) -> Iterator[WrittenCall]:
     for tag in _TAGS:
-        for block in blocks(text, f"<{tag}", ">", f"</{tag}>"):
+        for block in blocks(text, f"<{tag}", ">", f"</{tag}>", whole_word=True):
             yield from calls_of(json_of(block.text))
 
 

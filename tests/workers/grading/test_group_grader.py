@@ -147,7 +147,7 @@ async def test_a_score_out_of_range_costs_its_own_rollout_only(score: float, sho
 
 
 async def test_rollouts_without_a_score_share_the_tokens_of_the_judge() -> None:
-    used = {"j": TokenUsage(9, 3, 0)}
+    used = {"j": TokenUsage(9, 3, 0, calls=3)}
 
     def fail(_: GroupGradeRequest) -> Sequence[ScoreResult]:
         raise ScoreFault("bad_reply", "no", source="ranks", errors=GraderErrors(), token_usage=used)
@@ -155,7 +155,9 @@ async def test_rollouts_without_a_score_share_the_tokens_of_the_judge() -> None:
     verdicts = await GroupGrader("ranks", ScriptedJudge(fail)).score(
         played(), row(), journal=InMemoryJournal()
     )
-    third = {"prompt_tokens": 3.0, "completion_tokens": 1.0, "cached_tokens": 0.0}
+    third = {"prompt_tokens": 3.0, "completion_tokens": 1.0, "cached_tokens": 0.0} | {
+        "judge_calls": 1.0
+    }
     failure = Failure(FailureClass.GRADER_BAD_REPLY, "no", "ranks", measures={"": third})
     assert verdicts == [failure] * 3
     huge = ScriptedJudge(lambda _: [ScoreResult(2e9, token_usage=used)] * 3)

@@ -105,6 +105,7 @@ async def test_children_are_components_with_their_own_measures() -> None:
         "prompt_tokens": 7.0,
         "completion_tokens": 3.0,
         "cached_tokens": 2.0,
+        "judge_calls": 1.0,
     }
     assert set(grade.measures) == {"", "exact", "judge", "hook"}
     assert grade.measures[""] == {"latency_s": grade.latency_s}
@@ -232,8 +233,16 @@ async def test_a_function_that_fails_costs_the_rollout_and_ends_a_job_with_its_c
 
 async def test_a_formula_without_a_value_is_counted_at_the_whole() -> None:
     spec = {"type": "multi", "graders": {"a": CHECK}, "calculate_output": "log(a - 1)"}
-    grade = graded((await run(spec))[0])
-    assert (grade.score, grade.measures[""]["errors/formula_parse_error"]) == (0.0, 1.0)
+    grade = graded((await run({**spec, "invalid_grade": -1.0}))[0])
+    assert (grade.score, grade.measures[""]["errors/formula_parse_error"]) == (-1.0, 1.0)
+    result, _ = await run(spec)
+    assert isinstance(result, GraderFailure)
+    assert result.failure.failure_class is FailureClass.GRADER_BAD_SCORE
+    assert result.failure.measures[""]["errors/formula_parse_error"] == 1.0
+    rollout = replace(scored(("valid", 1, 0, 0), None), failure=result.failure)
+    lost = too_many_lost([rollout], limit=0.5)
+    assert lost is not None
+    assert lost.code == "invalid_score"
 
 
 @pytest.mark.parametrize("score", [1.7e308, -1.7e308, 1.1e9])
@@ -277,5 +286,6 @@ async def test_a_failure_has_the_tokens_of_the_judges_that_answered() -> None:
         result, _ = await run(spec, judges=judges)
         assert isinstance(result, GraderFailure)
         tokens = {"prompt_tokens": 7.0, "completion_tokens": 3.0, "cached_tokens": 0.0}
+        calls = {"judge_calls": 1.0}
         flags = {"errors/model_grader_parse_error": 1.0}
-        assert result.failure.measures == {name: {**tokens, **flags}}
+        assert result.failure.measures == {name: {**tokens, **calls, **flags}}

@@ -30,7 +30,7 @@ class MultiGrader(GraderModel):
     invalid_grade: float | None = Field(
         default=None, strict=True, exclude_if=lambda value: value is None
     )
-    """The score when the formula has no finite value."""
+    """The score when the formula has no finite value; without it the rollout leaves the batch."""
 
     @field_validator("graders", mode="before")
     @classmethod

@@ -5,8 +5,10 @@ by the same patterns, so that all of them agree on whether a text is a number. `
 the rules for users:
 
 - A point separates decimals, commas separate groups of three digits. Digits that points or commas
-  join in any other way (`1.234,50`, `1,0425`, `3,5`, `1.2.3`) are not a number, and no part of them
-  is one. Neither are digits that a slash joins: a fraction (`3/4`) or a date.
+  join in any other way (`1.234,50`, `1,0425`, `0,500`, `3,5`, `1.2.3`) are not a number, and no part
+  of them is one. Neither are digits that a slash or a fraction slash joins, with or without a blank
+  (`3/4`, `3 / 4`, a date), those of LaTeX's `\\frac{3}{4}`, nor digits before a fraction in one
+  character (`2½`).
 - LaTeX's `{,}` and its thin spaces, and the spaces U+00A0, U+202F and U+2009, separate groups as
   commas do, before three digits. A plain blank separates numbers.
 - An underscore or apostrophe between digits (`1_000`, `1'000`) separates groups of three as a comma
@@ -32,8 +34,11 @@ GROUP_MARKS: Final = r"(?<=\d)(?:\{,\}|\\[,:;!]|[\u00a0\u202f\u2009_'\u2019])(?=
 """Pattern of the separators that are read as a comma between groups of three digits."""
 NUMERAL_LINES: Final = (
     r"(?:(?<![A-Za-z0-9.])(?<![A-Za-z0-9]_)([+-]))?(?:(?:[€£¥]|\\\$|(?<!\$[+-])\$) ?)?",
-    r"((?<![A-Za-z0-9.])(?<![A-Za-z0-9]_)(?<!\d[,/'\u2019])",
-    r"(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![.,/_'\u2019]?\d)",
+    r"((?<![A-Za-z0-9.])(?<![A-Za-z0-9]_)(?<!\d[,'\u2019])",
+    r"(?<!\d[/\u2044\u2215])(?<!\d [/\u2044\u2215])(?<!\d[/\u2044\u2215] )(?<!\d [/\u2044\u2215] )",
+    r"(?<!frac\{)(?<!frac\{[+-])(?<!\}\{)(?<!\}\{[+-])",
+    r"(?:(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![.,_'\u2019]?\d)",
+    r"(?! ?[/\u2044\u2215] ?\d)(?![\u00bc-\u00be\u2150-\u215f\u2189])",
     r"(?:[eE][+-]?\d{1,4}\b)?(?![A-Za-z]{1,16}\d))",
 )
 """Lines of source for the pattern of a number, with the groups sign and digits. A hyphen after a

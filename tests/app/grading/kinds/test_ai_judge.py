@@ -18,7 +18,7 @@ from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudge
 from app.gateways.objects import LocalObjects
 from app.grading.calibration.agreement import kendall
 from app.grading.group_judge import GroupGradeRequest
-from app.grading.kinds.ai_judge import GroupAiJudge
+from app.grading.kinds.ai_judge import GroupAiJudge, shown_order
 from app.grading.scorer import ScoreFault, ScoreResult
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool
@@ -182,6 +182,20 @@ async def test_as_many_repeats_as_rollouts_remove_a_bias_of_position(tmp_path: P
     async with judging(biased, tmp_path, repeats=4) as (judge, _):
         results = await judge.judge(request_of([20, 40, 60, 80]))
     assert values(results) == pytest.approx([0.225, 0.325, 0.425, 0.525])
+
+
+@pytest.mark.parametrize("repeats", range(1, 9))
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 16])
+def test_repeats_cancel_a_bias_that_falls_along_the_positions(count: int, repeats: int) -> None:
+    orders = [shown_order(count, "seed", repeat, repeats=repeats) for repeat in range(repeats)]
+    places = [sorted(order.index(rollout) for order in orders) for rollout in range(count)]
+    if repeats % count == 0:
+        assert places == [sorted(list(range(count)) * (repeats // count))] * count
+    sums = set(map(sum, places))
+    if repeats % count == 0 or repeats % 2 == 0 or (repeats > count and count % 2):
+        assert sums == {repeats * (count - 1) / 2}
+    else:
+        assert max(sums) - min(sums) == count - 1, "one order has no reverse"
 
 
 async def test_equal_rollouts_are_shown_once_and_score_the_same(tmp_path: Path) -> None:

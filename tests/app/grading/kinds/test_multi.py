@@ -91,15 +91,24 @@ async def test_a_flag_of_a_child_is_the_wholes_too() -> None:
     assert result.errors.details == "'item.x'"
 
 
-@pytest.mark.parametrize(("spec", "expected"), [({}, 0.0), ({"invalid_grade": -0.5}, -0.5)])
-async def test_a_formula_without_a_value_scores_the_invalid_grade(
-    spec: dict[str, Any], expected: float
-) -> None:
+@pytest.mark.parametrize("grade", [-0.5, 0.0])
+async def test_a_formula_without_a_value_scores_the_invalid_grade(grade: float) -> None:
     children = {"a": Fixed(ScoreResult(0.0))}
-    result = await multi("1 / a", children, **spec).score(REQUEST)
-    assert result.score == expected
+    result = await multi("1 / a", children, invalid_grade=grade).score(REQUEST)
+    assert result.score == grade
     assert result.errors.raised == ("formula_parse_error",)
     assert result.errors.details == "division by zero"
+
+
+@pytest.mark.parametrize("formula", ["1 / a", "log(a)", "log(a - 1)"])
+async def test_a_formula_without_a_value_or_an_invalid_grade_gives_no_score(formula: str) -> None:
+    used = {"judge": TokenUsage(7, 2, calls=1)}
+    children = {"a": Fixed(ScoreResult(0.0, token_usage=used))}
+    with pytest.raises(ScoreFault, match="the formula has no value: ") as caught:
+        await multi(formula, children).score(REQUEST)
+    assert caught.value.kind == "bad_score"
+    assert caught.value.errors.raised == ("formula_parse_error",)
+    assert caught.value.spent == {"a": used}
 
 
 @pytest.mark.parametrize(("formula", "scores"), [("b", {"b": 0.5}), ("0.5", {})])

@@ -25,6 +25,15 @@ FORMS = {
     "tool_call tag": f"Let me look.\n<tool_call>\n{AS_JSON}\n</tool_call>",
     "function_call tag": f"<function_call>{AS_JSON}</function_call>",
     "tool tag": f'<tool id="1">{AS_JSON}</tool>',
+    "tags in a tag": f"<tool_calls>\n<tool_call>{AS_JSON}</tool_call>\n</tool_calls>",
+    "tag in function_calls": (
+        f"<function_calls><function_call>{AS_JSON}</function_call></function_calls>"
+    ),
+    "tag in tools": f"<tools><tool>{AS_JSON}</tool></tools>",
+    "invoke in function_calls": (
+        '<function_calls><invoke name="forecast"><parameter name="city">Ulm</parameter>'
+        "<parameter name='days'>3</parameter></invoke></function_calls>"
+    ),
     "list in a tag": f"<tool_call>[{AS_JSON}]</tool_call>",
     "function tag with JSON": f"<function=forecast>{json.dumps(ARGUMENTS)}</function>",
     "function tag with parameters": (

@@ -73,7 +73,11 @@ def test_a_number_is_looked_for_at_the_end_of_the_answer(answer: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["1,0425", "3-4", "5 eggs", "####", "1.2.3", "1_00", "5'10", "5e12345", "3/4"]
+    "answer",
+    [
+        *("1,0425", "3-4", "5 eggs", "####", "1.2.3", "1_00", "5'10", "5e12345", "3/4"),
+        *("3 / 4", "3\u20444", "3\u22154", r"\frac{3}{4}", r"\dfrac{-3}{-4}", "2\u00bd", "0,500"),
+    ],
 )
 def test_a_text_with_a_number_in_it_is_no_number(answer: str) -> None:
     assert choice({"answer": answer}).kind == "exact_match"
