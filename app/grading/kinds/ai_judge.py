@@ -2,10 +2,10 @@
 
 Promises: equal rollouts are shown once and score the same. The order of the rollouts in a prompt is
 drawn from their contents and a seed, so that it does not depend on the order of the group; the
-repeats balance the positions of each rollout (`shown_order`). An answer with wrong ids is requested once more, with its
-fault; a judge that is unavailable, refuses or answers wrongly twice gives no score, and the fault
-has the tokens of its answers. Scores are cached by content, so that no group is judged twice. Must
-not know the servers of judges or jobs.
+repeats balance the positions of each rollout (`shown_order`). An answer with wrong ids is requested
+once more, with its fault; a judge that is unavailable, refuses or answers wrongly twice gives no
+score, and the fault has the tokens of its answers. Scores are cached by content, so that no group
+is judged twice. Must not know the servers of judges or jobs.
 """
 
 import hashlib
@@ -204,8 +204,8 @@ def shown_order(count: int, seed: str, repeat: int, *, repeats: int) -> list[int
 
     As many full rotations as fit show every rollout at each position equally often, which removes
     any bias of positions. The questions that remain are pairs of an order and its reverse, which
-    remove a bias that changes evenly from the first position to the last. An odd number of questions
-    about an even number of rollouts leaves one question without its pair.
+    remove a bias that changes evenly from the first position to the last. An odd number of
+    questions about an even number of rollouts leaves one question without its pair.
     """
     order = list(range(count))
     Random(seed).shuffle(order)

@@ -84,9 +84,9 @@ class LlmJudgeScorer(JudgedScorer):
         return share
 
     def _shares(self, answer: JudgeAnswer) -> Iterator[float]:
-        """Yields the scores in each form as shares of the scale. Where the answer has a JSON object,
-        only the value of its `score` counts and, before it, a score on the judge's own scale in the
-        words after a sentence's object; the words and scores inside it never do.
+        """Yields the scores in each form as shares of the scale. Where the answer has a JSON
+        object, only the value of its `score` counts and, before it, a score on the judge's own
+        scale in the words after a sentence's object; the words and scores inside it never do.
         """
         if not answer.content:
             yield from self._in_words(answer.text)

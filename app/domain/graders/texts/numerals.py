@@ -1,14 +1,14 @@
-"""The grammar of numbers in answers and references. Pure.
+r"""The grammar of numbers in answers and references. Pure.
 
 The grader that `auto` writes, the choice of that grader, `exact_match` and `tool_call` read numbers
 by the same patterns, so that all of them agree on whether a text is a number. `docs/graders.md` has
 the rules for users:
 
 - A point separates decimals, commas separate groups of three digits. Digits that points or commas
-  join in any other way (`1.234,50`, `1,0425`, `0,500`, `3,5`, `1.2.3`) are not a number, and no part
-  of them is one. Neither are digits that a slash or a fraction slash joins, with or without a blank
-  (`3/4`, `3 / 4`, a date), those of LaTeX's `\\frac{3}{4}`, nor digits before a fraction in one
-  character (`2½`).
+  join in any other way (`1.234,50`, `1,0425`, `0,500`, `3,5`, `1.2.3`) are not a number, and no
+  part of them is one. Neither are digits that a slash or a fraction slash joins, with or without a
+  blank (`3/4`, `3 / 4`, a date), those of LaTeX's `\frac{3}{4}`, nor digits before a fraction in
+  one character (`2½`).
 - LaTeX's `{,}` and its thin spaces, and the spaces U+00A0, U+202F and U+2009, separate groups as
   commas do, before three digits. A plain blank separates numbers.
 - An underscore or apostrophe between digits (`1_000`, `1'000`) separates groups of three as a comma
