@@ -48,10 +48,10 @@ class _Open:
 
 
 def fenced_blocks(text: str, *, with_open: bool = False) -> list[Block]:
-    """Returns the fenced blocks of a Markdown text (CommonMark 0.31, section 4.5), from left to right;
-    the label is the first word of the info string. As models write them, a block may be indented by
-    any width, begin after the words of a line, and end behind its last line of code. `with_open` adds
-    a block that the text's end closes; without it, such a block does not count.
+    """Returns the fenced blocks of a Markdown text (CommonMark 0.31, section 4.5), from left to
+    right; the label is the first word of the info string. As models write them, a block may be
+    indented by any width, begin after the words of a line, and end behind its last line of code.
+    `with_open` adds a block that the text's end closes; without it, such a block does not count.
     """
     found, block = list[Block](), None
     for line in text.split("\n") if FENCE in text or "~~~" in text else ():

@@ -1,8 +1,8 @@
 """Reads tool calls that a model wrote as text, in common formats.
 
 Owns these formats, which are tried in this order until one gives a call:
-1. tags: `<tool_call>{…}</tool_call>`, `<function_call>{…}</function_call>`, `<tool>{…}</tool>`, also
-   inside `<tool_calls>` and its like;
+1. tags: `<tool_call>{…}</tool_call>`, `<function_call>{…}</function_call>`, `<tool>{…}</tool>`,
+   also inside `<tool_calls>` and its like;
 2. XML: `<invoke name="f"><parameter name="a">…</parameter></invoke>`,
    `<function=f><parameter=a>…</parameter></function>`, and `<function=f>{…}</function>`;
 3. Markdown: a fenced block of JSON;
