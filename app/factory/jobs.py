@@ -3,7 +3,7 @@
 from app.factory.registry import RegistryServices
 from app.services.jobs.checkpoints import CheckpointService
 from app.services.jobs.creation.creation import CreationPorts, JobCreationService
-from app.services.jobs.creation.definitions import ReferencePorts, RegisteredDefinitions
+from app.services.jobs.creation.definitions import RegisteredDefinitions
 from app.services.jobs.creation.environment_files import EnvironmentFiles
 from app.services.jobs.creation.grader_choices import GraderChoiceService
 from app.services.jobs.creation.references import RegisteredReferences
@@ -63,27 +63,19 @@ class JobServices(RegistryServices):
         return CallCheck(self.readable_calls(), self.job_creation(), self.preflight())
 
     def references(self) -> RegisteredReferences:
-        return RegisteredReferences(self._definitions())
+        return RegisteredReferences(RegisteredDefinitions(self))
 
     def readable_calls(self) -> ReadableCalls:
-        return ReadableCalls(self._definitions())
+        return ReadableCalls(RegisteredDefinitions(self))
 
-    def _definitions(self) -> RegisteredDefinitions:
+    def grader_choices(self) -> GraderChoiceService:
         context = self._context
-        choices = GraderChoiceService(context.database, context.inspections, self._tenant)
-        curricula = self.curricula()
-        environments = EnvironmentFiles(
-            context.database, context.inspections, curricula=curricula, tenant=self._tenant
-        )
-        return RegisteredDefinitions(
-            ReferencePorts(
-                self.tools(),
-                self.graders(),
-                curricula,
-                choices,
-                environments,
-                self.environments(),
-            )
+        return GraderChoiceService(context.database, context.inspections, self._tenant)
+
+    def environment_files(self) -> EnvironmentFiles:
+        context = self._context
+        return EnvironmentFiles(
+            context.database, context.inspections, curricula=self.curricula(), tenant=self._tenant
         )
 
     def events(self) -> EventService:

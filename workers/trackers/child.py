@@ -15,14 +15,14 @@ from app.domain.errors import Unavailable
 from app.settings.settings import Settings
 from workers.processes.child import EXIT_FAULT, run_as_child
 from workers.processes.clients import POOL_SIZE, open_database
-from workers.trackers.tracker_tasks import Trackers
+from workers.trackers.tracker_tasks import TrackerTasks
 
 log = structlog.get_logger()
 
 POLL_S: Final = 2.0
 
 
-async def _follow(trackers: Trackers) -> None:
+async def _follow(trackers: TrackerTasks) -> None:
     following = True
     try:
         while following:
@@ -39,7 +39,7 @@ async def _follow(trackers: Trackers) -> None:
 
 async def _run(settings: Settings) -> int:
     async with open_database(settings, pool_size=POOL_SIZE) as database:
-        running = asyncio.ensure_future(_follow(Trackers(database, settings)))
+        running = asyncio.ensure_future(_follow(TrackerTasks(database, settings)))
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         try:
             await running

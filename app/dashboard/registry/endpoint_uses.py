@@ -1,6 +1,6 @@
 """Finds the addresses of a registered object and the jobs that call them. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, assert_never
 from urllib.parse import urlsplit
 
@@ -52,15 +52,17 @@ def addresses(registered: RegisteredVersion) -> list[str]:
     return list(dict.fromkeys(_addresses(_models(registered.noun), registered.definition)))
 
 
-def hosts(registered: RegisteredVersion) -> list[str]:
-    """Returns the hosts of the addresses, each with its port."""
-    found = (urlsplit(one).netloc.rpartition("@")[2] for one in addresses(registered))
+def hosts(called: Sequence[str]) -> list[str]:
+    """Returns the hosts of addresses, each with its port, without doubles."""
+    found = (urlsplit(one).netloc.rpartition("@")[2] for one in called)
     return list(dict.fromkeys(found))
 
 
-def users(registered: RegisteredVersion, jobs: Sequence[Job]) -> list[Job]:
-    """Returns the jobs that were created with an object, or with its address."""
-    return [job for job in jobs if _uses(job, registered)]
+def users(registered: RegisteredVersion, jobs: Sequence[Job], called: Collection[str]) -> list[Job]:
+    """Returns the jobs that were created with an object, or with one of its addresses, which are
+    `called`.
+    """
+    return [job for job in jobs if _uses(job, registered, called)]
 
 
 def _models(noun: Noun) -> Models:
@@ -83,15 +85,14 @@ def _addresses(models: Models, definition: Any) -> Iterator[str]:
             yield field.value
 
 
-def _uses(job: Job, registered: RegisteredVersion) -> bool:
+def _uses(job: Job, registered: RegisteredVersion, called: Collection[str]) -> bool:
     used = list(_definitions(job.method.options, registered))
     if any(one.get("id") == registered.id for one in used):
         return True
-    own = set(addresses(registered))
     models = _models(registered.noun)
     # A definition with an id is another registered object, even where both have one address.
     unnamed = (one for one in used if not one.get("id"))
-    return any(not own.isdisjoint(_addresses(models, one)) for one in unnamed)
+    return any(address in called for one in unnamed for address in _addresses(models, one))
 
 
 def _definitions(

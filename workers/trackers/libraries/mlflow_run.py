@@ -34,7 +34,8 @@ from workers.trackers.libraries.bounded_replies import (
     bound_replies,
 )
 from workers.trackers.libraries.guarded_sockets import check_url
-from workers.trackers.records import Record, TrackerFault, WriteReport
+from workers.trackers.records import Record
+from workers.trackers.tracker import TrackerFault, WriteReport
 
 _Value = TypeVar("_Value")
 _TAG: Final = "agent_rft.run"
