@@ -22,6 +22,7 @@ from typing import Any
 
 import httpx
 from starlette.types import ASGIApp, Receive, Scope, Send
+from typing_extensions import override
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -47,6 +48,7 @@ class _CountedThreads(ThreadPoolExecutor):
         super().__init__()
         self._count = count
 
+    @override
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         def counted() -> Any:
             profile = cProfile.Profile()
@@ -107,16 +109,16 @@ def calls_per_request(http: httpx.Client, request: Callable[[], None], requests:
 
 
 def shown(what: str, found: Found, options: argparse.Namespace) -> dict[str, float]:
-    """Prints and returns the calls of one request: of all functions, of those in Python, of ours."""
+    """Prints and returns the calls of one request: all of them, those of functions in Python, and
+    those of `app`.
+    """
     python = {name: calls for name, calls in found.items() if not name.startswith("~")}
     ours = {name: calls for name, calls in python.items() if name.startswith(f"{ROOT}/app/")}
     values = {
         name: round(sum(some.values()) / options.requests, 1)
-        for name, some in (("all", found), ("python", python), ("ours", ours))
+        for name, some in (("all", found), ("python", python), ("app", ours))
     }
     print(f"{what}:", ", ".join(f"{value:.0f} {name}" for name, value in values.items()))
-    if options.dump:
-        json.dump(found, open(options.dump + what.split()[0], "w"))
     for name, calls in sorted(ours.items(), key=lambda item: -item[1])[: options.most]:
         print(f"{calls / options.requests:8.1f}  {name.removeprefix(f'{ROOT}/')}")
     return values
@@ -126,7 +128,6 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--most", type=int, default=25, help="functions that are listed")
-    parser.add_argument("--dump")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)

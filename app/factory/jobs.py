@@ -30,34 +30,29 @@ class JobServices(RegistryServices):
 
     def job_creation(self) -> JobCreationService:
         context = self._context
-        return JobCreationService(
-            context.database,
-            CreationPorts(
-                queue=context.queue,
-                egress=context.egress,
-                secret_box=context.secret_box,
-                judge_models=self.judge_models(),
-                references=self.references(),
-                file_validation=context.file_validation,
-            ),
+        ports = CreationPorts(
+            queue=context.queue,
+            egress=context.egress,
+            secret_box=context.secret_box,
+            judge_models=self.judge_models(),
+            references=self.references(),
+            file_validation=context.file_validation,
             base_models=context.settings.base_models,
-            tenant=self._tenant,
         )
+        return JobCreationService(context.database, ports, self._tenant)
 
     def preflight(self) -> PreflightService:
         context = self._context
-        return PreflightService(
-            context.database,
-            PreflightPorts(
-                EndpointProbes(context.egress, EnvironmentProbe(context.egress, self._signer())),
-                context.inspections,
-                GraderTries(self._sandbox()),
-                McpListings(context.egress, self._signer()),
-            ),
-            base_models=context.settings.base_models,
+        environments = EnvironmentProbe(context.egress, self._signer())
+        ports = PreflightPorts(
+            endpoints=EndpointProbes(context.egress, environments),
+            inspections=context.inspections,
+            tries=GraderTries(self._sandbox()),
+            mcp=McpListings(context.egress, self._signer()),
             judges=self.judge_models(),
-            tenant=self._tenant,
+            base_models=context.settings.base_models,
         )
+        return PreflightService(context.database, ports, self._tenant)
 
     def call_check(self) -> CallCheck:
         return CallCheck(self.readable_calls(), self.job_creation(), self.preflight())

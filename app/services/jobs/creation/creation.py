@@ -48,7 +48,7 @@ from app.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class CreationPorts:
-    """Clients of the service, except the database."""
+    """Clients of the service, except the database, and the base models of the installation."""
 
     queue: JobQueue
     egress: Egress
@@ -56,20 +56,13 @@ class CreationPorts:
     judge_models: JudgeModels
     references: RegisteredReferences
     file_validation: FileValidation
+    base_models: tuple[BaseModelSpec, ...]
 
 
 class JobCreationService:
-    def __init__(
-        self,
-        database: Database,
-        ports: CreationPorts,
-        *,
-        base_models: tuple[BaseModelSpec, ...],
-        tenant: Tenant,
-    ) -> None:
+    def __init__(self, database: Database, ports: CreationPorts, tenant: Tenant) -> None:
         self._database = database
         self._ports = ports
-        self._base_models = base_models
         self._tenant = tenant
         self._jobs = database.jobs(tenant)
 
@@ -107,7 +100,7 @@ class JobCreationService:
             uncalled=method.uncalled,
         )
         if _runs_calls(new.method):
-            fault = await asyncio.to_thread(model_fault, base_of(self._base_models, model))
+            fault = await asyncio.to_thread(model_fault, base_of(self._ports.base_models, model))
             if fault is not None:
                 raise fault
         return model, method
@@ -148,13 +141,13 @@ class JobCreationService:
         if student is not None:
             async with self._database.tenant(self._tenant) as unit:
                 name = await unit.students.answering_model(student) or name
-        base = find_base_model(self._base_models, name)
+        base = find_base_model(self._ports.base_models, name)
         if base is not None:
             return base.name
         if is_tuned_name(name):
             async with self._database.tenant(self._tenant) as unit:
                 tuned = await unit.models.get(name)
-            if tuned is not None and find_base_model(self._base_models, tuned.base_model):
+            if tuned is not None and find_base_model(self._ports.base_models, tuned.base_model):
                 return tuned.name
         raise InvalidRequest(
             f"Model {sent} is not available for fine-tuning or does not exist.",
