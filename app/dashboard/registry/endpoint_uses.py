@@ -48,21 +48,19 @@ def use_curves(registered: RegisteredVersion) -> tuple[UseCurve, ...]:
 
 
 def addresses(registered: RegisteredVersion) -> list[str]:
-    """Returns the addresses of an object in their shown form, without doubles."""
+    """Returns the addresses of an object in their shown form, without duplicates."""
     return list(dict.fromkeys(_addresses(_models(registered.noun), registered.definition)))
 
 
 def hosts(called: Sequence[str]) -> list[str]:
-    """Returns the hosts of addresses, each with its port, without doubles."""
+    """Returns the hosts of addresses, each with its port, without duplicates."""
     found = (urlsplit(one).netloc.rpartition("@")[2] for one in called)
     return list(dict.fromkeys(found))
 
 
-def users(registered: RegisteredVersion, jobs: Sequence[Job], called: Collection[str]) -> list[Job]:
-    """Returns the jobs that were created with an object, or with one of its addresses, which are
-    `called`.
-    """
-    return [job for job in jobs if _uses(job, registered, called)]
+def users(registered: RegisteredVersion, jobs: Sequence[Job], own: Collection[str]) -> list[Job]:
+    """Returns the jobs that were created with an object, or with one of its addresses."""
+    return [job for job in jobs if _uses(job, registered, own)]
 
 
 def _models(noun: Noun) -> Models:
@@ -85,14 +83,14 @@ def _addresses(models: Models, definition: Any) -> Iterator[str]:
             yield field.value
 
 
-def _uses(job: Job, registered: RegisteredVersion, called: Collection[str]) -> bool:
+def _uses(job: Job, registered: RegisteredVersion, own: Collection[str]) -> bool:
     used = list(_definitions(job.method.options, registered))
     if any(one.get("id") == registered.id for one in used):
         return True
     models = _models(registered.noun)
     # A definition with an id is another registered object, even where both have one address.
     unnamed = (one for one in used if not one.get("id"))
-    return any(address in called for one in unnamed for address in _addresses(models, one))
+    return any(address in own for one in unnamed for address in _addresses(models, one))
 
 
 def _definitions(
