@@ -5,7 +5,7 @@ format, addresses, and integrations that exclude each other. Accepts bodies that
 Skips objects whose `type` is refused, because their valid keys are unknown.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -40,19 +40,22 @@ def call_issues(
     """Returns the errors, then the warnings, of the one list that a service and the command line
     share. Parameters in `reported` have an error already.
     """
-    found, known = list[PreflightIssue](), set(reported)
-    for fault in _errors(body, base, reported=known):
+    found, known, parts = list[PreflightIssue](), set(reported), _parts(body)
+    for fault in _errors(body, base, parts, reported=known):
         if fault.param not in known:
             found.append(issue_of(fault))
             known.add(fault.param)
-    return [*found, *_warnings(body, reported=known)]
+    return [*found, *_warnings(body, parts, reported=known)]
 
 
 def _errors(
-    body: dict[str, Any], base: BaseModelSpec | None, *, reported: Collection[str | None]
+    body: dict[str, Any],
+    base: BaseModelSpec | None,
+    parts: Sequence[Definition],
+    *,
+    reported: Collection[str | None],
 ) -> Iterator[InvalidRequest]:
-    kind, method = method_type(body), method_of(body)
-    parts, reported = _parts(body), frozenset(reported)
+    kind, method, reported = method_type(body), method_of(body), frozenset(reported)
     called = {(ROOT, field.path) for field in called_fields(method)}
 
     def is_read(root: str, field: WalkedField) -> bool:
@@ -104,11 +107,11 @@ def _served_faults(inner: dict[str, Any]) -> Iterator[InvalidRequest]:
 
 
 def _warnings(
-    body: dict[str, Any], *, reported: Collection[str | None]
+    body: dict[str, Any], parts: Sequence[Definition], *, reported: Collection[str | None]
 ) -> Iterator[PreflightIssue]:
     kind = method_type(body)
     hints = parameters_of(kind, method_of(body).get(kind))
-    for part in _parts(body):
+    for part in parts:
         unknown = (
             field
             for field in part.fields
