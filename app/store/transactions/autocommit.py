@@ -52,7 +52,7 @@ class AutocommitStatements:
             try:
                 # A raw cursor does not search the text for placeholders: its parameters are
                 # numbered.
-                cursor = AsyncRawCursor(driver, row_factory=lambda _: statement.row)
+                cursor = AsyncRawCursor(driver, row_factory=lambda _: statement.make_row)
                 # The first use prepares the statement, because planning takes as long as the rest.
                 await cursor.execute(statement.text, arguments, prepare=True)
                 return await cursor.fetchall()

@@ -86,7 +86,7 @@ class PreparedStatement:
         return str(self._compiled).encode()
 
     @cached_property
-    def row(self) -> Callable[[Sequence[Any]], Any]:
+    def make_row(self) -> Callable[[Sequence[Any]], Any]:
         """Returns the constructor of a row, whose fields are the columns: they never change, so
         that no reply is searched for their names.
         """
