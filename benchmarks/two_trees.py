@@ -13,7 +13,6 @@ import argparse
 import asyncio
 import json
 import statistics
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -25,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.control_plane import Request, Round, getting, one_round, posting  # noqa: E402 - needs the path above
+from benchmarks.tree_process import TreeProcess, tree_process  # noqa: E402 - as above
 
 _SERVE = """
 import asyncio, json, sys, tempfile
@@ -62,46 +62,24 @@ with tempfile.TemporaryDirectory() as name:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    process: "subprocess.Popen[str]"
-    ready: dict[str, Any]
+    process: TreeProcess
 
     def request(self, what: str) -> Request:
-        return getting(self.ready["job"]) if what == "GET" else posting(self.ready["body"])
-
-    def settle(self) -> None:
-        """Resets the rows to one job, which has ended."""
-        assert self.process.stdin is not None
-        self.process.stdin.write("settle\n")
-        self.process.stdin.flush()
-        _line(self.process, "SETTLED")
+        ready = self.process.ready
+        return getting(ready["job"]) if what == "GET" else posting(ready["body"])
 
     def measure(self, what: str, side: str, options: argparse.Namespace) -> Round:
-        self.settle()
-        port, pid = self.ready["sides"][side]
+        self.process.ask("settle", answer="SETTLED")
+        ready = self.process.ready
+        port, pid = ready["sides"][side]
         url = f"http://127.0.0.1:{port}"
-        return asyncio.run(one_round(url, pid, self.ready["key"], self.request(what), options))
-
-
-def _line(process: "subprocess.Popen[str]", word: str) -> str:
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith(word):
-            return line.removeprefix(word)
-    raise RuntimeError("the tree's servers ended")
+        return asyncio.run(one_round(url, pid, ready["key"], self.request(what), options))
 
 
 @contextmanager
 def running(tree: Path) -> Iterator[Tree]:
-    python = tree / ".venv" / "bin" / "python"
-    with subprocess.Popen(
-        [str(python) if python.exists() else sys.executable, "-c", _SERVE],
-        cwd=tree,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        yield Tree(process, json.loads(_line(process, "READY ")))
+    with tree_process(tree, _SERVE) as process:
+        yield Tree(process)
 
 
 Rounds = dict[tuple[str, str, str], list[Round]]

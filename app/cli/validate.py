@@ -23,7 +23,7 @@ from app.domain.jobs.creation.requests import JobRequest
 from app.domain.processes.exit_codes import FAILED
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.registry.references import InlineCurriculum, RegisteredReference, read_curriculum
-from app.domain.texts.request_bodies import MAX_JSON_BYTES, json_problem
+from app.domain.texts.request_bodies import MAX_JSON_BYTES, UnusableJson, read_json
 from app.preflight.call import base_model, dataset_question, estimate_of
 from app.preflight.call_faults import call_issues
 from app.preflight.dataset import inspect
@@ -47,10 +47,10 @@ def validate(call: Path, *, files: dict[str, Path | None], as_json: bool) -> int
         return _refuse(f"{call}: {error}")
     if len(content) > MAX_JSON_BYTES:
         return _refuse(f"{call}: is larger than {MAX_JSON_BYTES} bytes")
-    problem = json_problem(content)
-    if problem is not None:
+    try:
+        body = read_json(content)
+    except UnusableJson as problem:
         return _refuse(f"{call}: is not usable JSON: {problem}")
-    body = json.loads(content)
     if not isinstance(body, dict):
         return _refuse(f"{call}: must contain the JSON object of a create call")
     paths = {param: path or _local_file(body, param) for param, path in files.items()}

@@ -68,11 +68,11 @@ def _chart(job_id: str, rows: Sequence[BaselineRow]) -> Scatter | None:
     if not rows:
         return None
     spots = [
-        Spot(
-            round(one.mean, 6),
-            round(one.deviation, 6),
-            f"Row {one.row}",
-            f"/jobs/{job_id}/rollouts?split={_SPLIT}&step=0&row={one.row}",
+        Spot.of_row(
+            one.row,
+            one.mean,
+            one.deviation,
+            href=f"/jobs/{job_id}/rollouts?split={_SPLIT}&step=0&row={one.row}",
         )
         for one in rows
     ]

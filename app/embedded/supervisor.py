@@ -125,7 +125,7 @@ class Supervisor:
         self._publish()
 
     def _launch_work(self, spec: ChildSpec) -> None:
-        """Launches a child for which nobody waits: those that answer get the processor first."""
+        """Launches a child of low priority: those that answer requests get the processor first."""
         self._launch(replace(spec, niceness=self._host.niceness))
 
     def _start_servers(self, state: InstallationState) -> PostgresServer | None:

@@ -3,7 +3,7 @@
 from app.factory.registry import RegistryServices
 from app.services.jobs.checkpoints import CheckpointService
 from app.services.jobs.creation.creation import CreationPorts, JobCreationService
-from app.services.jobs.creation.definitions import ReferencePorts, RegisteredDefinitions
+from app.services.jobs.creation.definitions import RegisteredDefinitions
 from app.services.jobs.creation.environment_files import EnvironmentFiles
 from app.services.jobs.creation.grader_choices import GraderChoiceService
 from app.services.jobs.creation.references import RegisteredReferences
@@ -30,60 +30,47 @@ class JobServices(RegistryServices):
 
     def job_creation(self) -> JobCreationService:
         context = self._context
-        return JobCreationService(
-            context.database,
-            CreationPorts(
-                queue=context.queue,
-                egress=context.egress,
-                secret_box=context.secret_box,
-                judge_models=self.judge_models(),
-                references=self.references(),
-                file_validation=context.file_validation,
-            ),
+        ports = CreationPorts(
+            queue=context.queue,
+            egress=context.egress,
+            secret_box=context.secret_box,
+            judge_models=self.judge_models(),
+            references=self.references(),
+            file_validation=context.file_validation,
             base_models=context.settings.base_models,
-            tenant=self._tenant,
         )
+        return JobCreationService(context.database, ports, self._tenant)
 
     def preflight(self) -> PreflightService:
         context = self._context
-        return PreflightService(
-            context.database,
-            PreflightPorts(
-                EndpointProbes(context.egress, EnvironmentProbe(context.egress, self._signer())),
-                context.inspections,
-                GraderTries(self._sandbox()),
-                McpListings(context.egress, self._signer()),
-            ),
-            base_models=context.settings.base_models,
+        environments = EnvironmentProbe(context.egress, self._signer())
+        ports = PreflightPorts(
+            endpoints=EndpointProbes(context.egress, environments),
+            inspections=context.inspections,
+            tries=GraderTries(self._sandbox()),
+            mcp=McpListings(context.egress, self._signer()),
             judges=self.judge_models(),
-            tenant=self._tenant,
+            base_models=context.settings.base_models,
         )
+        return PreflightService(context.database, ports, self._tenant)
 
     def call_check(self) -> CallCheck:
         return CallCheck(self.readable_calls(), self.job_creation(), self.preflight())
 
     def references(self) -> RegisteredReferences:
-        return RegisteredReferences(self._definitions())
+        return RegisteredReferences(RegisteredDefinitions(self))
 
     def readable_calls(self) -> ReadableCalls:
-        return ReadableCalls(self._definitions())
+        return ReadableCalls(RegisteredDefinitions(self))
 
-    def _definitions(self) -> RegisteredDefinitions:
+    def grader_choices(self) -> GraderChoiceService:
         context = self._context
-        choices = GraderChoiceService(context.database, context.inspections, self._tenant)
-        curricula = self.curricula()
-        environments = EnvironmentFiles(
-            context.database, context.inspections, curricula=curricula, tenant=self._tenant
-        )
-        return RegisteredDefinitions(
-            ReferencePorts(
-                self.tools(),
-                self.graders(),
-                curricula,
-                choices,
-                environments,
-                self.environments(),
-            )
+        return GraderChoiceService(context.database, context.inspections, self._tenant)
+
+    def environment_files(self) -> EnvironmentFiles:
+        context = self._context
+        return EnvironmentFiles(
+            context.database, context.inspections, curricula=self.curricula(), tenant=self._tenant
         )
 
     def events(self) -> EventService:

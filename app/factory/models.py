@@ -27,14 +27,14 @@ class ModelServices(TenantServices):
 
     def exports(self) -> ExportService:
         context = self._context
-        return ExportService(
-            context.database,
-            ExportPorts(
-                self.models(), context.objects, context.queue, FreeSpace.of(context.settings)
-            ),
+        ports = ExportPorts(
+            models=self.models(),
+            objects=context.objects,
+            queue=context.queue,
+            space=FreeSpace.of(context.settings),
             base_models=context.settings.base_models,
-            tenant=self._tenant,
         )
+        return ExportService(context.database, ports, self._tenant)
 
     def judge_models(self) -> JudgeModels:
         settings = self._context.settings

@@ -1,5 +1,7 @@
 """Builds the services of registered objects, and of the trials before one is used."""
 
+from typing import TypeVar
+
 from app.factory.files import FileServices
 from app.factory.models import ModelServices
 from app.gateways.inference.judges import EngineModels
@@ -10,32 +12,32 @@ from app.services.registry.curricula.curricula import CurriculumService, DataPor
 from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
 from app.services.registry.mcp_import import McpImportService
+from app.services.registry.registered_endpoints import RegisteredEndpointService
 from app.services.registry.tools import ToolService
 from app.services.registry.trials import TrialPorts, TrialService
+from app.slots.project_slots import ProjectSlots
+
+_EndpointService = TypeVar("_EndpointService", bound=RegisteredEndpointService)
 
 
 class RegistryServices(FileServices, ModelServices):
     def tools(self) -> ToolService:
-        context = self._context
-        return ToolService(
-            context.database,
-            self._registry_ports(),
-            self._tenant,
-            secret_keys=context.settings.secret_keys,
-            call_timeout_s=context.settings.egress.call_timeout_s,
-            slots=context.tool_tests,
-            models=self.judge_models(),
-        )
+        return self._endpoints(ToolService, slots=self._context.tool_tests)
 
     def environments(self) -> EnvironmentService:
+        return self._endpoints(EnvironmentService, slots=self._context.environment_tests)
+
+    def _endpoints(
+        self, service: type[_EndpointService], *, slots: ProjectSlots
+    ) -> _EndpointService:
         context = self._context
-        return EnvironmentService(
+        return service(
             context.database,
             self._registry_ports(),
             self._tenant,
             secret_keys=context.settings.secret_keys,
             call_timeout_s=context.settings.egress.call_timeout_s,
-            slots=context.environment_tests,
+            slots=slots,
             models=self.judge_models(),
         )
 

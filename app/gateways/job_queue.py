@@ -152,7 +152,14 @@ class CeleryJobQueue:
         Source: Celery's message protocol 2, and kombu's virtual transports.
         """
         task_message = self._celery.amqp.create_task_message(
-            str(uuid4()), task, args=arguments, kwargs={}, reply_to="", ignore_result=True
+            str(uuid4()),
+            task,
+            args=arguments,
+            kwargs={},
+            reply_to="",
+            ignore_result=True,
+            argsrepr=repr(arguments),
+            kwargsrepr="{}",
         )
         properties = {
             **task_message.properties,

@@ -5,7 +5,7 @@ format, addresses, and integrations that exclude each other. Accepts bodies that
 Skips objects whose `type` is refused, because their valid keys are unknown.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -29,12 +29,7 @@ from app.domain.models.models import BaseModelSpec
 from app.domain.tools.served_tools import is_served, served_faults
 from app.domain.tools.tools import LABEL
 from app.preflight.addresses import called_fields
-from app.preflight.definition_faults import (
-    MAX_UNKNOWN_KEYS,
-    Definition,
-    definition_faults,
-    walked_definitions,
-)
+from app.preflight.definition_faults import MAX_UNKNOWN_KEYS, Definition, definition_faults
 from app.preflight.method_parts import ROOT, method_of, method_type, reinforcement_of, runs_calls
 from app.preflight.model_faults import model_fault
 
@@ -45,19 +40,22 @@ def call_issues(
     """Returns the errors, then the warnings, of the one list that a service and the command line
     share. Parameters in `reported` have an error already.
     """
-    found, known = list[PreflightIssue](), set(reported)
-    for fault in _errors(body, base, reported=known):
+    found, known, parts = list[PreflightIssue](), set(reported), _parts(body)
+    for fault in _errors(body, base, parts, reported=known):
         if fault.param not in known:
             found.append(issue_of(fault))
             known.add(fault.param)
-    return [*found, *_warnings(body, reported=known)]
+    return [*found, *_warnings(body, parts, reported=known)]
 
 
 def _errors(
-    body: dict[str, Any], base: BaseModelSpec | None, *, reported: Collection[str | None]
+    body: dict[str, Any],
+    base: BaseModelSpec | None,
+    parts: Sequence[Definition],
+    *,
+    reported: Collection[str | None],
 ) -> Iterator[InvalidRequest]:
-    kind, method = method_type(body), method_of(body)
-    parts, reported = _parts(body), frozenset(reported)
+    kind, method, reported = method_type(body), method_of(body), frozenset(reported)
     called = {(ROOT, field.path) for field in called_fields(method)}
 
     def is_read(root: str, field: WalkedField) -> bool:
@@ -69,19 +67,18 @@ def _errors(
     yield from _integration_faults(body, read=is_read)
     yield from definition_faults(
         parts,
-        walked_definitions(parts),
         elsewhere=parameters_of(kind, method.get(kind)),
         read=is_read,
         called=is_called,
     )
     if kind != "reinforcement":
         return
-    yield from reinforcement_faults(method.get(kind), ROOT)
+    yield from reinforcement_faults(method.get(kind), ROOT, parts[0].fields)
     yield from _served_faults(reinforcement_of(method))
     readable = readable_method(body)
     if readable is not None:
         yield from source_faults([(ROOT, readable)])
-    unfit = model_fault(base, runs_calls=runs_calls(method))
+    unfit = model_fault(base) if runs_calls(method) else None
     if unfit is not None:
         yield unfit
 
@@ -92,10 +89,10 @@ def _integration_faults(
     sent = sent_integrations(body)
     yield from integration_faults(sent)
     parts = [
-        Definition(f"{INTEGRATIONS}[{position}]", INTEGRATION_MODELS, one)
+        Definition.of_json(f"{INTEGRATIONS}[{position}]", INTEGRATION_MODELS, one)
         for position, one in enumerate(sent)
     ]
-    yield from definition_faults(parts, walked_definitions(parts), read=read)
+    yield from definition_faults(parts, read=read)
 
 
 def _served_faults(inner: dict[str, Any]) -> Iterator[InvalidRequest]:
@@ -110,16 +107,16 @@ def _served_faults(inner: dict[str, Any]) -> Iterator[InvalidRequest]:
 
 
 def _warnings(
-    body: dict[str, Any], *, reported: Collection[str | None]
+    body: dict[str, Any], parts: Sequence[Definition], *, reported: Collection[str | None]
 ) -> Iterator[PreflightIssue]:
     kind = method_type(body)
     hints = parameters_of(kind, method_of(body).get(kind))
-    for part in _parts(body):
+    for part in parts:
         unknown = (
             field
-            for root, field in walked_definitions([part])
+            for field in part.fields
             if field.kind is FieldKind.UNKNOWN
-            and not _of_refused_type(field, root=root, reported=reported)
+            and not _of_refused_type(field, root=part.root, reported=reported)
         )
         walked = unread(unknown, part.root, hints)
         keys = [key for key in walked if key.param not in reported]
@@ -133,7 +130,9 @@ def _warnings(
         param = f"method.{kind}.response_format"
         yield PreflightIssue("warning", "response_format_not_enforced", f"{not_enforced}.", param)
     readable = readable_method(body)
-    for found in () if readable is None else without_effect(readable, f"method.{kind}"):
+    if readable is None:
+        return
+    for found in without_effect(readable, ROOT, Definition.of(ROOT, readable).fields):
         yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)
 
 
@@ -150,10 +149,11 @@ def readable_method(body: dict[str, Any]) -> ReinforcementMethod | None:
 def _parts(body: dict[str, Any]) -> list[Definition]:
     """Returns the parts of a body that the domain reads, each with its models and its parameter."""
     kind = method_type(body)
-    parts = [Definition(f"method.{kind}", METHOD_MODELS[kind], method_of(body).get(kind))]
+    sent = method_of(body).get(kind)
+    parts = [Definition.of_json(f"method.{kind}", METHOD_MODELS[kind], sent)]
     if kind == "supervised":
         deprecated = {"hyperparameters": body.get("hyperparameters")}
-        parts.append(Definition("", SupervisedMethod, deprecated))
+        parts.append(Definition.of_json("", SupervisedMethod, deprecated))
     return parts
 
 

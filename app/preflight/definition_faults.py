@@ -35,30 +35,26 @@ from app.gateways.egress.headers import check_headers
 MAX_UNKNOWN_KEYS: Final = 200
 """Largest number of listed unknown keys of one call, for refused and accepted ones each."""
 NOT_ALLOWED: Final = "endpoint_not_allowed"
-Walked = Sequence[tuple[str, WalkedField]]
-"""Fields, each with the parameter of its definition."""
 _Choice = Callable[[str, WalkedField], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A definition at a parameter: a model, or JSON of one of `models`."""
+    """A definition at a parameter, and its fields: all checks of it share one walk."""
 
     root: str
-    models: Models
     value: Any
+    """A model, or JSON."""
+    fields: Sequence[WalkedField]
 
     @classmethod
     def of(cls, root: str, value: BaseModel) -> "Definition":
-        return cls(root, type(value), value)
+        return cls.of_json(root, type(value), value)
 
-
-def walked_definitions(definitions: Sequence[Definition]) -> Walked:
-    return [
-        (definition.root, field)
-        for definition in definitions
-        for field in walk_fields(definition.models, definition.value)
-    ]
+    @classmethod
+    def of_json(cls, root: str, models: Models, value: Any) -> "Definition":
+        """Walks JSON of one of the models, valid or not."""
+        return cls(root, value, list(walk_fields(models, value)))
 
 
 def _every(root: str, field: WalkedField) -> bool:  # noqa: ARG001 - the default of a choice
@@ -67,15 +63,15 @@ def _every(root: str, field: WalkedField) -> bool:  # noqa: ARG001 - the default
 
 def definition_faults(
     definitions: Sequence[Definition],
-    walked: Walked,
     *,
     elsewhere: KeyHints = NOWHERE,
     read: _Choice = _every,
     called: _Choice = _every,
 ) -> Iterator[InvalidRequest]:
-    """Yields the faults in the order in which they are reported. `walked` are the fields of the
-    definitions; `read` chooses the unknown keys that are judged, `called` the addresses.
+    """Yields the faults in the order in which they are reported. `read` chooses the unknown keys
+    that are judged, `called` the addresses.
     """
+    walked = [(each.root, field) for each in definitions for field in each.fields]
     yield from bound_faults(walked)
     unknown = (one for one in walked if is_refused(one[1]) and read(*one))
     for root, field in islice(unknown, MAX_UNKNOWN_KEYS):
@@ -85,7 +81,7 @@ def definition_faults(
         if (fault := template_fault(field, root)) is not None:
             yield fault
     for definition in definitions:
-        yield from placeholder_faults(definition.models, definition.value, root=definition.root)
+        yield from placeholder_faults(definition.fields, definition.root)
     models = [(each.root, each.value) for each in definitions if isinstance(each.value, BaseModel)]
     yield from source_faults(models)
     for root, field in walked:

@@ -5,11 +5,11 @@ from app.domain.models.models import BASE_MODEL_UNSUPPORTED, BaseModelSpec
 from app.rendering.tool_use import tool_use
 
 
-def model_fault(base: BaseModelSpec | None, *, runs_calls: bool) -> InvalidRequest | None:
-    """Returns the error for a model that cannot call the tools of the job, or play in its
-    environment. Reads the model's files, which is slow the first time.
+def model_fault(base: BaseModelSpec | None) -> InvalidRequest | None:
+    """Returns the error for a model that cannot call tools or play in an environment, for a job
+    that does. Reads the model's files, which is slow the first time.
     """
-    fault = tool_use(base).fault if base is not None and runs_calls else None
+    fault = None if base is None else tool_use(base).fault
     if fault is None or base is None:
         return None
     return InvalidRequest(

@@ -1,4 +1,4 @@
-"""Preference training over HTTP, and two reinforcement jobs that go on from there."""
+"""Preference training over HTTP, and two reinforcement jobs that continue from its model."""
 
 import math
 from itertools import pairwise

@@ -194,7 +194,7 @@ def _outermost(annotation: ast.expr) -> Iterator[ast.BinOp]:
 
 
 def _parsed(text: str) -> ast.AST:
-    """Returns a type that is written as a string; a text that is none, as an empty one."""
+    """Returns a type that is written as a string; any other text as an empty one."""
     try:
         return ast.parse(text, mode="eval").body
     except SyntaxError:

@@ -70,6 +70,19 @@ def test_house_words_are_found_in_prose_and_error_texts_with_their_replacement()
 
 
 @pytest.mark.parametrize(
+    ("sentence", "count"),
+    [
+        ("Ids of runs that are none are refused.", 1),
+        ("Versions that are none of the known ones are refused.", 0),
+        ("Returns the addresses without doubles.", 1),
+        ("A page that nobody looks at asks for nothing.", 1),
+    ],
+)
+def test_a_reader_is_not_left_to_find_the_noun(sentence: str, count: int) -> None:
+    assert len(list(prose.find_in_markdown(PATH, sentence))) == count
+
+
+@pytest.mark.parametrize(
     ("docstring", "count"),
     [
         ("Return the newest version.", 1),

@@ -21,7 +21,11 @@ PHRASES: dict[str, str] = {
     r"wish(?:es|ed)?": "request, option",
     r"say(?:s|ing)? nothing": "the verb for what happens",
     r"who(?:m)?ever": "a noun",
-    r"nobody (?:asks|asked|knows|sampled|shall)": "the passive, or the process that does not",
+    r"nobody (?:asks|asked|knows|looks|sampled|sends|shall|waits)": (
+        "the passive, or the process that does not"
+    ),
+    r"(?:that|which|because (?:it|they)) (?:is|are|was|were) none(?! of)": "invalid, malformed, no",
+    r"without doubles": "without duplicates",
     r"(?:asks?|asked|knows|tells?|told) nobody": "the passive, or the process that does not",
     r"seen no more": "hidden",
     r"knock(?:s|ed|ing)?": "call, connect",
@@ -138,6 +142,7 @@ IN_TEST_NAMES: dict[str, str] = {
     "wake_up": "notification",
     "holds_up": "delays",
     "take_turns": "alternate",
+    "that_is_none": "invalid, malformed",
     "figure": "value, number",
     "figures": "metrics, values",
 }

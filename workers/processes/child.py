@@ -45,6 +45,20 @@ def run_as_child(body: Callable[[Settings], Coroutine[Any, Any, int]]) -> int:
     return asyncio.run(body(load_settings()))
 
 
+async def run_until_terminated(work: Coroutine[Any, Any, None], *, what: str) -> int:
+    """Runs `work` until it ends or the process gets a SIGTERM. Returns the exit code; the work of
+    a process that ended early is continued by the next one.
+    """
+    running = asyncio.ensure_future(work)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+    try:
+        await running
+    except (Exception, asyncio.CancelledError):  # a process boundary: beat starts another one
+        log.exception("child interrupted", work=what)
+        return EXIT_FAULT
+    return 0
+
+
 def run_supervised(work: LeasedWork, body: Body, *, on_fault: OnFault) -> int:
     """Runs `body` in a process whose supervisor renews and releases the lease, and kills the
     process when its event loop or its marks of progress stop.

@@ -1,7 +1,7 @@
 """Renders the prompt of a rollout to token ids.
 
-Owns the blame for a prompt that cannot be sampled from: the row, whose file the user can correct,
-or the customer's environment that began the conversation.
+Owns the attribution of a prompt that cannot be sampled from: to the row, whose file the user can
+correct, or to the customer's environment that began the conversation.
 """
 
 from typing import Final, Literal, assert_never

@@ -5,7 +5,6 @@ that it starts: a fault of one of them ends these at most, and beat starts this 
 """
 
 import asyncio
-import signal
 import sys
 from typing import Final
 
@@ -13,16 +12,16 @@ import structlog
 
 from app.domain.errors import Unavailable
 from app.settings.settings import Settings
-from workers.processes.child import EXIT_FAULT, run_as_child
+from workers.processes.child import run_as_child, run_until_terminated
 from workers.processes.clients import POOL_SIZE, open_database
-from workers.trackers.tracker_tasks import Trackers
+from workers.trackers.tracker_tasks import TrackerTasks
 
 log = structlog.get_logger()
 
 POLL_S: Final = 2.0
 
 
-async def _follow(trackers: Trackers) -> None:
+async def _follow(trackers: TrackerTasks) -> None:
     following = True
     try:
         while following:
@@ -39,14 +38,8 @@ async def _follow(trackers: Trackers) -> None:
 
 async def _run(settings: Settings) -> int:
     async with open_database(settings, pool_size=POOL_SIZE) as database:
-        running = asyncio.ensure_future(_follow(Trackers(database, settings)))
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
-        try:
-            await running
-        except (Exception, asyncio.CancelledError):  # a process boundary: beat starts another one
-            log.exception("trackers interrupted")
-            return EXIT_FAULT
-    return 0
+        following = _follow(TrackerTasks(database, settings))
+        return await run_until_terminated(following, what="trackers")
 
 
 if __name__ == "__main__":

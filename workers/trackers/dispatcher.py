@@ -8,7 +8,7 @@ from app.domain.errors import Unavailable
 from app.store.database import Database
 from workers.processes.children import Children
 from workers.processes.leased_work import python_module
-from workers.trackers.job_tracker import tracked_now
+from workers.trackers.tracked_integrations import tracked_integrations
 
 log = structlog.get_logger()
 
@@ -20,7 +20,7 @@ async def dispatch_trackers(database: Database, *, children: Children) -> bool:
     if children.is_full:
         return True
     try:
-        if not await tracked_now(database):
+        if not await tracked_integrations(database):
             return False
     except Unavailable as error:
         log.warning("trackers not checked, database unavailable", error=str(error))

@@ -9,10 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from workers.trackers.records import Record, TracedRollout
+from workers.trackers.records import MAX_ROLLOUT_CHARS, Record, TracedRollout
 
-_MOST: Final = 20_000
-"""Characters of the text of a rollout."""
 _SEPARATOR: Final = "."
 
 
@@ -39,8 +37,8 @@ def rollout_text(rollout: TracedRollout) -> str:
     """Returns a rollout as Markdown."""
     head = f"Rollout {rollout.id}, row {rollout.row}, reward {rollout.reward}"
     text = f"{head}\n\n{_fenced(rollout.messages)}"
-    if len(text) > _MOST:
-        return f"{text[:_MOST]}\n… {len(text) - _MOST} more characters"
+    if len(text) > MAX_ROLLOUT_CHARS:
+        return f"{text[:MAX_ROLLOUT_CHARS]}\n… {len(text) - MAX_ROLLOUT_CHARS} more characters"
     return text
 
 

@@ -11,8 +11,8 @@ from app.domain.jobs.jobs import TERMINAL, Job
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.store.database import Database
 from app.store.jobs.job_reader import JobReaderUnitOfWork, job_reader
-from workers.trackers.job_tracker import JobTracker
 from workers.trackers.records import Record, TracedRollout, cut_messages
+from workers.trackers.tracked_integrations import TrackedIntegration
 
 _MOST_STEPS: Final = 200
 """Steps whose rollouts are read again when a tracker gets everything again."""
@@ -44,7 +44,7 @@ def announced_by(events: Sequence[CommittedEvent]) -> TrackerNews | None:
 
 
 async def read_record(
-    database: Database, tracked: JobTracker, announced: TrackerNews, *, everything: bool
+    database: Database, tracked: TrackedIntegration, announced: TrackerNews, *, everything: bool
 ) -> Record:
     """Returns the announced points and rollouts of a job, or `everything` up to now."""
     first = None if everything else announced.first
@@ -71,7 +71,7 @@ async def read_record(
     )
 
 
-def _traces(tracked: JobTracker) -> int:
+def _traces(tracked: TrackedIntegration) -> int:
     count: int = tracked.options.get("traces_per_step", DEFAULT_TRACES)
     return count
 

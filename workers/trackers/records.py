@@ -1,24 +1,20 @@
-"""The records that a tracker writes of a job, and the protocols of trackers."""
+"""The records that a tracker writes of a job."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from app.domain.documents.json_object import Json
 from app.domain.rollouts.metrics import MetricPoint
 
-_LONGEST: Final = 20_000
-"""Characters of JSON of the messages of one rollout that a tracker gets."""
+MAX_ROLLOUT_CHARS: Final = 20_000
+"""Characters of one rollout that a tracker gets: of its messages as JSON, and of its document."""
 _SHORTEST: Final = 100
 """Characters that are left of a long text of a message."""
 _LAST: Final = 100
 """Characters for the message that counts those that were cut."""
 _BETWEEN: Final = len(", ")
-
-
-class TrackerFault(Exception):
-    """A tracker could not be written; the text is safe to show to the job's owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,74 +72,29 @@ class Record:
         yield from sorted(found.items())
 
 
-@dataclass(frozen=True, slots=True)
-class WriteReport:
-    """The result of a write."""
-
-    url: str | None = None
-    """Address of the page of the run."""
-    notes: Sequence[str] = ()
-    """Warnings for the job's owner; each is one event of the job."""
-
-
-NOTHING_NEW: Final = WriteReport()
-
-
-class LibraryRun(Protocol):
-    """Writes one job with the library of a tracker. Both methods block."""
-
-    def write(self, record: Record) -> WriteReport:
-        """Writes what the tracker does not have yet; a record with an outcome ends the run there,
-        and the call returns when everything has arrived. After an error the run is opened anew.
-        """
-        ...
-
-    def close(self) -> None: ...
-
-
-class Tracker(Protocol):
-    """A run that does not block the event loop."""
-
-    wants_all: bool
-    """True until the first write, for a library that cannot add to what an earlier process
-    wrote: the record must have every step.
-    """
-
-    async def write(self, record: Record) -> WriteReport:
-        """Writes as `LibraryRun.write`. Raises `TrackerFault`, or any error of the library."""
-        ...
-
-    async def close(self) -> None:
-        """Ends the run in order; it may continue later."""
-        ...
-
-    async def abandon(self) -> None:
-        """Ends the run at once, after an error."""
-        ...
-
-
 def curve_name(point: MetricPoint) -> str:
     return f"{point.split}/{point.name}"
 
 
 def cut_messages(messages: Any) -> list[Json]:
-    """Returns messages that together have at most `_LONGEST` characters of JSON: all of them with
-    their long texts cut, or else the first ones and a last one with the number of the others.
+    """Returns messages that together have at most `MAX_ROLLOUT_CHARS` characters of JSON: all of
+    them with their long texts cut, or else the first ones and a last one with the number of the
+    others.
 
     The time is bounded by what may be kept, however long the messages are.
     """
     sent = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
-    most = _LONGEST
-    while _room(sent, most, _LONGEST) < 0 and most > _SHORTEST:
+    most = MAX_ROLLOUT_CHARS
+    while _room(sent, most, MAX_ROLLOUT_CHARS) < 0 and most > _SHORTEST:
         most //= 2
     return _beginning(sent, most)
 
 
 def _beginning(messages: list[Json], most: int) -> list[Json]:
     """Returns the messages with their texts cut, the first ones if not all of them fit."""
-    if _room(messages, most, _LONGEST) >= 0:
+    if _room(messages, most, MAX_ROLLOUT_CHARS) >= 0:
         return [_cut(one, most) for one in messages]
-    left, kept = _LONGEST - _LAST, list[Json]()
+    left, kept = MAX_ROLLOUT_CHARS - _LAST, list[Json]()
     for one in messages:
         left = _room(one, most, left) - _BETWEEN
         if left < 0:

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from workers.trackers.records import LibraryRun, Record, WriteReport
+from workers.trackers.records import Record
+from workers.trackers.tracker import LibraryRun, WriteReport
 
 
 class ThreadTracker:

@@ -17,11 +17,13 @@ from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.jobs.job_reader import job_reader
 from workers.trackers.assignment import Assignment, WandbAccount
-from workers.trackers.job_tracker import JobTracker
-from workers.trackers.records import Tracker, TrackerFault
+from workers.trackers.tracked_integrations import TrackedIntegration
+from workers.trackers.tracker import Tracker, TrackerFault
 
 
-async def open_tracker(database: Database, settings: Settings, tracked: JobTracker) -> Tracker:
+async def open_tracker(
+    database: Database, settings: Settings, tracked: TrackedIntegration
+) -> Tracker:
     """Raises `TrackerFault`, or an error of the system."""
     if not is_installed(tracked.kind):
         extra = LIBRARIES[tracked.kind].extra
@@ -40,7 +42,9 @@ async def open_tracker(database: Database, settings: Settings, tracked: JobTrack
             assert_never(tracked.kind)
 
 
-async def _assignment(database: Database, settings: Settings, tracked: JobTracker) -> Assignment:
+async def _assignment(
+    database: Database, settings: Settings, tracked: TrackedIntegration
+) -> Assignment:
     async with job_reader(database, tracked.job.project_id) as unit:
         job = await unit.job(tracked.job.id)
         sealed = await unit.secrets(tracked.job.id)
@@ -76,7 +80,7 @@ def _whole(settings: Settings, job: Job, sealed: bytes | None) -> list[Json]:
         raise TrackerFault("its stored credentials cannot be read any more") from error
 
 
-def _directory(settings: Settings, tracked: JobTracker) -> Path:
+def _directory(settings: Settings, tracked: TrackedIntegration) -> Path:
     job = tracked.job
     return settings.trackers_dir / local_directory(
         tracked.kind, tracked.position, project_id=job.project_id, job_id=job.id

@@ -26,11 +26,11 @@ from app.store.jobs.job_reader import job_reader
 from workers.events.consumers import ExternalConsumer
 from workers.events.follower import LEASE_S, Follower
 from workers.trackers.fair_slots import FairSlots
-from workers.trackers.job_tracker import JobTracker, Key, tracked_now
-from workers.trackers.open_trackers import OpenTrackers
 from workers.trackers.record_reader import announced_by, read_record
-from workers.trackers.records import Tracker, TrackerFault, WriteReport
+from workers.trackers.tracked_integrations import Key, TrackedIntegration, tracked_integrations
+from workers.trackers.tracker import Tracker, TrackerFault, WriteReport
 from workers.trackers.tracker_factory import open_tracker
+from workers.trackers.tracker_pool import TrackerPool
 
 log = structlog.get_logger()
 
@@ -61,13 +61,13 @@ class _Rest:
     delay_s: float
 
 
-class Trackers:
+class TrackerTasks:
     """The open trackers of one process."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
         self._settings = settings
-        self._open = OpenTrackers(_MOST_OPEN, for_one=_MOST_OPEN_OF_ONE)
+        self._open = TrackerPool(_MOST_OPEN, for_one=_MOST_OPEN_OF_ONE)
         self._slots = FairSlots(_WRITES, for_one=_WRITES_OF_ONE)
         self._tasks = dict[Key, asyncio.Task[None]]()
         self._resting = dict[Key, _Rest]()
@@ -77,7 +77,7 @@ class Trackers:
         """Starts a task for each tracker that is due and not written now; none waits for another.
         Returns whether a job is still followed. Raises `Unavailable`.
         """
-        followed = await tracked_now(self._database)
+        followed = await tracked_integrations(self._database)
         keys = {tracked.key for tracked in followed}
         for gone in self._open.keys() - keys:
             self._run(gone, self._close(gone))
@@ -116,7 +116,7 @@ class Trackers:
         self._tasks[key] = task
         task.add_done_callback(lambda _: self._tasks.pop(key))
 
-    async def _in_slot(self, tracked: JobTracker) -> None:
+    async def _in_slot(self, tracked: TrackedIntegration) -> None:
         async with self._slots.of(tracked.job.project_id):
             try:
                 await self._write(tracked)
@@ -125,11 +125,11 @@ class Trackers:
             except Exception:  # the boundary of one tracker: it is tried again
                 log.exception("tracker not written", consumer=tracked.consumer)
 
-    def _is_due(self, tracked: JobTracker) -> bool:
+    def _is_due(self, tracked: TrackedIntegration) -> bool:
         rest = self._resting.get(tracked.key)
         return rest is None or rest.until <= time.monotonic()
 
-    async def _write(self, tracked: JobTracker) -> None:
+    async def _write(self, tracked: TrackedIntegration) -> None:
         last = self._resting.pop(tracked.key, None)
         await Follower(self._database, [self._consumer(tracked)]).catch_up()
         rest = self._resting.get(tracked.key)
@@ -139,7 +139,7 @@ class Trackers:
             rest.delay_s = min(2 * last.delay_s, _LONGEST_DELAY_S)
             rest.until = time.monotonic() + rest.delay_s
 
-    async def _end(self, tracked: JobTracker) -> None:
+    async def _end(self, tracked: TrackedIntegration) -> None:
         """Moves the cursor of an ended job past all events, if none is left to write."""
         consumer, scope = tracked.key
         async with event_reader(self._database) as unit:
@@ -150,7 +150,7 @@ class Trackers:
             await unit.cursors.advance(claimed, claimed.position if left.events else ENDED)
         await self._close(tracked.key)
 
-    def _consumer(self, tracked: JobTracker) -> ExternalConsumer:
+    def _consumer(self, tracked: TrackedIntegration) -> ExternalConsumer:
         async def send(events: Sequence[CommittedEvent]) -> None:
             announced = announced_by(events)
             if announced is None:
@@ -165,7 +165,7 @@ class Trackers:
 
         return ExternalConsumer(tracked.consumer, send, types=TYPES, scope=tracked.job.id)
 
-    async def _tracker(self, tracked: JobTracker) -> Tracker:
+    async def _tracker(self, tracked: TrackedIntegration) -> Tracker:
         """Returns the open tracker, or opens it and closes those that are too many."""
         tracker = self._open.use(tracked.key)
         if tracker is None:
@@ -176,7 +176,7 @@ class Trackers:
         return tracker
 
     @asynccontextmanager
-    async def _faults_noted(self, tracked: JobTracker) -> AsyncIterator[None]:
+    async def _faults_noted(self, tracked: TrackedIntegration) -> AsyncIterator[None]:
         try:
             yield
         except (
@@ -194,7 +194,7 @@ class Trackers:
             await self._note_fault(tracked, error)
             raise
 
-    async def _note_written(self, tracked: JobTracker, written: WriteReport) -> None:
+    async def _note_written(self, tracked: TrackedIntegration, written: WriteReport) -> None:
         """Appends what the owner needs to know of a tracker, each once."""
         if tracked.key in self._noted:
             return
@@ -217,7 +217,7 @@ class Trackers:
                 )
         self._noted.add(tracked.key)
 
-    async def _note_fault(self, tracked: JobTracker, error: Exception) -> None:
+    async def _note_fault(self, tracked: TrackedIntegration, error: Exception) -> None:
         title = LIBRARIES[tracked.kind].title
         reason = _reason(error)
         async with job_reader(self._database, tracked.job.project_id) as unit:

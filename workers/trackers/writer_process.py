@@ -20,7 +20,8 @@ from app.domain.documents.json_object import Json
 from app.domain.processes.interpreters import running_module
 from app.settings.environment import set_variables
 from workers.trackers.assignment import Assignment
-from workers.trackers.records import Record, TrackerFault, WriteReport
+from workers.trackers.records import Record
+from workers.trackers.tracker import TrackerFault, WriteReport
 
 _MODULE: Final = "workers.trackers.libraries"
 _CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")

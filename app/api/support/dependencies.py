@@ -82,9 +82,9 @@ async def tenant(principal: AnyPrincipal) -> Tenant:
 CurrentTenant = Annotated[Tenant, Depends(tenant)]
 
 
-async def factory(context: Context, project: CurrentTenant) -> Factory:
+async def factory(request: Request, project: CurrentTenant) -> Factory:
     """Returns the services of the key's project."""
-    return Factory(context, project)
+    return Factory(context_of(request.app), project)
 
 
 Services = Annotated[Factory, Depends(factory)]

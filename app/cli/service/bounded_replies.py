@@ -67,7 +67,7 @@ class _LimitedStream(httpx.SyncByteStream):
 
 def _check(reply: httpx.Response) -> None:
     """Bounds a reply whose head has come. Raises `ServiceError` for one in a content encoding."""
-    # The client would read it to prepare a request that nobody sends, and fail where it is not a
+    # The client would read it to prepare a request that is never sent, and fail where it is not a
     # URL.
     reply.headers.pop("location", None)
     encoding = reply.headers.pop("content-encoding", "identity")

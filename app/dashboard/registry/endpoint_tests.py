@@ -1,6 +1,5 @@
 """Runs the test of a registered object, and reads its result as the lines of a log."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, assert_never
@@ -9,7 +8,7 @@ from app.dashboard.visitors import Visitor
 from app.domain.environments.contract import EnvironmentPlan, EpisodeCall
 from app.domain.errors import InvalidRequest
 from app.domain.registry.registered_objects import Noun, RegisteredVersion
-from app.domain.texts.request_bodies import json_problem
+from app.domain.texts.request_bodies import UnusableJson, read_json
 from app.domain.tools.contract import CallPlan, CheckReport, CheckResult
 from app.domain.tools.mcp_contract import McpCallPlan
 from app.domain.tools.mcp_servers import McpServerSpec
@@ -100,10 +99,11 @@ def _parts(result: Any) -> Iterator[CheckResult]:
 def _item(sent: str) -> dict[str, Any]:
     if not sent.strip():
         return {}
-    problem = json_problem(sent.encode("utf-8", "surrogatepass"))
-    if problem is not None:
-        raise InvalidRequest(f"The row is not JSON that can be read: {problem}.", param="item")
-    item = json.loads(sent)
+    try:
+        item = read_json(sent.encode("utf-8", "surrogatepass"))
+    except UnusableJson as problem:
+        message = f"The row is not JSON that can be read: {problem}."
+        raise InvalidRequest(message, param="item") from problem
     if not isinstance(item, dict):
         raise InvalidRequest("The row is JSON, but not an object.", param="item")
     return item

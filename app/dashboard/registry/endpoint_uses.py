@@ -1,6 +1,6 @@
 """Finds the addresses of a registered object and the jobs that call them. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, assert_never
 from urllib.parse import urlsplit
 
@@ -48,19 +48,19 @@ def use_curves(registered: RegisteredVersion) -> tuple[UseCurve, ...]:
 
 
 def addresses(registered: RegisteredVersion) -> list[str]:
-    """Returns the addresses of an object in their shown form, without doubles."""
+    """Returns the addresses of an object in their shown form, without duplicates."""
     return list(dict.fromkeys(_addresses(_models(registered.noun), registered.definition)))
 
 
-def hosts(registered: RegisteredVersion) -> list[str]:
-    """Returns the hosts of the addresses, each with its port."""
-    found = (urlsplit(one).netloc.rpartition("@")[2] for one in addresses(registered))
+def hosts(called: Sequence[str]) -> list[str]:
+    """Returns the hosts of addresses, each with its port, without duplicates."""
+    found = (urlsplit(one).netloc.rpartition("@")[2] for one in called)
     return list(dict.fromkeys(found))
 
 
-def users(registered: RegisteredVersion, jobs: Sequence[Job]) -> list[Job]:
-    """Returns the jobs that were created with an object, or with its address."""
-    return [job for job in jobs if _uses(job, registered)]
+def users(registered: RegisteredVersion, jobs: Sequence[Job], own: Collection[str]) -> list[Job]:
+    """Returns the jobs that were created with an object, or with one of its addresses."""
+    return [job for job in jobs if _uses(job, registered, own)]
 
 
 def _models(noun: Noun) -> Models:
@@ -83,15 +83,14 @@ def _addresses(models: Models, definition: Any) -> Iterator[str]:
             yield field.value
 
 
-def _uses(job: Job, registered: RegisteredVersion) -> bool:
+def _uses(job: Job, registered: RegisteredVersion, own: Collection[str]) -> bool:
     used = list(_definitions(job.method.options, registered))
     if any(one.get("id") == registered.id for one in used):
         return True
-    own = set(addresses(registered))
     models = _models(registered.noun)
     # A definition with an id is another registered object, even where both have one address.
     unnamed = (one for one in used if not one.get("id"))
-    return any(not own.isdisjoint(_addresses(models, one)) for one in unnamed)
+    return any(address in own for one in unnamed for address in _addresses(models, one))
 
 
 def _definitions(

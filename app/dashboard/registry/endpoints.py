@@ -75,12 +75,13 @@ async def _newest_jobs(visitor: Visitor) -> Sequence[Job]:
 def _listed(
     registered: RegisteredVersion, jobs: Sequence[Job], ends: dict[str, list[MetricPoint]]
 ) -> ListedEndpoint:
-    newest = next(iter(users(registered, jobs)), None)
+    called = addresses(registered)
+    newest = next(iter(users(registered, jobs, called)), None)
     last = {} if newest is None else {point.name: point for point in ends.get(newest.id, ())}
     last_values = {
         chart: last[curve].value for chart, _, _, curve in use_curves(registered) if curve in last
     }
-    return ListedEndpoint(registered, hosts(registered), newest, last_values)
+    return ListedEndpoint(registered, hosts(called), newest, last_values)
 
 
 async def _page(
@@ -136,7 +137,8 @@ async def _shown(
     answer: str = "",
     item: str = "",
 ) -> Response:
-    jobs = users(registered, await _newest_jobs(visitor))[:COLOURS]
+    called = addresses(registered)
+    jobs = users(registered, await _newest_jobs(visitor), called)[:COLOURS]
     charts = await _charts(visitor, registered, jobs)
     return await visitor.on_thread(
         lambda: page(
@@ -145,7 +147,7 @@ async def _shown(
             kind=kind,
             title=_TITLES[kind],
             registered=registered,
-            addresses=addresses(registered),
+            addresses=called,
             jobs=list(zip(jobs, job_labels(jobs), strict=True)),
             charts=charts,
             most_jobs=COLOURS,

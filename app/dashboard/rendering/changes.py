@@ -96,11 +96,11 @@ def quadrant(
     both.
     """
     spots = [
-        Spot(
-            round(pair.more_calls, 6),
-            round(pair.difference, 6),
-            f"Row {pair.row}",
-            f"/jobs/{job_id}/rows/{split}/{pair.row}?before=0&now={tuned_step}",
+        Spot.of_row(
+            pair.row,
+            pair.more_calls,
+            pair.difference,
+            href=f"/jobs/{job_id}/rows/{split}/{pair.row}?before=0&now={tuned_step}",
         )
         for pair in pairs
         if pair.difference is not None and pair.more_calls is not None

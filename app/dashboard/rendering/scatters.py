@@ -16,6 +16,7 @@ _MARGIN: Final = 0.06
 """Space beside the outermost dots, as a share of the axis."""
 _SMALLEST: Final = 3.5
 _LARGEST: Final = 12.0
+_DECIMALS: Final = 6
 _NAMED: Final = 8
 """Rows that the title of a dot names."""
 
@@ -28,6 +29,11 @@ class Spot:
     y: float
     label: str
     href: str
+
+    @classmethod
+    def of_row(cls, row: int, x: float, y: float, *, href: str) -> "Spot":
+        """Returns the spot of a row; values that differ by rounding alone are at one place."""
+        return cls(round(x, _DECIMALS), round(y, _DECIMALS), f"Row {row}", href)
 
 
 @dataclass(frozen=True, slots=True)

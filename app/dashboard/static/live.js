@@ -1,5 +1,5 @@
 // Renews the page of a job when its stream says that there is news, and every few seconds where no
-// stream can be had. A page that nobody looks at asks for nothing, and has no stream: a browser
+// stream can be had. A hidden page asks for nothing, and has no stream: a browser
 // opens only six connections to a host, over all its windows.
 const QUIET_MS = 15000; // the position in the queue moves without an event
 const POLL_MS = 3000;

@@ -7,7 +7,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, Final, Union, assert_never, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, assert_never, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -72,6 +72,8 @@ class WalkPlan:
     accepted: frozenset[str] | None
     open: bool
     """True if the model keeps unknown keys."""
+    tags: tuple[Any, ...]
+    """Values of `type` that belong to the model."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -93,7 +95,15 @@ def plan_of(model: type[BaseModel]) -> WalkPlan:
         documented=keys.documented_keys,
         accepted=keys.accepted_keys,
         open=model.model_config.get("extra") == "allow",
+        tags=_tags(model),
     )
+
+
+def _tags(model: type[BaseModel]) -> tuple[Any, ...]:
+    field = model.model_fields.get("type")
+    if field is None or get_origin(field.annotation) is not Literal:
+        return ()
+    return get_args(field.annotation)
 
 
 def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> Shape | None:

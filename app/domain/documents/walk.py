@@ -8,7 +8,7 @@ well as on JSON, valid or not. Must not know any specific model.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, Literal, assert_never, get_args, get_origin
+from typing import Any, assert_never
 
 from pydantic import BaseModel
 
@@ -189,14 +189,5 @@ def _member(models: Models, value: dict[str, Any]) -> type[BaseModel]:
     if len(models) == 1:
         return models[0]
     sent = value.get("type")
-    tagged = [model for model in models if sent is not None and sent in _tags(model)]
+    tagged = [model for model in models if sent is not None and sent in plan_of(model).tags]
     return max(tagged or models, key=lambda model: len(plan_of(model).known & value.keys()))
-
-
-def _tags(model: type[BaseModel]) -> tuple[Any, ...]:
-    field = model.model_fields.get("type")
-    return () if field is None else _literals(field.annotation)
-
-
-def _literals(annotation: Any) -> tuple[Any, ...]:
-    return get_args(annotation) if get_origin(annotation) is Literal else ()

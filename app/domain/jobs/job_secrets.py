@@ -8,21 +8,28 @@ all others to the method.
 from typing import Any, Final
 
 from app.domain.documents.json_object import Json
+from app.domain.documents.walk import walk_fields
 from app.domain.jobs.integrations import read_integration
 from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.methods.method_documents import stored_method
 from app.domain.secrets.owner_labels import by_pointer, owners_of_method
-from app.domain.secrets.redaction import SecretValues, require_sealed, restore_secrets, split
+from app.domain.secrets.redaction import (
+    SecretValues,
+    redact_in_place,
+    require_sealed,
+    restore_secrets,
+    split,
+)
 
 _INTEGRATIONS: Final = "integrations"
 _BELOW: Final = f"/{_INTEGRATIONS}/"
 
 
-def split_method(method: dict[str, Any]) -> tuple[dict[str, Any], SecretValues]:
-    """Returns a redacted copy, and its secrets by JSON pointer."""
+def redact_method(method: Json) -> SecretValues:
+    """Redacts a method in place, and returns its secrets by JSON pointer."""
     kind = stored_method(method).kind
-    copy, sealed = split(METHOD_MODELS[kind], method, (kind,))
-    return copy, sealed
+    fields = list(walk_fields(METHOD_MODELS[kind], method[kind], (kind,)))
+    return redact_in_place(method, fields)
 
 
 def restored_method(method: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:

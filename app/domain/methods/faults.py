@@ -4,14 +4,14 @@ They are reported when a job is created or checked, never when a stored one is r
 method and on its JSON, valid or not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import WalkedField, value_of, walk_fields
+from app.domain.documents.walk import WalkedField, value_of
 from app.domain.environments.environments import is_built_in_name
 from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest, refused_value
@@ -31,8 +31,12 @@ from app.domain.tools import rates
 _FORMAT: Final = "response_format"
 
 
-def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
-    """Yields the faults of `method.reinforcement`, in the order in which they are reported."""
+def reinforcement_faults(
+    method: Any, root: str, walked: Sequence[WalkedField]
+) -> Iterator[InvalidRequest]:
+    """Yields the faults of `method.reinforcement`, in the order in which they are reported.
+    `walked` are its fields.
+    """
     yield from _repeated_tools(method, root)
     sent = _response_format(method)
     fault = response_format_fault(sent, f"{root}.{_FORMAT}")
@@ -46,7 +50,7 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
                 "the tools of the job come from its environment, which offers them when an episode "
                 f"begins: send '{name}' or an 'environment' of type 'http', not both",
             )
-    for field in walk_fields(ReinforcementMethod, method):
+    for field in walked:
         fault = (
             template_fault(field, root)
             or sample_fault(field, root, json_output=json_output, environment=in_environment)

@@ -3,7 +3,7 @@
 Works on a method; checks that depend on rows also work on its JSON, valid or not.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
@@ -11,11 +11,12 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from app.domain.documents.pointers import Path, parameter
-from app.domain.documents.walk import FieldKind, value_of, walk_fields
+from app.domain.documents.walk import FieldKind, WalkedField, value_of, walk_fields
 from app.domain.environments.environments import is_graded_by
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader
 from app.domain.graders.templates.template_faults import placeholders
+from app.domain.graders.templates.templates import Placeholder
 from app.domain.methods.reinforcement import RUNS_CALLS, ReinforcementMethod
 
 _RUN: Final = "tool_calls"
@@ -34,6 +35,8 @@ _NEED_CALLS: Final = (
     ("stop", "parse_errors"),
 )
 """Options that count the calls of rollouts."""
+_SampleTemplate = tuple[WalkedField, Sequence[Placeholder]]
+"""A template, and its placeholders of `sample`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +48,12 @@ class NoEffect:
     message: str
 
 
-def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
-    """Yields parts that have no effect, whatever the rows are."""
-    if not _reads_sample(method.grader):
+def without_effect(
+    method: ReinforcementMethod, root: str, walked: Sequence[WalkedField]
+) -> Iterator[NoEffect]:
+    """Yields parts that have no effect, whatever the rows are. `walked` are the method's fields."""
+    templates = list(_templates(walked))
+    if not _reads_sample(method.grader, ("grader",), templates):
         param = f"{root}.grader"
         yield NoEffect(
             "constant_grader",
@@ -64,7 +70,8 @@ def without_effect(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]
         )
     yield from _options_of_no_grader(method, root)
     yield from _judges_apart(method, root)
-    yield from _unrun_calls(method, root)
+    if not method.runs_calls:
+        yield from _unrun_calls(_readers(templates, _RUN), root)
     if not method.runs_calls and method.max_episode_steps is not None:
         param = f"{root}.max_episode_steps"
         yield NoEffect(
@@ -130,9 +137,9 @@ def group_judges(grader: AnyGrader, path: Path) -> Iterator[Path]:
             yield (*path, "graders", name)
 
 
-def _unrun_calls(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
+def _unrun_calls(readers: Iterable[Path], root: str) -> Iterator[NoEffect]:
     """Yields parts that read the calls of rollouts, in a job that runs no tool."""
-    for path in () if method.runs_calls else _readers(method, _RUN):
+    for path in readers:
         param = parameter(root, path)
         yield NoEffect(
             "no_tools",
@@ -145,7 +152,7 @@ def _unrun_calls(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
 
 def without_calls(method: Any, root: str) -> Iterator[NoEffect]:
     """Yields parts that have no effect if neither the job nor a row offers a tool."""
-    for path in _readers(method, _WRITTEN):
+    for path in _readers(_templates(walk_fields(ReinforcementMethod, method)), _WRITTEN):
         param = parameter(root, path)
         yield NoEffect(
             "no_tools",
@@ -163,15 +170,17 @@ def without_calls(method: Any, root: str) -> Iterator[NoEffect]:
             )
 
 
-def _readers(method: Any, part: str) -> Iterator[Path]:
+def _templates(walked: Iterable[WalkedField]) -> Iterator[_SampleTemplate]:
+    for field in walked:
+        if field.kind is FieldKind.TEMPLATE:
+            found = placeholders(field.value)
+            yield field, [each for each in found if each.namespace == "sample"]
+
+
+def _readers(templates: Iterable[_SampleTemplate], part: str) -> Iterator[Path]:
     """Yields the parameters of templates and `tool_call` graders that read a part of `sample`."""
-    for field in walk_fields(ReinforcementMethod, method):
-        if field.kind is not FieldKind.TEMPLATE:
-            continue
-        if any(
-            each.namespace == "sample" and each.steps[:1] == (part,)
-            for each in placeholders(field.value)
-        ):
+    for field, read in templates:
+        if any(each.steps[:1] == (part,) for each in read):
             yield field.path
         calls = field.path[-1] == "reference" and _text(field.owner, "type") == "tool_call"
         if calls and _SOURCES.get(_text(field.owner, "source")) == part:
@@ -183,19 +192,15 @@ def _text(holder: Any, key: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _reads_sample(grader: GraderModel) -> bool:
+def _reads_sample(grader: GraderModel, path: Path, templates: Sequence[_SampleTemplate]) -> bool:
+    """Returns whether the grader at a path of the method depends on the sample."""
     if grader.parts:
-        return any(map(_reads_sample, grader.parts.values()))
-    if grader.reads_beside_templates:
-        return True
-    templates = [
-        field.value
-        for field in walk_fields(type(grader), grader)
-        if field.kind is FieldKind.TEMPLATE
-    ]
-    return not templates or any(
-        each.namespace == "sample" for text in templates for each in placeholders(text)
-    )
+        return any(
+            _reads_sample(part, (*path, "graders", name), templates)
+            for name, part in grader.parts.items()
+        )
+    own = [read for field, read in templates if field.path[: len(path)] == path]
+    return grader.reads_beside_templates or not own or any(own)
 
 
 def _sent(method: Any, path: tuple[str, ...]) -> bool:

@@ -78,7 +78,7 @@ class ScenarioSet:
     duplicates: int = 0
     """Scenarios that were left out because another one is the same or almost."""
     unusable: int = 0
-    """Scenarios that were left out because they are none."""
+    """Entries that were left out because they are no scenarios."""
     questions: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -141,8 +141,8 @@ def answer_schema() -> dict[str, Any]:
 
 
 def read_scenarios(text: str) -> tuple[list[Scenario], int]:
-    """Returns the scenarios of an answer, and how many entries are none. Entries beyond `AT_ONCE`,
-    which no question asks for, are not read. Raises `UnusableScenarios`.
+    """Returns the scenarios of an answer, and the number of its other entries. Entries beyond
+    `AT_ONCE`, which no question asks for, are not read. Raises `UnusableScenarios`.
     """
     try:
         answer = json.loads(_unfenced(text))

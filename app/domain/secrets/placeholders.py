@@ -7,7 +7,7 @@ definitions, never with its square.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -103,11 +103,10 @@ def with_earlier_url(url: str, before: str | None, *, param: str) -> str:
     return url
 
 
-def placeholder_faults(models: Models, value: Any, *, root: str) -> Iterator[InvalidRequest]:
+def placeholder_faults(walked: Sequence[WalkedField], root: str) -> Iterator[InvalidRequest]:
     """Yields an error for each secret that is `[redacted]`, whether its key is known or not.
-    `value` may be invalid.
+    `walked` are the fields of a definition, which may be invalid.
     """
-    walked = list(walk_fields(models, value))
     for held in _addresses(walked):
         if held.needed:
             yield _no_value(held, root)
@@ -133,7 +132,7 @@ def _addresses(walked: Iterable[WalkedField]) -> Iterator[_OwnedSecret]:
             yield _OwnedSecret(field.path, "", (), field.value, shown, field, needed)
 
 
-def _owned(walked: list[WalkedField]) -> Iterator[tuple[WalkedField, Path, str | None]]:
+def _owned(walked: Sequence[WalkedField]) -> Iterator[tuple[WalkedField, Path, str | None]]:
     """Yields fields other than addresses, each with its owner and the owner's address.
 
     Free-form JSON is not sent to an address, so it has none and keeps its values at any address of
@@ -149,13 +148,13 @@ def _owned(walked: list[WalkedField]) -> Iterator[tuple[WalkedField, Path, str |
             yield field, owner, None if field.kind is FieldKind.FREE_FORM else addresses[owner]
 
 
-def _secrets(walked: list[WalkedField]) -> Iterator[_OwnedSecret]:
+def _secrets(walked: Sequence[WalkedField]) -> Iterator[_OwnedSecret]:
     for field, owner, address in _owned(walked):
         for path, value, shown in found_in(field):
             yield _OwnedSecret(owner, address, path[len(owner) :], value, shown, field)
 
 
-def _placeholders(walked: list[WalkedField]) -> Iterator[_OwnedSecret]:
+def _placeholders(walked: Sequence[WalkedField]) -> Iterator[_OwnedSecret]:
     """Yields texts with `[redacted]`. An ordinary text, such as a description, may contain it on
     purpose.
     """

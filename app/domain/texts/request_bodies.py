@@ -21,10 +21,14 @@ from app.domain.texts.strict_json import (
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
 
 
-def json_problem(body: bytes) -> str | None:
-    """Returns the reason why this JSON cannot be served, or `None`."""
+class UnusableJson(ValueError):
+    """A body that cannot be served; the text is the reason."""
+
+
+def read_json(body: bytes) -> Any:
+    """Returns the value of a body. Raises `UnusableJson`."""
     if has_too_many_values(body):
-        return str(TooManyValues(MAX_VALUES))
+        raise UnusableJson(TooManyValues(MAX_VALUES))
     try:
         value = json.loads(
             body,
@@ -37,11 +41,20 @@ def json_problem(body: bytes) -> str | None:
         if b"\\u" in body:
             _check_text(value)
     except RecursionError:
-        return f"it is nested deeper than {MAX_DEPTH} levels"
+        raise UnusableJson(f"it is nested deeper than {MAX_DEPTH} levels") from None
     except UnicodeDecodeError:
-        return "it is not UTF-8"
+        raise UnusableJson("it is not UTF-8") from None
     except ValueError as error:
-        return str(error)
+        raise UnusableJson(error) from error
+    return value
+
+
+def json_problem(body: bytes) -> str | None:
+    """Returns the reason why a body cannot be served as JSON, or `None`."""
+    try:
+        read_json(body)
+    except UnusableJson as problem:
+        return str(problem)
     return None
 
 

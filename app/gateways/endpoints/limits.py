@@ -110,7 +110,7 @@ class ConcurrencySlots:
         self._taken -= 1
         self._hand_out()
 
-    def coped(self) -> None:
+    def served(self) -> None:
         """Records that a request was served."""
         self._clean += 1
         if self._doubling:

@@ -192,7 +192,7 @@ class Endpoint:
         self._silence.answered(self._pool.clock.now(), latency_s=reply.latency_s)
         if self.breaker.answered():
             self.slots.restart()
-        self.slots.coped()
+        self.slots.served()
         return reply
 
     async def _post(

@@ -204,7 +204,7 @@ class McpSession:
         except BaseException as error:
             if not opened.done():
                 opened.set_exception(_first(error))
-                opened.exception()  # it may be that nobody waits any more
+                opened.exception()  # its caller may have stopped waiting
             if not isinstance(error, Exception):
                 raise
 

@@ -38,20 +38,13 @@ class ExportPorts:
     objects: Objects
     queue: JobQueue
     space: FreeSpace
+    base_models: tuple[BaseModelSpec, ...]
 
 
 class ExportService:
-    def __init__(
-        self,
-        database: Database,
-        ports: ExportPorts,
-        *,
-        base_models: tuple[BaseModelSpec, ...],
-        tenant: Tenant,
-    ) -> None:
+    def __init__(self, database: Database, ports: ExportPorts, tenant: Tenant) -> None:
         self._database = database
         self._ports = ports
-        self._base_models = base_models
         self._tenant = tenant
 
     async def create(self, model: str, kind: ExportKind) -> ModelExport:
@@ -132,7 +125,7 @@ class ExportService:
         )
 
     async def _weights(self, model: str, base_model: str) -> BaseWeights:
-        spec = find_base_model(self._base_models, base_model)
+        spec = find_base_model(self._ports.base_models, base_model)
         if spec is None:
             raise InvalidRequest(
                 f"'{model}' cannot be merged: its base model '{base_model}' is not offered any "

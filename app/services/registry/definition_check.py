@@ -31,10 +31,8 @@ from app.gateways.inference.embeddings import NOT_CONFIGURED
 from app.preflight.definition_faults import (
     NOT_ALLOWED,
     Definition,
-    Walked,
     definition_faults,
     not_allowed,
-    walked_definitions,
 )
 from app.services.models.judge_models import JudgeModels
 
@@ -83,24 +81,53 @@ async def check_definitions(
     uncalled: Collection[str] = (),
     elsewhere: KeyHints = NOWHERE,
 ) -> tuple[UnreadKey, ...]:
-    """Checks definitions with their paths, all within `CHECK_LIMIT_S`: a request may have an open
-    transaction meanwhile, and a customer's name server may be slow for each of many names.
+    """Checks definitions with their paths, all look-ups within `CHECK_LIMIT_S`: a request may have
+    an open transaction meanwhile, and a customer's name server may be slow for each of many names.
     """
-    walked = await asyncio.to_thread(_walked, definitions, elsewhere, uncalled)
-    unused = {path: _unused(definition) for path, definition in definitions}
+
+    def walked() -> list[Definition]:
+        found = [Definition.of(path, definition) for path, definition in definitions]
+        refuse_faults(found, elsewhere=elsewhere, uncalled=uncalled)
+        return found
+
+    found = await asyncio.to_thread(walked)
+    await look_up(found, egress=egress, models=models, uncalled=uncalled)
+    return tuple(key for each in found for key in unread(each.fields, each.root, elsewhere))
+
+
+def refuse_faults(
+    definitions: Sequence[Definition], *, elsewhere: KeyHints, uncalled: Collection[str]
+) -> None:
+    """Raises `InvalidRequest` for the first fault that needs no look-up."""
+
+    def is_called(_: str, field: WalkedField) -> bool:
+        return field.path[0] not in uncalled
+
+    for fault in definition_faults(definitions, elsewhere=elsewhere, called=is_called):
+        raise fault
+
+
+async def look_up(
+    definitions: Sequence[Definition],
+    *,
+    egress: Egress,
+    models: JudgeModels,
+    uncalled: Collection[str],
+) -> None:
+    """Raises `InvalidRequest` for the first fault that only this installation knows."""
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
-            for path, field in walked:
-                if field.path[0] in uncalled or _is_unused(field, unused[path]):
-                    continue
-                await _look_up(field, path, egress=egress, models=models)
+            for definition in definitions:
+                unused = _unused(definition.value)
+                for field in definition.fields:
+                    if field.path[0] not in uncalled and not _is_unused(field, unused):
+                        await _look_up(field, definition.root, egress=egress, models=models)
     except TimeoutError:
         raise InvalidRequest(
             f"The addresses could not be looked up within {CHECK_LIMIT_S:g} s.",
-            param=definitions[0][0] or None,
+            param=definitions[0].root or None,
             code=NOT_ALLOWED,
         ) from None
-    return tuple(key for path, field in walked for key in unread([field], path, elsewhere))
 
 
 def _unused(definition: BaseModel) -> frozenset[Path]:
@@ -120,23 +147,6 @@ def _is_unused(field: WalkedField, unused: frozenset[Path]) -> bool:
             return False
         case _:
             assert_never(field.mark)
-
-
-def _walked(
-    definitions: Sequence[tuple[str, BaseModel]], elsewhere: KeyHints, uncalled: Collection[str]
-) -> Walked:
-    """Returns all fields of the definitions. Raises `InvalidRequest` for faults that need no
-    look-up.
-    """
-    models = [Definition.of(path, definition) for path, definition in definitions]
-    walked = walked_definitions(models)
-
-    def is_called(_: str, field: WalkedField) -> bool:
-        return field.path[0] not in uncalled
-
-    for fault in definition_faults(models, walked, elsewhere=elsewhere, called=is_called):
-        raise fault
-    return walked
 
 
 async def _look_up(field: WalkedField, path: str, *, egress: Egress, models: JudgeModels) -> None:

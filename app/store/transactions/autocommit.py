@@ -11,7 +11,6 @@ from typing import Any
 from psycopg import AsyncConnection as DriverConnection
 from psycopg import AsyncRawCursor
 from psycopg import Error as DriverError
-from psycopg.rows import namedtuple_row
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.util import greenlet_spawn
 
@@ -35,7 +34,7 @@ class AutocommitStatements:
                 return await unit.rows(statement, values)
         arguments = statement.arguments(values, self._context[statement.setting])
         with losses_as_unavailable():
-            return await self._run(statement.text, arguments)
+            return await self._run(statement, arguments)
 
     async def after_commit(self, callback: Callback) -> None:
         request = joinable(self._context)
@@ -44,7 +43,7 @@ class AutocommitStatements:
         else:
             request.after_commit.append(callback)
 
-    async def _run(self, text: bytes, arguments: list[Any]) -> Sequence[Any]:
+    async def _run(self, statement: PreparedStatement, arguments: list[Any]) -> Sequence[Any]:
         connection = await self._engine.raw_connection()
         try:
             driver = connection.driver_connection
@@ -53,9 +52,9 @@ class AutocommitStatements:
             try:
                 # A raw cursor does not search the text for placeholders: its parameters are
                 # numbered.
-                cursor = AsyncRawCursor(driver, row_factory=namedtuple_row)
+                cursor = AsyncRawCursor(driver, row_factory=lambda _: statement.make_row)
                 # The first use prepares the statement, because planning takes as long as the rest.
-                await cursor.execute(text, arguments, prepare=True)
+                await cursor.execute(statement.text, arguments, prepare=True)
                 return await cursor.fetchall()
             except DriverError as error:
                 if driver.closed:

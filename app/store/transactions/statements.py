@@ -6,6 +6,7 @@ transaction.
 Promises: both return the same rows for the same statement and values.
 """
 
+from collections import namedtuple
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol
@@ -83,6 +84,15 @@ class PreparedStatement:
     def text(self) -> bytes:
         """Returns the statement that sets the setting itself, with numbered parameters."""
         return str(self._compiled).encode()
+
+    @cached_property
+    def make_row(self) -> Callable[[Sequence[Any]], Any]:
+        """Returns the constructor of a row, whose fields are the columns: they never change, so
+        that no reply is searched for their names.
+        """
+        columns = self.joined.selected_columns.keys()
+        row = namedtuple("Row", columns)  # type: ignore[misc]  # noqa: PYI024 - no literal fields
+        return row._make
 
     def arguments(self, values: Values, setting_value: str) -> list[Any]:
         """Returns the parameters in the order of their numbers. JSON null is stored as SQL NULL."""

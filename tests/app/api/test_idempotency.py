@@ -108,7 +108,7 @@ def _eval() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "é", "x" * 256, "tab\tbed"])
-async def test_a_key_that_is_none_is_refused(api: Api, body: dict[str, Any], key: str) -> None:
+async def test_an_invalid_key_is_refused(api: Api, body: dict[str, Any], key: str) -> None:
     raw = {"Idempotency-Key": key.encode("utf-8")}
     reply = await api.call("POST", JOBS, json=body, headers=raw)
     assert reply.status_code == 400

@@ -94,7 +94,7 @@ FORMS: dict[str, Callable[[str], MultipartForm]] = {
     "an epilogue": lambda field: _form(
         _part(field) + b"x\r\n--" + BOUNDARY + b"--\r\n", b"-" * _MIB, times=64
     ),
-    "delimiters that are none": lambda field: _form(
+    "invalid delimiters": lambda field: _form(
         _part(field), (b"\r\n--" + BOUNDARY + b"x") * 40_000, times=16
     ),
     "one-byte boundary": lambda field: _form(

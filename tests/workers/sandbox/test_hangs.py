@@ -1,4 +1,4 @@
-"""A runner and a fork server that hang: nobody waits for ever, and the next program runs."""
+"""A runner and a fork server that hang: no caller waits for ever, and the next program runs."""
 
 import asyncio
 import os

@@ -113,19 +113,19 @@ async def test_a_cancelled_caller_leaves_the_queue_and_its_slot() -> None:
     play = Play(Slots(1, per_project=1, max_waiting=2))
     await play.ask("a1", "a2", "a3")
     await play.give_up("a2")
-    await play.ask("a4")  # there is a place again
+    await play.ask("a4")  # a slot of the queue is free again
     await play.give_up("a1")
     await until(lambda: play.started == ["a1", "a3"], what="the next one")
     await play.give_up("a3")
     await until(lambda: play.started == ["a1", "a3", "a4"], what="the last one")
 
 
-async def test_a_slot_that_is_granted_to_one_that_goes_is_not_lost() -> None:
+async def test_a_slot_granted_to_a_cancelled_caller_is_not_lost() -> None:
     slots = Slots(1, per_project=1, max_waiting=9)
     play = Play(slots)
     await play.ask("a1", "a2", "b1")
     play.ends["a1"].set()
-    await play.tasks["a1"]  # its slot is granted to the next, which has not gone on yet
+    await play.tasks["a1"]  # its slot is granted to the next caller, which has not continued yet
     for name in ("a2", "b1"):
         await play.give_up(name)
     async with slots.hold("c", within_s=PATIENCE_S) as held:

@@ -1,4 +1,4 @@
-"""MLflow servers that answer without end, with bombs, or with ids that are none."""
+"""MLflow servers that answer without end, with bombs, or with malformed ids."""
 
 import gzip
 from collections.abc import AsyncIterator
@@ -60,7 +60,7 @@ async def test_a_reply_is_read_up_to_a_limit(
 
 
 @pytest.mark.parametrize("run_id", ["r" * 65, "r/../x", 'r"><b>', "r\u2028", ".", ""])
-async def test_an_id_of_a_run_that_is_none_is_a_fault_of_the_server(
+async def test_a_malformed_id_of_a_run_is_a_fault_of_the_server(
     world: World, database: Database, run_id: str
 ) -> None:
     mlflow = MlflowServer(TOKEN, run_id=run_id)

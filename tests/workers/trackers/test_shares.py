@@ -11,18 +11,19 @@ from tests.support.patience import until
 from tests.support.runs.world import World
 from workers.trackers import tracker_tasks
 from workers.trackers.fair_slots import FairSlots
-from workers.trackers.job_tracker import JobTracker
-from workers.trackers.open_trackers import OpenTrackers
-from workers.trackers.records import Record, Tracker, WriteReport
-from workers.trackers.tracker_tasks import Trackers
+from workers.trackers.records import Record
+from workers.trackers.tracked_integrations import TrackedIntegration
+from workers.trackers.tracker import Tracker, WriteReport
+from workers.trackers.tracker_pool import TrackerPool
+from workers.trackers.tracker_tasks import TrackerTasks
 
 
-def tracker(project_id: str, number: int) -> JobTracker:
+def tracker(project_id: str, number: int) -> TrackedIntegration:
     job = TrackedJob(f"ftjob-{project_id}{number}", project_id, [], has_ended=False)
-    return JobTracker(job, 0, "mlflow")
+    return TrackedIntegration(job, 0, "mlflow")
 
 
-class HangingTrackers(Trackers):
+class HangingTrackers(TrackerTasks):
     """Trackers of which those of some projects hang until they are released."""
 
     def __init__(self, world: World, *, hanging: str) -> None:
@@ -33,7 +34,7 @@ class HangingTrackers(Trackers):
         self.ended = 0
 
     @override
-    async def _write(self, tracked: JobTracker) -> None:
+    async def _write(self, tracked: TrackedIntegration) -> None:
         self.begun.append(tracked.job.project_id)
         if tracked.job.project_id in self._hanging:
             await self.released.wait()
@@ -41,18 +42,18 @@ class HangingTrackers(Trackers):
 
 
 @pytest.fixture
-def follow(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[JobTracker]], None]:
-    def set_tracked(tracked: list[JobTracker]) -> None:
-        async def tracked_now(_: object) -> list[JobTracker]:
+def follow(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[TrackedIntegration]], None]:
+    def set_tracked(tracked: list[TrackedIntegration]) -> None:
+        async def tracked_integrations(_: object) -> list[TrackedIntegration]:
             return tracked
 
-        monkeypatch.setattr(tracker_tasks, "tracked_now", tracked_now)
+        monkeypatch.setattr(tracker_tasks, "tracked_integrations", tracked_integrations)
 
     return set_tracked
 
 
 async def test_trackers_that_hang_leave_slots_to_those_of_another_project(
-    world: World, follow: Callable[[list[JobTracker]], None]
+    world: World, follow: Callable[[list[TrackedIntegration]], None]
 ) -> None:
     follow([*(tracker("a", number) for number in range(12)), tracker("b", 0)])
     trackers = HangingTrackers(world, hanging="a")
@@ -69,7 +70,7 @@ async def test_trackers_that_hang_leave_slots_to_those_of_another_project(
 
 
 async def test_a_project_that_waits_for_a_full_machine_is_written_after_one_that_hangs(
-    world: World, follow: Callable[[list[JobTracker]], None]
+    world: World, follow: Callable[[list[TrackedIntegration]], None]
 ) -> None:
     hanging = [tracker(name, number) for name in "ac" for number in range(12)]
     follow([*hanging, tracker("b", 0)])
@@ -119,7 +120,7 @@ class ClosedTracker(Tracker):
 
 
 def test_the_project_with_the_most_open_trackers_closes_the_one_used_longest_ago() -> None:
-    opened = OpenTrackers(3, for_one=3)
+    opened = TrackerPool(3, for_one=3)
     everything = [*(tracker("a", number) for number in range(3)), tracker("b", 0)]
     for one in everything[-1:] + everything[:-1]:
         opened.add(one, ClosedTracker())
@@ -130,7 +131,7 @@ def test_the_project_with_the_most_open_trackers_closes_the_one_used_longest_ago
 
 
 def test_a_project_closes_its_open_trackers_above_its_own_limit() -> None:
-    opened = OpenTrackers(16, for_one=2)
+    opened = TrackerPool(16, for_one=2)
     everything = [*(tracker("a", number) for number in range(4)), tracker("b", 0), tracker("b", 1)]
     for one in everything:
         opened.add(one, ClosedTracker())

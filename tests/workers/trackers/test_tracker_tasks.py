@@ -28,7 +28,7 @@ from tests.support.trackers.tracked_steps import (
 )
 from workers.processes.children import Children
 from workers.trackers.dispatcher import dispatch_trackers
-from workers.trackers.tracker_tasks import Trackers
+from workers.trackers.tracker_tasks import TrackerTasks
 
 TENSORBOARD: dict[str, Any] = {"type": "tensorboard", "tensorboard": {"traces_per_step": 2}}
 
@@ -58,8 +58,8 @@ def texts(world: World, job: Job, tag: str) -> list[tuple[int, str]]:
     return [(step, text.decode()) for step, text in values(path, tag)]
 
 
-def trackers(world: World) -> Trackers:
-    return Trackers(world.worker, world.settings)
+def trackers(world: World) -> TrackerTasks:
+    return TrackerTasks(world.worker, world.settings)
 
 
 async def test_tensorboard_reads_curves_settings_rollouts_and_report(world: World) -> None:

@@ -1,7 +1,7 @@
 """The metrics of a CPU engine for Prometheus, under vLLM's names where they mean the same.
 
-Counters change only when the engine computes: callers tell by them an engine that computes from one
-that is stuck (`app.gateways.inference.engine_watch`).
+Counters change only when the engine computes: by them `app.gateways.inference.engine_watch`
+distinguishes an engine that computes from one that is stuck.
 """
 
 from collections.abc import Iterator

@@ -50,7 +50,7 @@ def _report_fault(line: socket.socket, error: Exception) -> None:
     request = receive(line)
     line.shutdown(socket.SHUT_RD)
     while request is not None:
-        with request.status as status, suppress(OSError):  # nobody waits for it any longer
+        with request.status as status, suppress(OSError):  # the requester has stopped waiting
             status.send(f"fault {reason}\n".encode())
         request = receive(line)
 
@@ -88,7 +88,10 @@ def _report_ended(statuses: dict[int, socket.socket]) -> None:
     for pid in list(statuses):
         ended, code = os.waitpid(pid, os.WNOHANG)
         if ended:
-            with statuses.pop(pid) as status, suppress(OSError):  # nobody waits for it any longer
+            with (
+                statuses.pop(pid) as status,
+                suppress(OSError),
+            ):  # the requester has stopped waiting
                 status.send(f"exit {os.waitstatus_to_exitcode(code)}\n".encode())
 
 

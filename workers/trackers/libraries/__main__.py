@@ -22,7 +22,8 @@ from app.processor_priority import keep_priority
 from workers.sandbox import landlock
 from workers.trackers.assignment import Assignment
 from workers.trackers.libraries.guarded_sockets import guard_sockets
-from workers.trackers.records import LibraryRun, Record, TrackerFault
+from workers.trackers.records import Record
+from workers.trackers.tracker import LibraryRun, TrackerFault
 
 _STDIN: Final = 0
 

@@ -24,7 +24,8 @@ from tensorboard.plugins.text.metadata import create_summary_metadata
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from workers.trackers.documents import Document, documents_of
-from workers.trackers.records import NOTHING_NEW, Record, WriteReport
+from workers.trackers.records import Record
+from workers.trackers.tracker import NOTHING_NEW, WriteReport
 
 _VERSION: Final = "brain.Event:2"
 _NAME: Final = "events.out.tfevents"

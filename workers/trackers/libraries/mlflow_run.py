@@ -34,7 +34,8 @@ from workers.trackers.libraries.bounded_replies import (
     bound_replies,
 )
 from workers.trackers.libraries.guarded_sockets import check_url
-from workers.trackers.records import Record, TrackerFault, WriteReport
+from workers.trackers.records import Record
+from workers.trackers.tracker import TrackerFault, WriteReport
 
 _Value = TypeVar("_Value")
 _TAG: Final = "agent_rft.run"
@@ -197,7 +198,7 @@ def _chunks(values: Sequence[_Value], size: int) -> Iterator[Sequence[_Value]]:
 def _checked_id(given: object) -> str:
     """Returns an id that the server has made. Raises `TrackerFault` for one that is no id."""
     if not _ID.fullmatch(text := str(given)):
-        raise TrackerFault("its server gives a run or an experiment an id that is none")
+        raise TrackerFault("its server gives a run or an experiment a malformed id")
     return text
 
 

@@ -15,7 +15,8 @@ from trackio.sqlite_storage import SQLiteStorage
 
 from workers.trackers.assignment import Assignment
 from workers.trackers.documents import numbers_of
-from workers.trackers.records import NOTHING_NEW, Record, TracedRollout, WriteReport
+from workers.trackers.records import Record, TracedRollout
+from workers.trackers.tracker import NOTHING_NEW, WriteReport
 
 
 class TrackioRun:

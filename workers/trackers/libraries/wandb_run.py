@@ -16,7 +16,8 @@ from wandb.errors import AuthenticationError, CommError, UsageError
 
 from workers.trackers.assignment import Assignment
 from workers.trackers.documents import numbers_of
-from workers.trackers.records import NOTHING_NEW, Record, TracedRollout, TrackerFault, WriteReport
+from workers.trackers.records import Record, TracedRollout
+from workers.trackers.tracker import NOTHING_NEW, TrackerFault, WriteReport
 
 _OPENING_S: Final = 20.0
 _REFERENCES: Final = ("wandb-artifact:", "wandb-client-artifact:")

@@ -1,1 +1,1 @@
-"""Templates of graders, their faults, and texts that are none."""
+"""Templates of graders, their faults, and texts that are not templates."""

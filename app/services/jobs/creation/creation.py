@@ -6,25 +6,22 @@ Owns everything that only a create call needs.
 import asyncio
 import secrets
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.environments.environments import built_in, is_graded_by
+from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
 from app.domain.jobs.creation.requests import JobRequest
-from app.domain.jobs.job_secrets import split_integrations, split_method
+from app.domain.jobs.job_secrets import split_integrations
 from app.domain.jobs.jobs import Job, JobStatus, NewJob, TuningMethod
-from app.domain.methods.faults import reinforcement_faults
-from app.domain.methods.kinds import parameters_of
 from app.domain.methods.method_documents import (
     StoredDpoMethod,
     StoredMethod,
     StoredReinforcementMethod,
     StoredSupervisedMethod,
-    stored_method,
 )
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
@@ -39,19 +36,19 @@ from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.secrets import SecretBox
 from app.preflight.model_faults import model_fault
-from app.services.jobs.creation.creation_warnings import creation_warnings
+from app.services.jobs.creation.method_check import CheckedMethod, checked_method
 from app.services.jobs.creation.references import RegisteredReferences
 from app.services.jobs.file_validation import FileValidation
 from app.services.jobs.integrations import check_integrations, integration_notices
 from app.services.jobs.queue_positions import with_queue_position
 from app.services.models.judge_models import JudgeModels
-from app.services.registry.definition_check import check_definition
+from app.services.registry.definition_check import look_up
 from app.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)
 class CreationPorts:
-    """Clients of the service, except the database."""
+    """Clients of the service, except the database, and the base models of the installation."""
 
     queue: JobQueue
     egress: Egress
@@ -59,20 +56,13 @@ class CreationPorts:
     judge_models: JudgeModels
     references: RegisteredReferences
     file_validation: FileValidation
+    base_models: tuple[BaseModelSpec, ...]
 
 
 class JobCreationService:
-    def __init__(
-        self,
-        database: Database,
-        ports: CreationPorts,
-        *,
-        base_models: tuple[BaseModelSpec, ...],
-        tenant: Tenant,
-    ) -> None:
+    def __init__(self, database: Database, ports: CreationPorts, tenant: Tenant) -> None:
         self._database = database
         self._ports = ports
-        self._base_models = base_models
         self._tenant = tenant
         self._jobs = database.jobs(tenant)
 
@@ -94,27 +84,32 @@ class JobCreationService:
             return error
         return None
 
-    async def _check(self, new: NewJob) -> str:
-        """Returns the model's name. Raises `InvalidRequest` with the parameter at fault."""
+    async def _check(self, new: NewJob) -> tuple[str, CheckedMethod]:
+        """Returns the model's name and the method. Raises `InvalidRequest` with the parameter at
+        fault.
+        """
         model = await self._resolve_model(new.model)
         await check_integrations(
             new.integrations, egress=self._ports.egress, models=self._ports.judge_models
         )
-        await self._check_method(new.method, f"method.{new.method.kind}")
-        base = base_of(self._base_models, model)
-        fault = await asyncio.to_thread(model_fault, base, runs_calls=_runs_calls(new.method))
-        if fault is not None:
-            raise fault
-        return model
+        method = await asyncio.to_thread(checked_method, new)
+        await look_up(
+            [method.definition],
+            egress=self._ports.egress,
+            models=self._ports.judge_models,
+            uncalled=method.uncalled,
+        )
+        if _runs_calls(new.method):
+            fault = await asyncio.to_thread(model_fault, base_of(self._ports.base_models, model))
+            if fault is not None:
+                raise fault
+        return model, method
 
     async def _create(self, new: NewJob) -> Job:
-        model = await self._check(new)
-        kind = new.method.kind
-        sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
-        shown, secrets = await asyncio.to_thread(split_method, sent)
+        model, method = await self._check(new)
         integrations, of_integrations = split_integrations(new.integrations)
-        secrets |= of_integrations
-        job = replace(self._job(new, model, stored_method(shown)), integrations=integrations)
+        secrets = method.secrets | of_integrations
+        job = self._job(new, model, method.stored, integrations)
         sealed = (
             self._ports.secret_box.seal(secrets, project_id=job.project_id, row_id=job.id)
             if secrets
@@ -126,7 +121,7 @@ class JobCreationService:
             job_eval=_eval_of(job),
             event_message=f"Created fine-tuning job: {job.id}",
             notices=_notices(new, job),
-            warnings=creation_warnings(new),
+            warnings=method.warnings,
             after_commit=lambda: self._notify(job.id),
         )
         try:
@@ -146,13 +141,13 @@ class JobCreationService:
         if student is not None:
             async with self._database.tenant(self._tenant) as unit:
                 name = await unit.students.answering_model(student) or name
-        base = find_base_model(self._base_models, name)
+        base = find_base_model(self._ports.base_models, name)
         if base is not None:
             return base.name
         if is_tuned_name(name):
             async with self._database.tenant(self._tenant) as unit:
                 tuned = await unit.models.get(name)
-            if tuned is not None and find_base_model(self._base_models, tuned.base_model):
+            if tuned is not None and find_base_model(self._ports.base_models, tuned.base_model):
                 return tuned.name
         raise InvalidRequest(
             f"Model {sent} is not available for fine-tuning or does not exist.",
@@ -160,28 +155,7 @@ class JobCreationService:
             code="model_not_available",
         )
 
-    async def _check_method(self, method: TuningMethod, path: str) -> None:
-        """Raises `InvalidRequest` for a method that this installation cannot accept or call."""
-        uncalled: tuple[str, ...] = ()
-        match method:
-            case ReinforcementMethod():
-                uncalled = _uncalled(method)
-                for fault in reinforcement_faults(method, path):
-                    raise fault
-            case SupervisedMethod() | DpoMethod():
-                pass
-            case _:
-                assert_never(method)
-        await check_definition(
-            method,
-            path,
-            egress=self._ports.egress,
-            models=self._ports.judge_models,
-            uncalled=uncalled,
-            elsewhere=parameters_of(method.kind, method),
-        )
-
-    def _job(self, new: NewJob, model: str, method: StoredMethod) -> Job:
+    def _job(self, new: NewJob, model: str, method: StoredMethod, integrations: list[Json]) -> Job:
         return Job(
             id=new_id("ftjob-"),
             organization_id=self._tenant.organization_id,
@@ -194,7 +168,7 @@ class JobCreationService:
             suffix=new.suffix,
             method=method,
             metadata=new.metadata,
-            integrations=new.integrations,
+            integrations=integrations,
             caps=new.caps,
             priority=new.priority,
             created_at=int(time.time()),
@@ -227,11 +201,3 @@ def _runs_calls(method: TuningMethod) -> bool:
             return False
         case _:
             assert_never(method)
-
-
-def _uncalled(method: ReinforcementMethod) -> tuple[str, ...]:
-    """Returns the fields whose judges the job never calls."""
-    environment = built_in(method.environment)
-    if environment is None or is_graded_by(environment, method.grader):
-        return ()
-    return ("environment",)

@@ -1,8 +1,9 @@
 """Builds the warnings about values of a new job that have no effect; each becomes an event."""
 
+from collections.abc import Sequence
 from typing import assert_never
 
-from app.domain.documents.walk import walk_fields
+from app.domain.documents.walk import WalkedField
 from app.domain.faults.unknown_keys import unread, unread_message
 from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.methods.faults import format_warning
@@ -12,23 +13,22 @@ from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 
 
-def creation_warnings(new: NewJob) -> list[str]:
-    """Returns one message for each kind of warning."""
+def creation_warnings(new: NewJob, walked: Sequence[WalkedField]) -> list[str]:
+    """Returns one message for each kind of warning; `walked` are the fields of the method."""
     kind = new.method.kind
-    walked = walk_fields(type(new.method), new.method)
     keys = [*new.unread, *unread(walked, f"method.{kind}", parameters_of(kind, new.method))]
     found = [
         unread_message(keys) if keys else None,
-        *_of_method(new.method),
+        *_of_method(new.method, walked),
         None if new.grader_choice is None else new.grader_choice.warning,
     ]
     return [message for message in found if message is not None]
 
 
-def _of_method(method: TuningMethod) -> list[str | None]:
+def _of_method(method: TuningMethod, walked: Sequence[WalkedField]) -> list[str | None]:
     match method:
         case ReinforcementMethod():
-            unused = without_effect(method, f"method.{method.kind}")
+            unused = without_effect(method, f"method.{method.kind}", walked)
             return [format_warning(method), *(each.message for each in unused)]
         case SupervisedMethod() | DpoMethod():
             return []

@@ -4,9 +4,8 @@ Owns the look-up of registered tools, graders, environments and curricula, and t
 rows. Must not know if a job is created from them.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final, assert_never
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol, assert_never
 
 from app.domain.errors import WrongState
 from app.domain.registry.curricula import CURRICULUM_PARTS
@@ -23,30 +22,40 @@ from app.services.registry.tools import ToolService
 METHOD: Final = "method.reinforcement"
 
 
-@dataclass(frozen=True, slots=True)
-class ReferencePorts:
-    tools: ToolService
-    graders: RegisteredGraderService
-    curricula: CurriculumService
-    choices: GraderChoiceService
-    environments: EnvironmentFiles
-    registered_environments: EnvironmentService
+class ReferenceServices(Protocol):
+    """Builds the services that references need; most calls have none and build none."""
+
+    def tools(self) -> ToolService: ...
+
+    def graders(self) -> RegisteredGraderService: ...
+
+    def curricula(self) -> CurriculumService: ...
+
+    def environments(self) -> EnvironmentService: ...
+
+    def grader_choices(self) -> GraderChoiceService: ...
+
+    def environment_files(self) -> EnvironmentFiles: ...
 
 
 class RegisteredDefinitions:
-    def __init__(self, ports: ReferencePorts) -> None:
-        self.ports = ports
+    def __init__(self, services: ReferenceServices) -> None:
+        self.services = services
 
     async def definitions(self, tools: Sequence[Any], grader: Any) -> tuple[list[Any], Any]:
         """Returns the tools and the grader with each reference replaced by its definition."""
         return [
-            await self.definition(tool, self.ports.tools, f"{METHOD}.tools[{index}]")
+            await self.definition(tool, self.services.tools, f"{METHOD}.tools[{index}]")
             for index, tool in enumerate(tools)
-        ], await self.definition(grader, self.ports.graders, f"{METHOD}.grader")
+        ], await self.definition(grader, self.services.graders, f"{METHOD}.grader")
 
-    async def definition(self, part: Any, service: RegistryService, param: str) -> Any:
+    async def definition(self, part: Any, build: Callable[[], RegistryService], param: str) -> Any:
+        """Returns the definition that a reference names, any other part as it is; `build` builds
+        the service of its noun.
+        """
         if not isinstance(part, RegisteredReference):
             return part
+        service = build()
         registered = await find_registered(part, service, param)
         try:
             definition = await service.usable(registered)
@@ -59,7 +68,7 @@ class RegisteredDefinitions:
         """Returns the id of each file by its parameter; inline rows are written as files."""
         match source:
             case RegisteredReference():
-                registered = await find_registered(source, self.ports.curricula, "curriculum")
+                registered = await find_registered(source, self.services.curricula(), "curriculum")
                 parts = {split: registered.definition.get(split) for split in CURRICULUM_PARTS}
                 return {f"{split}_file": part["file_id"] for split, part in parts.items() if part}
             case InlineCurriculum():
@@ -68,11 +77,11 @@ class RegisteredDefinitions:
                 assert_never(source)
 
     async def _written(self, source: InlineCurriculum, made: list[str]) -> dict[str, str]:
-        files: dict[str, str] = {}
+        files, curricula = dict[str, str](), self.services.curricula()
         rows = {"training": source.training, "validation": source.validation}
         for split in CURRICULUM_PARTS:
             if rows[split]:
-                file = await self.ports.curricula.write(rows[split], inline_name(split))
+                file = await curricula.write(rows[split], inline_name(split))
                 made.append(file.id)
                 files[f"{split}_file"] = file.id
         return files

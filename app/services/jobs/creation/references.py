@@ -49,7 +49,7 @@ class RegisteredReferences:
             done = True
         finally:
             if not done:
-                await self._definitions.ports.curricula.discard(made)
+                await self._definitions.services.curricula().discard(made)
 
     async def _new_job(self, request: JobRequest, made: list[str]) -> tuple[NewJob, SentServers]:
         method = request.method
@@ -80,7 +80,7 @@ class RegisteredReferences:
         """Returns the choice of `auto`, `None` for any other grader."""
         if not isinstance(grader, AutoGrader):
             return None
-        return await self._definitions.ports.choices.choose(
+        return await self._definitions.services.grader_choices().choose(
             grader, training, validation, response_format=method.response_format
         )
 
@@ -89,7 +89,9 @@ class RegisteredReferences:
     ) -> tuple[str | None, str | None]:
         """Returns the files of training and validation."""
         if request.environment is not None and request.training_file is None:
-            files = await self._definitions.ports.environments.write(request.environment, made)
+            files = await self._definitions.services.environment_files().write(
+                request.environment, made
+            )
         elif request.curriculum is None:
             return request.training_file, request.validation_file
         else:
@@ -99,7 +101,7 @@ class RegisteredReferences:
     async def _environment(self, method: ReinforcementBody) -> AnyEnvironment | None:
         """Returns the definition of the call's environment."""
         found = await self._definitions.definition(
-            method.environment, self._definitions.ports.registered_environments, PARAM
+            method.environment, self._definitions.services.environments, PARAM
         )
         return None if found is None else read_environment(found)
 

@@ -45,22 +45,14 @@ class PreflightPorts:
     inspections: Inspections
     tries: GraderTries
     mcp: McpListings
+    judges: JudgeModels
+    base_models: tuple[BaseModelSpec, ...]
 
 
 class PreflightService:
-    def __init__(
-        self,
-        database: Database,
-        ports: PreflightPorts,
-        *,
-        base_models: tuple[BaseModelSpec, ...],
-        judges: JudgeModels,
-        tenant: Tenant,
-    ) -> None:
+    def __init__(self, database: Database, ports: PreflightPorts, tenant: Tenant) -> None:
         self._database = database
         self._ports = ports
-        self._base_models = base_models
-        self._judges = judges
         self._tenant = tenant
 
     async def check(
@@ -78,7 +70,7 @@ class PreflightService:
         body = await self._with_answering_model(body)
         issues = list(faults)
         faulty = {fault.param for fault in faults if fault.severity == "error"}
-        base = base_model(body, self._base_models, issues)
+        base = base_model(body, self._ports.base_models, issues)
         issues += await self._unknown_start(body)
         method = method_of(body)
         reported = {issue.param for issue in issues}
@@ -139,7 +131,7 @@ class PreflightService:
         name = body.get("model")
         if not isinstance(name, str) or not is_tuned_name(name):
             return []
-        if base_of(self._base_models, name) is None:
+        if base_of(self._ports.base_models, name) is None:
             return []  # reported already
         async with self._database.tenant(self._tenant) as unit:
             if await unit.models.get(name) is not None:
@@ -149,14 +141,17 @@ class PreflightService:
 
     async def _missing_models(self, method: dict[str, Any]) -> list[PreflightIssue]:
         judges = list(islice(called_models(method, FieldKind.JUDGE), MAX_CHILDREN))
-        known = {name for name in {name for _, name in judges} if await self._judges.knows(name)}
+        models = self._ports.judges
+        known = {name for name in {name for _, name in judges} if await models.knows(name)}
         return [
             *(issue_of(unknown_judge(name, param)) for param, name in judges if name not in known),
             *(issue_of(no_embeddings(param)) for param, _ in self._without_embeddings(method)),
         ]
 
     def _without_embeddings(self, method: dict[str, Any]) -> list[tuple[str, str]]:
-        sent = () if self._judges.has_embeddings else called_models(method, FieldKind.EMBEDDING)
+        sent = (
+            () if self._ports.judges.has_embeddings else called_models(method, FieldKind.EMBEDDING)
+        )
         return list(islice(sent, MAX_CHILDREN))
 
     async def _object_key(

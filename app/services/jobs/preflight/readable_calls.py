@@ -70,7 +70,7 @@ class ReadableCalls:
                 call = ReadableCall(resolved, None, fault, servers=servers)
             yield await self._with_choice(call)
         finally:
-            await self._definitions.ports.curricula.discard(made)
+            await self._definitions.services.curricula().discard(made)
 
     async def _with_choice(self, call: ReadableCall) -> ReadableCall:
         """Returns the call with the chosen grader instead of `auto`, or with the reason why there
@@ -92,7 +92,7 @@ class ReadableCalls:
             return call
         response_format = reinforcement_of(method_of(call.body)).get("response_format")
         try:
-            choice = await self._definitions.ports.choices.choose(
+            choice = await self._definitions.services.grader_choices().choose(
                 auto,
                 training,
                 validation if isinstance(validation, str) else None,
@@ -138,7 +138,7 @@ class ReadableCalls:
             body.get(name) is not None for name in ("training_file", "validation_file")
         ):
             return body
-        return {**body, **await self._definitions.ports.environments.write(source, made)}
+        return {**body, **await self._definitions.services.environment_files().write(source, made)}
 
     async def _readable_method(self, inner: dict[str, Any]) -> tuple[dict[str, Any], SentServers]:
         sent = inner.get("tools")
@@ -149,7 +149,7 @@ class ReadableCalls:
         )
         environment = await self._definitions.definition(
             reference_or(inner.get("environment"), read_environment_reference),
-            self._definitions.ports.registered_environments,
+            self._definitions.services.environments,
             PARAM,
         )
         inner = inner if environment is None else {**inner, "environment": environment}

@@ -1,8 +1,9 @@
 """Has a model write the scenarios of a curriculum, and makes rows of them.
 
-Owns how often the model is asked, and what is left out: entries that are none, repeats, rows that
-no file may have. Promises: a model that is unavailable, refuses or answers wrongly is reported,
-with what it wrote before; nothing is stored. Must not know HTTP routes.
+Owns the number of requests to the model, and the rule for entries that are left out: those that are
+no scenarios, repeats, rows that no file may have. Promises: a model that is unavailable, refuses or
+answers wrongly is reported, with what it wrote before; nothing is stored. Must not know HTTP
+routes.
 """
 
 import asyncio

@@ -7,7 +7,7 @@ import pytest
 from app.dashboard.rendering.formats import pretty
 
 
-def test_json_stands_on_lines_and_other_texts_stay() -> None:
+def test_json_is_split_into_lines_and_other_texts_stay() -> None:
     assert pretty('{"a": [1]}') == pretty({"a": [1]}) == '{\n  "a": [\n    1\n  ]\n}'
     assert pretty("no [JSON") == "no [JSON"
 

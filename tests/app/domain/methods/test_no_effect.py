@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.domain.documents.walk import walk_fields
 from app.domain.methods.no_effect import paths_of_judges, without_effect
 from app.domain.methods.reinforcement import ReinforcementMethod
 
@@ -23,5 +24,6 @@ def test_a_judge_that_the_formula_leaves_out_judges_nothing_apart(
     grader = {"type": "multi", "graders": {"e": EXACT, "j": JUDGE}, "calculate_output": formula}
     method = ReinforcementMethod.model_validate({"grader": grader})
     root = "method.reinforcement"
-    assert {(one.code, one.param) for one in without_effect(method, root)} == warned
+    walked = list(walk_fields(ReinforcementMethod, method))
+    assert {(one.code, one.param) for one in without_effect(method, root, walked)} == warned
     assert paths_of_judges(method.grader, root) == ([JUDGE_PATH] if formula == "e + j" else [])

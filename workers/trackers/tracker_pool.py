@@ -9,21 +9,21 @@ from collections import Counter
 from collections.abc import Collection, Iterator, KeysView
 from dataclasses import dataclass
 
-from workers.trackers.job_tracker import JobTracker, Key
-from workers.trackers.records import Tracker
+from workers.trackers.tracked_integrations import Key, TrackedIntegration
+from workers.trackers.tracker import Tracker
 
 
 @dataclass(frozen=True, slots=True)
-class OpenTracker:
+class _PooledTracker:
     project_id: str
     tracker: Tracker
 
 
-class OpenTrackers:
+class TrackerPool:
     def __init__(self, most: int, *, for_one: int) -> None:
         self._most = most
         self._for_one = for_one
-        self._open = dict[Key, OpenTracker]()
+        self._open = dict[Key, _PooledTracker]()
 
     def __iter__(self) -> Iterator[Tracker]:
         return (one.tracker for one in self._open.values())
@@ -31,8 +31,8 @@ class OpenTrackers:
     def keys(self) -> KeysView[Key]:
         return self._open.keys()
 
-    def add(self, tracked: JobTracker, tracker: Tracker) -> None:
-        self._open[tracked.key] = OpenTracker(tracked.job.project_id, tracker)
+    def add(self, tracked: TrackedIntegration, tracker: Tracker) -> None:
+        self._open[tracked.key] = _PooledTracker(tracked.job.project_id, tracker)
 
     def use(self, key: Key) -> Tracker | None:
         """Returns an open tracker, which counts as the last one used."""

@@ -13,7 +13,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class JobTracker:
+class TrackedIntegration:
     """One tracker of one job."""
 
     job: TrackedJob
@@ -36,12 +36,12 @@ class JobTracker:
         return options
 
 
-async def tracked_now(database: Database) -> list[JobTracker]:
+async def tracked_integrations(database: Database) -> list[TrackedIntegration]:
     """Returns the trackers of all jobs for which something is left to write, or may come."""
     async with tracked_jobs(database) as unit:
         jobs = await unit.tracked.all()
     followed = [
-        JobTracker(job, position, kind)
+        TrackedIntegration(job, position, kind)
         for job in jobs
         for position, kind in trackers_of(job.integrations)
     ]
