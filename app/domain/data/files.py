@@ -8,6 +8,10 @@ LISTED_PURPOSES = (*PURPOSES, "fine-tune-results", "assistants_output", "batch_o
 """Purposes of files in a list, results among them. Source: the hosted API."""
 
 
+NOT_READY = "uploaded"
+"""The status of a file that no new job may read: rows are being removed from it."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileRow:
     id: str
