@@ -29,8 +29,8 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED
 from app.domain.accounts.quotas import check_quota
-from app.domain.data.files import NOT_READY
-from app.domain.errors import AuthenticationFailed, InvalidRequest, WrongState
+from app.domain.data.files import NOT_READY, not_ready
+from app.domain.errors import AuthenticationFailed, InvalidRequest
 from app.domain.evals.evals import Eval
 from app.domain.jobs.jobs import EventLevel, Job, JobStatus
 from app.store.evals.evals import eval_row
@@ -127,12 +127,7 @@ def _refuse_unusable_files(files: dict[str, str | None], purposes: dict[str, str
                 f"{param} {file_id} does not exist.", param=param, code="file_not_found"
             )
         if file_id is not None and purposes[file_id] == NOT_READY:
-            raise WrongState(
-                f"{param} {file_id} has rows of an end user whose data is being removed. Use the "
-                "file that replaces it: the newest version of its curriculum names it.",
-                param=param,
-                code="file_in_use",
-            )
+            raise not_ready(file_id, param)
         if file_id is not None and purposes[file_id] != PURPOSE:
             raise InvalidRequest(
                 f"{param} {file_id} has purpose '{purposes[file_id]}', but must have '{PURPOSE}'.",
