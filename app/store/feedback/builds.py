@@ -86,9 +86,7 @@ class FeedbackBuildStore:
         if row is None:
             return []
         row.people = [one for one in row.people if one not in build.removed_people]
-        row.removed_people = [
-            one for one in row.removed_people if one not in build.removed_people
-        ]
+        row.removed_people = [one for one in row.removed_people if one not in build.removed_people]
         row.file_ids = [file_id for file_id in row.file_ids if file_id not in deleted]
         await self._session.flush()
         return [] if row.removed_people else row.file_ids

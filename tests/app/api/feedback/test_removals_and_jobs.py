@@ -41,7 +41,7 @@ async def test_no_job_begins_with_a_file_that_is_being_rewritten(
     build = await build_of(chats)
     curriculum = await chats("GET", f"/v1/curricula/{build['curriculum_id']}")
     file_id = curriculum["training_file"]
-    clean, refusals = EndUserService._clean, []  # noqa: SLF001 - the step between two commits
+    clean, refusals = EndUserService._clean, []
 
     async def with_a_job_before(*arguments: Any) -> None:
         job = {"model": "tiny-agent", "training_file": file_id, "method": {"type": "dpo"}}
