@@ -99,7 +99,7 @@ class Scheduler:
                 self.advance()
 
     def advance(self) -> None:
-        """Computes one iteration of the batch whose turn it is, and delivers its updates."""
+        """Computes one iteration of the next batch, and delivers its updates."""
         self._receive()
         working = {turn: batch for turn, batch in self._batches.items() if not batch.idle}
         if not working:

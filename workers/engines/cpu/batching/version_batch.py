@@ -33,7 +33,7 @@ IDLE_KV_POOL_BYTES: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Admitted:
+class _Admission:
     """Sequences that just got rows; `alone` if only they are computed in this iteration."""
 
     count: int
@@ -163,12 +163,12 @@ class VersionBatch:
             self._waiting.keep(s for s in self._waiting if not s.cancelled)
             self._rows.leave()
 
-    def _assign_rows(self, prompt_tokens: int) -> "_Admitted":
+    def _assign_rows(self, prompt_tokens: int) -> "_Admission":
         """Assigns rows to waiting sequences in their order while each fits the KV pool's limit at
         its largest length. At least one runs even if it exceeds the limit.
         """
         if not self._waiting:
-            return _Admitted(0, alone=False)
+            return _Admission(0, alone=False)
         owners = Counter(sequence.owner for sequence in self._rows.sequences)
         alone = self._below_share(self._waiting.first(owners), owners)
         budget = ALONE_TOKENS if alone else prompt_tokens - self._uncomputed()
@@ -196,7 +196,7 @@ class VersionBatch:
                 budget -= len(sequence.tokens) - sequence.computed_tokens
         finally:  # also after an allocation failure: sequences without a row stay queued
             self._waiting.give_back(set_aside)
-        return _Admitted(count, alone=alone and count > 0)
+        return _Admission(count, alone=alone and count > 0)
 
     def _uncomputed(self) -> int:
         """Returns the number of tokens that a prompt computed in part lacks."""

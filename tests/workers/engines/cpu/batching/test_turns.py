@@ -27,7 +27,7 @@ def test_steps_of_rollouts_stay_small_for_a_while_after_a_chat() -> None:
     assert limits == [*(NEAR_STEPS * [SMALL]), *(5 * [WHOLE])]
 
 
-def test_batches_of_a_kind_take_turns_and_a_new_one_goes_first() -> None:
+def test_batches_of_a_kind_alternate_and_a_new_one_goes_first() -> None:
     turns = Turns()
     first = [turns.next([ROLLOUTS, OTHER_ROLLOUTS])[0] for _ in range(4)]
     assert first == 2 * [ROLLOUTS, OTHER_ROLLOUTS]
