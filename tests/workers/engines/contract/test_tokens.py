@@ -59,7 +59,9 @@ async def test_prompt_log_probs_are_the_trainers_at_temperature_1(
 async def test_background_work_has_the_same_tokens(world: World, inference: HttpInference) -> None:
     background = HttpInference(world.url, api_key=KEY, background=True)
     [prompt] = world.prompts(1, seed=8)
-    chats = (complete(client, world.spec.name, prompt, seed=3) for client in (inference, background))
+    chats = (
+        complete(client, world.spec.name, prompt, seed=3) for client in (inference, background)
+    )
     mine, behind = await asyncio.gather(*chats)
     await background.aclose()
     assert mine.token_ids == behind.token_ids

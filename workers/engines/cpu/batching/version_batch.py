@@ -25,6 +25,8 @@ from workers.engines.cpu.models.weights import Weights
 
 ALONE_TOKENS: Final = 128
 """Limit of prompt tokens of an iteration that computes newcomers alone."""
+ALONE_STEPS: Final = 2
+"""Iterations in a row that may compute newcomers alone: then the running rows advance."""
 BUSY_ROWS: Final = 4
 """Rows from which newcomers may be computed alone: fewer hardly add to the time of an iteration."""
 _NONE: Final = range(0)
@@ -76,6 +78,7 @@ class VersionBatch:
         self._rows = BatchRows(version, prefixes, self._kv_pool)
         self._waiting = FairQueue()
         self._next_row = 0
+        self._alone_steps = 0
         self._prompts_were_last = False
         self._updates: list[SequenceUpdate] = []
 
@@ -137,6 +140,7 @@ class VersionBatch:
                 self._prompts_were_last, self._next_row = False, rows.stop
                 return Part(rows, _NONE)
         partial, admitted = self._rows.unfinished, self._assign_rows(limit.prompt_tokens)
+        self._alone_steps = self._alone_steps + 1 if admitted.alone else 0
         if admitted.alone:
             return Part(_NONE, range(running, running + admitted.count))
         prompts = range(running, running + partial + admitted.count)
@@ -170,7 +174,9 @@ class VersionBatch:
         if not self._waiting:
             return _Admission(0, alone=False)
         owners = Counter(sequence.owner for sequence in self._rows.sequences)
-        alone = self._below_share(self._waiting.first(owners), owners)
+        alone = self._alone_steps < ALONE_STEPS and self._below_share(
+            self._waiting.first(owners), owners
+        )
         budget = ALONE_TOKENS if alone else prompt_tokens - self._uncomputed()
         partial, count, set_aside = self._rows.unfinished, 0, list[tuple[int, Sequence]]()
         longest = self._rows.longest

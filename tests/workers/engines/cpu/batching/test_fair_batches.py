@@ -8,6 +8,7 @@ from workers.engines.cpu.batching.parts import StepLimit
 from workers.engines.cpu.batching.scheduler import Limits, Scheduler
 from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
 from workers.engines.cpu.batching.turns import CHAT_STEPS, SMALL
+from workers.engines.cpu.batching.version_batch import ALONE_STEPS
 from workers.engines.cpu.models.base_model import BaseModel
 from workers.engines.cpu.models.versions import Version, Versions
 
@@ -41,6 +42,16 @@ def test_a_tenants_first_chat_is_computed_without_the_rows_of_another(base: Base
     assert same_alone(base, chat, prompt)
     for n, sequence in enumerate(crowd):
         assert same_alone(base, sequence, prompt_ids(9, n))
+
+
+def test_newcomers_without_end_do_not_stop_the_running_rows(base: BaseModel) -> None:
+    world = World(base)
+    crowd = [world.add(prompt_ids(9, n), tokens=10, salt="crowd") for n in range(8)]
+    world.advance()
+    for step in range(9 * (ALONE_STEPS + 1)):
+        world.add(prompt_ids(9, 100 + step), tokens=1, salt=f"neighbour {step}")
+        world.advance()
+    assert {sequence.finish_reason for sequence in crowd} == {"length"}
 
 
 def test_a_tenant_alone_is_batched_as_ever(base: BaseModel) -> None:
