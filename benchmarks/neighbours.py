@@ -11,7 +11,9 @@ import argparse
 import json
 import os
 import platform
+import queue
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -47,7 +49,12 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=60, help="chats of one measurement")
     parser.add_argument("--jobs", type=int, default=60)
     parser.add_argument("--only", choices=("messages", "chats", "jobs"))
+    parser.add_argument("--clients", choices=("messages", "chats"), help="internal: be the load")
+    parser.add_argument("--url", default="")
     options = parser.parse_args()
+    if options.clients:
+        _call_on(options.clients, options.url)
+        return
     print(_machine())
     with (
         tempfile.TemporaryDirectory() as directory,
@@ -57,8 +64,8 @@ def main() -> None:
         neighbour, refused = _another_project(running), list[int]()
         files = upload_dataset(running.client(), Path(directory), train=64, valid=16)
         loads: dict[str, Load] = {
-            "messages": lambda: _clients(running, 2, lambda client: _long(client, refused)),
-            "chats": lambda: _clients(running, 8, lambda client: _chat(client, 64)),
+            "messages": lambda: _clients(running, "messages", refused),
+            "chats": lambda: _clients(running, "chats", []),
             "jobs": lambda: _jobs(running, agent, files, options.jobs),
         }
         _seconds(neighbour, 5)
@@ -68,7 +75,7 @@ def main() -> None:
             if options.only in (None, name)
         }
     if "messages" in report:
-        report["messages"]["refused"] = len(refused)
+        report["messages"]["refused"] = sum(refused)
     print(json.dumps({"machine": _machine(), "bar_ratio": BAR_RATIO, "loads": report}))
 
 
@@ -142,24 +149,50 @@ def _long(client: OpenAI, refused: list[int]) -> None:
 
 
 @contextmanager
-def _clients(running: Installation, count: int, call: Callable[[OpenAI], None]) -> Iterator[None]:
-    """Clients that call one after another, each without a pause, until the block ends."""
+def _clients(running: Installation, kind: str, refused: list[int]) -> Iterator[None]:
+    """Clients of a process of their own, until the block ends: threads of one interpreter would
+    wait for each other, and the measured client with them.
+    """
+    command = [sys.executable, __file__, "--clients", kind, "--url", running.base_url]
+    environment = {**os.environ, "OPENAI_API_KEY": running.api_key}
+    process = subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    try:
+        if process.stdout.readline() != "ready\n":
+            raise RuntimeError("the clients of the load failed")
+        yield
+    finally:
+        done, _ = process.communicate()
+    refused.append(int(done))
+
+
+def _call_on(kind: str, url: str) -> None:
+    """Calls one after another without a pause, until the end of the standard input."""
+    refused, calls = list[int](), queue.SimpleQueue[None]()
     stop = threading.Event()
+    count = {"messages": 2, "chats": 8}[kind]
 
     def work() -> None:
-        client = running.client()
+        client = OpenAI(base_url=url, timeout=120)
         while not stop.is_set():
-            call(client)
+            if kind == "messages":
+                _long(client, refused)
+            else:
+                _chat(client, 64)
+            calls.put(None)
 
     threads = [threading.Thread(target=work) for _ in range(count)]
     for thread in threads:
         thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
+    calls.get()
+    print("ready", flush=True)
+    sys.stdin.read()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    print(len(refused), flush=True)
 
 
 @contextmanager

@@ -162,6 +162,7 @@ def test_projects_share_no_prompt_cache(service: Service) -> None:
     [
         ({"chat_template": "{{ 1 }}"}, "chat_template"),
         ({"cache_salt": "theirs"}, "cache_salt"),
+        ({"priority": -1}, "priority"),
         ({"kv_transfer_params": {"remote_host": "10.0.0.1"}}, "kv_transfer_params"),
         (
             {

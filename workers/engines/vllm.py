@@ -81,6 +81,8 @@ def vllm_arguments(
         *("--enable-auto-tool-choice", "--tool-call-parser", _turn_formats(spec)),
         *("--tool-parser-plugin", str(plugins / "agent_rft_turns.py")),
         *("--tensor-parallel-size", str(options.tensor_parallel)),
+        # Requests of jobs have a priority behind that of chats (`app.gateways.inference.http`).
+        *("--scheduling-policy", "priority"),
         *("--middleware", "agent_rft_access.AccessControl"),
         "--disable-uvicorn-access-log",
     ]

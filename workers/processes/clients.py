@@ -60,6 +60,7 @@ def open_inference(settings: Settings) -> HttpInference:
         settings.engine_url,
         api_key=key,
         on_progress=lambda: PROGRESS.mark("engine at work"),
+        background=True,
     )
 
 

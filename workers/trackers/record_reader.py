@@ -1,5 +1,6 @@
 """Reads what events of a job announced, as a record for a tracker."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -113,7 +114,12 @@ async def _traced(
                 descending=descending,
             )
             found |= {rollout.id: rollout for rollout in page}
-    ranked = sorted(found.values(), key=lambda rollout: -(rollout.reward or 0.0))
+    # On a thread: the messages of a rollout may be long, and all trackers share the loop.
+    return await asyncio.to_thread(_ranked, list(found.values()), step)
+
+
+def _ranked(found: list[RolloutRow], step: int) -> list[TracedRollout]:
+    ranked = sorted(found, key=lambda rollout: -(rollout.reward or 0.0))
     return [
         TracedRollout(
             step=step,

@@ -2,10 +2,26 @@
 
 from dataclasses import dataclass
 
+from app.domain.errors import WrongState
+
 PURPOSES = ("assistants", "batch", "fine-tune", "vision", "user_data", "evals")
 """Purposes that a client may upload a file for. Source: the hosted API."""
 LISTED_PURPOSES = (*PURPOSES, "fine-tune-results", "assistants_output", "batch_output")
 """Purposes of files in a list, results among them. Source: the hosted API."""
+
+
+NOT_READY = "uploaded"
+"""The status of a file that no new job may read: rows are being removed from it."""
+
+
+def not_ready(file_id: str, param: str) -> WrongState:
+    """Returns the refusal of a job with a file that is not ready."""
+    return WrongState(
+        f"{param} {file_id} has rows of an end user whose data is being removed. Use the file that "
+        "replaces it: the newest version of its curriculum names it.",
+        param=param,
+        code="file_in_use",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,8 @@ _UNTIL_READ: Final = aiohttp.ClientTimeout(
 """Timeouts of a stream: none for the whole, one between two chunks."""
 _OK: Final = 200
 _FAILED: Final = 500
+_BACKGROUND: Final = 1
+"""The priority of background work; that of all other requests is 0, and lower goes first."""
 _TOO_LONG: Final = "maximum context length"
 
 
@@ -53,10 +55,12 @@ class HttpInference:
         timeout_s: float = 600.0,
         still_s: float = 60.0,
         on_progress: Callable[[], None] = lambda: None,
+        background: bool = False,
     ) -> None:
         """`timeout_s` is for requests without sampling. A request for tokens may take any time,
         until the engine has computed nothing for `still_s`. `on_progress` is called whenever the
-        engine is seen to compute while a request waits.
+        engine is seen to compute while a request waits. In the `background`, requests for tokens
+        let those of people go first.
         """
         self._base_url = base_url.rstrip("/")
         self._connections = Connections(
@@ -64,6 +68,7 @@ class HttpInference:
             aiohttp.ClientTimeout(total=timeout_s, sock_connect=_CONNECT_TIMEOUT_S),
         )
         self._watch = EngineWatch(self._sign_of_life, still_s=still_s, on_progress=on_progress)
+        self._ranked: dict[str, int] = {"priority": _BACKGROUND} if background else {}
         self._salted: dict[str, str] = {}
 
     def with_cache_namespace(self, salt: str) -> "HttpInference":
@@ -118,6 +123,7 @@ class HttpInference:
             "top_k": 0,
             "min_p": 0.0,
             "repetition_penalty": 1.0,
+            **self._ranked,
             **self._salted,
         }
         if prompt_logprobs:
@@ -189,7 +195,7 @@ class HttpInference:
         variables = template_variables(body.get("reasoning_effort"))
         if variables:
             chat["chat_template_kwargs"] = variables
-        return {**chat, **self._salted, "stream": stream}
+        return {**chat, **self._ranked, **self._salted, "stream": stream}
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Sends a request for tokens and returns its reply."""

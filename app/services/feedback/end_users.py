@@ -1,8 +1,8 @@
 """Removes everything that an end user said, and every row that was built from it.
 
 Completions and feedback go first, in one transaction that also notes in each build whose rows must
-go. Files are rewritten after it; an interrupted call is finished by the next one, for any end user
-of the project.
+go and withholds its files from new jobs. Files are rewritten after it; an interrupted call is
+finished by the next one, for any end user of the project.
 """
 
 from collections.abc import AsyncIterator
@@ -23,6 +23,7 @@ from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
 
 _UNCHANGED = LabelChanges(None, None, False)
+_WITHHELD = "Rows of an end user are being removed from this file; no new job may read it."
 
 
 class EndUserService:
@@ -40,7 +41,7 @@ class EndUserService:
             done.completions, done.feedback = await unit.feedback.remove_of(end_user)
             builds = await unit.feedback_builds.mark_removed(end_user)
             for build in builds:
-                await _check_unread(unit, build)
+                await _withhold(unit, build)
         for build in builds:
             await self._clean(build, done)
         return done
@@ -62,7 +63,7 @@ class EndUserService:
             await self._ports.files.delete(file_id)
             done.files.append(file_id)
         async with self._database.tenant(self._tenant) as unit:
-            await unit.feedback_builds.forget(build, replaced)
+            await unit.files.release(await unit.feedback_builds.forget(build, replaced))
 
     async def _rewritten(self, build: FeedbackBuild, file: FileRow, rows: list[Json]) -> str:
         """Returns the id of a file with these rows. The build notes it first, so that the
@@ -112,9 +113,13 @@ class EndUserService:
         done.curricula.append(current.id)
 
 
-async def _check_unread(unit: UnitOfWork, build: FeedbackBuild) -> None:
-    """Raises `WrongState` if an unfinished job reads a file of the build."""
-    for file in await unit.files.existing(build.file_ids):
+async def _withhold(unit: UnitOfWork, build: FeedbackBuild) -> None:
+    """Withholds the files of a build from new jobs. Raises `WrongState` if an unfinished job reads
+    one.
+    """
+    files = await unit.files.lock(build.file_ids)
+    await unit.files.withhold([file.id for file in files], _WITHHELD)
+    for file in files:
         job_id = await unit.jobs.open_with_file(file.id)
         if job_id is not None:
             raise WrongState(

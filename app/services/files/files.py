@@ -98,6 +98,7 @@ class FileService:
         """
         async with self._database.tenant(self._tenant) as unit:
             row = await unit.files.get(file_id)
+            await unit.files.lock([file_id])
             job_id = await unit.jobs.open_with_file(file_id)
             if job_id is not None:
                 raise WrongState(

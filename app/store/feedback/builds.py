@@ -75,20 +75,21 @@ class FeedbackBuildStore:
         )
         return [_to_build(row) for row in rows]
 
-    async def forget(self, build: FeedbackBuild, deleted: Collection[str]) -> None:
+    async def forget(self, build: FeedbackBuild, deleted: Collection[str]) -> list[str]:
         """Removes the people that `build` names as removed, and the ids of deleted files: the files
-        that are left have none of their rows.
+        that are left have none of their rows. Returns the ids of these files, unless rows of
+        others must still go from them.
         """
         row = await self._session.scalar(
             select(Table).where(Table.id == build.id).with_for_update()
         )
-        if row is not None:
-            row.people = [one for one in row.people if one not in build.removed_people]
-            row.removed_people = [
-                one for one in row.removed_people if one not in build.removed_people
-            ]
-            row.file_ids = [file_id for file_id in row.file_ids if file_id not in deleted]
-            await self._session.flush()
+        if row is None:
+            return []
+        row.people = [one for one in row.people if one not in build.removed_people]
+        row.removed_people = [one for one in row.removed_people if one not in build.removed_people]
+        row.file_ids = [file_id for file_id in row.file_ids if file_id not in deleted]
+        await self._session.flush()
+        return [] if row.removed_people else row.file_ids
 
 
 def _to_build(row: Table) -> FeedbackBuild:

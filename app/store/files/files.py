@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Select, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.data.files import FileRow
+from app.domain.data.files import NOT_READY, FileRow
 from app.domain.data.uploads import UploadRow
 from app.domain.errors import NotFound
 from app.store.paging import Keyset
@@ -79,6 +79,28 @@ class FileStore:
             self._alive().where(Table.id.in_(ids)).order_by(Table.id)
         )
         return [_to_file(row) for row in rows]
+
+    async def lock(self, ids: Sequence[str]) -> list[FileRow]:
+        """Returns those of the files that exist. A job that is being made with one is made first,
+        and none is made with one until the transaction ends.
+        """
+        rows = await self._session.scalars(
+            self._alive().where(Table.id.in_(ids)).order_by(Table.id).with_for_update()
+        )
+        return [_to_file(row) for row in rows]
+
+    async def withhold(self, ids: Sequence[str], details: str) -> None:
+        """Lets no new job read the files, until they are released; `details` says why."""
+        await self._session.execute(
+            update(Table).where(Table.id.in_(ids)).values(status=NOT_READY, status_details=details)
+        )
+
+    async def release(self, ids: Sequence[str]) -> None:
+        await self._session.execute(
+            update(Table)
+            .where(Table.id.in_(ids), Table.status == NOT_READY)
+            .values(status="processed", status_details=None)
+        )
 
     async def mark_deleted(self, file_id: str) -> None:
         await self._session.execute(

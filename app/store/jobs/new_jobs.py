@@ -16,6 +16,7 @@ from sqlalchemy import (
     Text,
     and_,
     bindparam,
+    case,
     func,
     insert,
     literal_column,
@@ -28,6 +29,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED
 from app.domain.accounts.quotas import check_quota
+from app.domain.data.files import NOT_READY, not_ready
 from app.domain.errors import AuthenticationFailed, InvalidRequest
 from app.domain.evals.evals import Eval
 from app.domain.jobs.jobs import EventLevel, Job, JobStatus
@@ -103,7 +105,7 @@ def stored_job(row: Any, job: Job) -> Job:
     """Reads the statement's row, which is `None` when row-level security hides the project.
 
     Raises `AuthenticationFailed` for a hidden or archived project, `InvalidRequest` for a file that
-    does not exist or has another purpose, and `QuotaExceeded`.
+    does not exist, is not ready or has another purpose, and `QuotaExceeded`.
     """
     if row is None or row.project_archived_at is not None:
         raise AuthenticationFailed(PROJECT_ARCHIVED, code=NO_PROJECT)
@@ -124,6 +126,8 @@ def _refuse_unusable_files(files: dict[str, str | None], purposes: dict[str, str
             raise InvalidRequest(
                 f"{param} {file_id} does not exist.", param=param, code="file_not_found"
             )
+        if file_id is not None and purposes[file_id] == NOT_READY:
+            raise not_ready(file_id, param)
         if file_id is not None and purposes[file_id] != PURPOSE:
             raise InvalidRequest(
                 f"{param} {file_id} has purpose '{purposes[file_id]}', but must have '{PURPOSE}'.",
@@ -210,15 +214,24 @@ def _queued_jobs(scope: Scope) -> CTE:
 
 
 def _files_found(scope: Scope) -> CTE:
-    """Selects the purposes of the job's files by id, and the number of usable files."""
-    usable = func.count().filter(FileTable.purpose == PURPOSE).label("usable")
-    purposes = func.coalesce(
-        func.jsonb_object_agg(FileTable.id, FileTable.purpose), literal_column("'{}'::jsonb")
-    ).label("purposes")
-    files = select(usable, purposes).where(
-        FileTable.project_id == scope.value,
-        FileTable.id == func.any(bindparam("files", type_=ARRAY(Text))),
-        FileTable.deleted_at.is_(None),
-        UNEXPIRED,
+    """Selects the purposes of the job's files by id, and the number of usable files. Locks the
+    files: who deletes one waits for the job and then sees it, or this statement waits and then
+    finds none.
+    """
+    purpose = case((FileTable.status == NOT_READY, NOT_READY), else_=FileTable.purpose)
+    locked = (
+        select(FileTable.id, purpose.label("purpose"))
+        .where(
+            FileTable.project_id == scope.value,
+            FileTable.id == func.any(bindparam("files", type_=ARRAY(Text))),
+            FileTable.deleted_at.is_(None),
+            UNEXPIRED,
+        )
+        .with_for_update(read=True)
     )
-    return scope.within(files).cte("files_found")
+    file = scope.within(locked).cte("locked_files")
+    usable = func.count().filter(file.c.purpose == PURPOSE).label("usable")
+    purposes = func.coalesce(
+        func.jsonb_object_agg(file.c.id, file.c.purpose), literal_column("'{}'::jsonb")
+    ).label("purposes")
+    return select(usable, purposes).cte("files_found")

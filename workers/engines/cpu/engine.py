@@ -127,7 +127,13 @@ class Engine:
         return version
 
     def sequence(
-        self, version: Version, prompt: list[int], sampling: Sampling, *, streamed: bool = False
+        self,
+        version: Version,
+        prompt: list[int],
+        sampling: Sampling,
+        *,
+        streamed: bool = False,
+        background: bool = False,
     ) -> Sequence:
         """Creates a sequence with `max_tokens` limited to the context. Raises `InvalidRequest`."""
         base = version.base
@@ -142,7 +148,7 @@ class Engine:
         if not 0 <= min(prompt) <= max(prompt) < base.vocab_size:
             raise InvalidRequest("prompt: a token id is not in the vocabulary.", param="prompt")
         fitted = replace(sampling, max_tokens=min(sampling.max_tokens, remaining))
-        return Sequence(version, list(prompt), len(prompt), fitted, streamed)
+        return Sequence(version, list(prompt), len(prompt), fitted, streamed, background)
 
     async def finish(self, sequences: list[Sequence]) -> None:
         """Runs sequences to their ends."""

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.data.files import NOT_READY, not_ready
 from app.domain.documents.walk import FieldKind
 from app.domain.errors import NotFound
 from app.domain.faults.issues import PreflightIssue
@@ -166,6 +167,9 @@ class PreflightService:
         except NotFound:
             message = f"{param} {file_id} does not exist."
             issues.append(PreflightIssue("error", "file_not_found", message, param))
+            return None
+        if row.status == NOT_READY:
+            issues.append(issue_of(not_ready(file_id, param)))
             return None
         if row.purpose != "fine-tune":
             message = f"{param} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'."

@@ -1,10 +1,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from aiohttp import web
+from pydantic import SecretStr
 
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.jobs.reproducibility import EngineMachine
@@ -15,8 +17,9 @@ from app.gateways.inference.inference import (
     EngineUnavailable,
     InMemoryInference,
 )
-from tests.support.engines.scripted_engine import ScriptedEngine
+from tests.support.engines.scripted_engine import REPLY, ScriptedEngine
 from tests.support.patience import PATIENCE_S
+from workers.processes.clients import open_inference
 
 
 @pytest.fixture
@@ -244,6 +247,29 @@ async def test_a_salt_goes_with_every_prompt_over_the_same_connections(
     assert [chunk async for chunk in namespaced.chat_stream({"model": "base"})]
     salts = [body.get("cache_salt") for _, body, _ in engine.requests]
     assert salts == [None, *["of a project"] * 3]
+
+
+async def test_background_work_is_ranked_behind_chats(engine: ScriptedEngine) -> None:
+    for background, rank in ((True, 1), (False, None)):
+        engine.requests.clear()
+        client = HttpInference(engine.url, background=background)
+        namespaced = client.with_cache_namespace("of a project")
+        engine.body = REPLY
+        await _complete(namespaced)
+        engine.body = {"id": "chatcmpl-1"}
+        await namespaced.chat({"model": "base", "messages": []})
+        await client.aclose()
+        assert [body.get("priority") for _, body, _ in engine.requests] == [rank, rank]
+
+
+async def test_the_work_of_runs_is_in_the_background(
+    engine: ScriptedEngine,
+) -> None:
+    settings: Any = SimpleNamespace(engine_url=engine.url, engine_api_key=SecretStr(""))
+    client = open_inference(settings)
+    await _complete(client)
+    await client.aclose()
+    assert [body["priority"] for _, body, _ in engine.requests] == [1]
 
 
 async def test_256_requests_are_under_way_at_once(engine: ScriptedEngine) -> None:

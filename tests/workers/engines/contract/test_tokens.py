@@ -9,7 +9,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from app.gateways.inference.http import HttpInference
-from tests.support.engines.contract import TOLERANCE, World, complete, worst
+from tests.support.engines.contract import KEY, TOLERANCE, World, complete, worst
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.6, 1.5])
@@ -54,6 +54,18 @@ async def test_prompt_log_probs_are_the_trainers_at_temperature_1(
         assert first is None
         scores = tuple(value for value in rest if value is not None)
         assert worst(scores, tuned.trainer.logprobs(prompt)) <= TOLERANCE
+
+
+async def test_background_work_has_the_same_tokens(world: World, inference: HttpInference) -> None:
+    background = HttpInference(world.url, api_key=KEY, background=True)
+    [prompt] = world.prompts(1, seed=8)
+    chats = (
+        complete(client, world.spec.name, prompt, seed=3) for client in (inference, background)
+    )
+    mine, behind = await asyncio.gather(*chats)
+    await background.aclose()
+    assert mine.token_ids == behind.token_ids
+    assert worst(mine.logprobs, behind.logprobs) <= TOLERANCE
 
 
 async def test_a_seed_gives_the_same_tokens_alone_and_in_a_crowd(

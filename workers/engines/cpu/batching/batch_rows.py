@@ -50,10 +50,14 @@ class BatchRows:
                 return live
         return None
 
-    def join(self, sequence: Sequence, live: Sequence | None) -> None:
-        """Assigns the next row to a sequence. `live` is a running one with a shared prefix."""
-        row, last = len(self), len(sequence.tokens) - 1
-        self.reserve(row + 1, len(sequence.tokens))
+    def join(self, sequence: Sequence, live: Sequence | None, row: int) -> None:
+        """Assigns a row to a sequence: the next one, or the last one, whose sequence then moves to
+        the next. `live` is a running one with a shared prefix.
+        """
+        last = len(sequence.tokens) - 1
+        self.reserve(len(self) + 1, len(sequence.tokens))
+        if row < len(self):
+            self.kv_pool.copy(row, row + 1, self.sequences[row].computed_tokens)
         cached = None
         if not sequence.sampling.prompt_logprobs:
             owner = (self._version.number, sequence.sampling.cache_salt)
@@ -62,12 +66,14 @@ class BatchRows:
         live_length = min(shared_length(live.tokens, sequence.tokens), last) if live else 0
         if live is not None and live_length >= cached_length:
             sequence.computed_tokens = min(live_length, live.computed_tokens)
-            self.kv_pool.copy(self.sequences.index(live), row, sequence.computed_tokens)
+            source = self.sequences.index(live)
+            source += int(source >= row)  # it has just moved
+            self.kv_pool.copy(source, row, sequence.computed_tokens)
         elif cached is not None:
             sequence.computed_tokens = cached_length
             self.kv_pool.write(row, cached.kv_PLHTD[:, :, :, :cached_length])
         sequence.reused = sequence.computed_tokens
-        self.sequences.append(sequence)
+        self.sequences.insert(row, sequence)
         for key in sequence.block_keys:
             self._by_block.setdefault(key, sequence)
 

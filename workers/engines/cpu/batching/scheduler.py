@@ -1,8 +1,8 @@
 """The engine's one compute thread.
 
-Owns the version batches and their order: each version with work advances by one iteration, round
-robin. Promises that every submitted sequence ends with exactly one final `SequenceUpdate`, also
-after an exception. Must not know HTTP.
+Owns the version batches: one of each version for chats, one for background work. `Turns` chooses
+which of them advances. Promises that every submitted sequence ends with exactly one final
+`SequenceUpdate`, also after an exception. Must not know HTTP.
 """
 
 import queue
@@ -15,8 +15,10 @@ from typing import Final
 import structlog
 import torch
 
+from workers.engines.cpu.batching.parts import StepLimit
 from workers.engines.cpu.batching.prefixes import PrefixStore
 from workers.engines.cpu.batching.sequence import Sequence, SequenceUpdate
+from workers.engines.cpu.batching.turns import Turn, Turns
 from workers.engines.cpu.batching.version_batch import BatchShape, VersionBatch
 from workers.engines.cpu.models.kv_pool import KV_POOL_BYTES
 from workers.engines.cpu.models.versions import ADAPTER_BYTES, MERGED_BYTES, Version, Versions
@@ -24,7 +26,7 @@ from workers.engines.cpu.models.weights import Weights
 
 log = structlog.get_logger()
 
-IDLE_BATCHES: Final = 4
+IDLE_BATCHES: Final = 8
 """Largest number of version batches retained without work."""
 
 
@@ -35,8 +37,8 @@ class Limits:
     max_rows: int = 128
     """Largest number of sequences of one version that run at once; others are queued."""
     kv_pool_bytes: int = KV_POOL_BYTES
-    """Byte limit for keys and values of one version's running sequences; others are queued. At
-    least one sequence runs even if it exceeds the limit."""
+    """Byte limit for keys and values of one version's running sequences in the background, and
+    again of its chats; others are queued. At least one runs even if it exceeds the limit."""
     prefix_bytes: int = 256 << 20
     merged_bytes: int = MERGED_BYTES
     """Byte limit for merged weights that no sequence uses."""
@@ -56,7 +58,8 @@ class Scheduler:
         self._deliver = deliver
         self._limits = limits
         self._submitted: queue.SimpleQueue[Sequence | None] = queue.SimpleQueue()
-        self._batches: OrderedDict[int, VersionBatch] = OrderedDict()
+        self._batches: OrderedDict[Turn, VersionBatch] = OrderedDict()
+        self._turns = Turns()
         self._prefixes = PrefixStore(limits.prefix_bytes)
         self._shape = BatchShape(
             limits.max_rows, limits.threads, limits.invariant, limits.kv_pool_bytes
@@ -91,20 +94,25 @@ class Scheduler:
         torch.set_num_threads(self._limits.threads)  # applies to the calling thread
         with torch.inference_mode():
             while not self._stopping.is_set():
-                self._receive()
-                updates: list[SequenceUpdate] = []
-                for version_batch in list(self._batches.values()):
-                    if not version_batch.idle:
-                        updates += self._advance(version_batch)
-                        self.iterations += 1
-                self._release_idle()
-                if updates:
-                    self._deliver(updates)
+                if all(version_batch.idle for version_batch in self._batches.values()):
+                    self._add(self._submitted.get())
+                self.advance()
+
+    def advance(self) -> None:
+        """Computes one iteration of the next batch, and delivers its updates."""
+        self._receive()
+        working = {turn: batch for turn, batch in self._batches.items() if not batch.idle}
+        if not working:
+            return
+        turn, limit = self._turns.next(working)
+        updates = self._advance(working[turn], limit)
+        self.iterations += 1
+        self._release_idle()
+        if updates:
+            self._deliver(updates)
 
     def _receive(self) -> None:
-        """Adds submitted sequences to their version batches; blocks while there is no work."""
-        if all(version_batch.idle for version_batch in self._batches.values()):
-            self._add(self._submitted.get())
+        """Adds submitted sequences to their version batches."""
         while not self._submitted.empty():
             self._add(self._submitted.get())
 
@@ -112,16 +120,17 @@ class Scheduler:
         if sequence is None:
             return
         version = sequence.version
-        version_batch = self._batches.get(version.number)
+        turn = Turn(version.number, sequence.background)
+        version_batch = self._batches.get(turn)
         if version_batch is None:
             version_batch = VersionBatch(version, self._prefixes, self._shape)
-            self._batches[version.number] = version_batch
-        self._batches.move_to_end(version.number)
+            self._batches[turn] = version_batch
+        self._batches.move_to_end(turn)
         version_batch.add(sequence)
 
-    def _advance(self, version_batch: VersionBatch) -> list[SequenceUpdate]:
+    def _advance(self, version_batch: VersionBatch, limit: StepLimit) -> list[SequenceUpdate]:
         try:
-            return version_batch.advance(self._weights(version_batch.version))
+            return version_batch.advance(self._weights(version_batch.version), limit)
         except Exception:  # thread boundary: one failed batch must not end the engine
             log.exception("a batch failed", version=version_batch.version.name)
             return version_batch.abandon()
@@ -133,14 +142,14 @@ class Scheduler:
         return self._acquired[version.number]
 
     def _release_idle(self) -> None:
-        idle = [
-            version_batch.version for version_batch in self._batches.values() if version_batch.idle
-        ]
-        for version in idle:
-            if self._acquired.pop(version.number, None) is not None:
+        idle = [(turn, batch) for turn, batch in self._batches.items() if batch.idle]
+        working = {turn.version for turn, batch in self._batches.items() if not batch.idle}
+        for turn, version in ((turn, batch.version) for turn, batch in idle):
+            if turn.version not in working and self._acquired.pop(turn.version, None) is not None:
                 self._versions.release(version)
             if not version.loaded:
-                self._prefixes.drop_version(version.number)
-                del self._batches[version.number]
-        for version in [v for v in idle if v.number in self._batches][:-IDLE_BATCHES]:
-            del self._batches[version.number]
+                if turn.version not in working:
+                    self._prefixes.drop_version(turn.version)
+                del self._batches[turn]
+        for turn in [turn for turn, _ in idle if turn in self._batches][:-IDLE_BATCHES]:
+            del self._batches[turn]

@@ -38,6 +38,8 @@ class Sequence:
     sampling: Sampling
     streamed: bool = False
     """True if every token is reported; otherwise only the end is."""
+    background: bool = False
+    """True if nobody waits for it at once, as for a rollout of a job."""
     logprobs: list[float] = field(default_factory=list)
     """Log-probs of the sampled tokens, natural log."""
     top_logprobs: list[dict[int, float]] = field(default_factory=list)
@@ -50,6 +52,11 @@ class Sequence:
     """Number of tokens that were copied from another sequence's prefix before its first pass."""
     cancelled: bool = False
     finish_reason: FinishReason | None = None
+
+    @property
+    def owner(self) -> str:
+        """The tenant, by its cache salt: rows are shared fairly among owners."""
+        return self.sampling.cache_salt
 
     @property
     def longest(self) -> int:

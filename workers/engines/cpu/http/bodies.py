@@ -42,7 +42,11 @@ class _Body(BaseModel):
     frequency_penalty: float | None = None
     logit_bias: dict[str, float] | None = None
     cache_salt: Annotated[str, Field(min_length=1, max_length=256)] | None = None
-    """Cached prefixes are reused only among requests with the same salt, e.g. one per tenant."""
+    """Cached prefixes are reused only among requests with the same salt, e.g. one per tenant. Rows
+    of a batch are shared fairly among salts.
+    """
+    priority: Annotated[int, Field(ge=-(2**31), lt=2**31)] = 0
+    """As in vLLM a lower number goes first; here those above 0 are background work."""
 
     neutral: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
         {
@@ -63,6 +67,10 @@ class _Body(BaseModel):
             if value is not None and value not in allowed:
                 raise _unsupported(name, value, allowed)
         return self
+
+    @property
+    def background(self) -> bool:
+        return self.priority > 0
 
     @property
     def include_usage(self) -> bool:

@@ -40,7 +40,9 @@ async def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatT
         cache_salt=body.cache_salt or "",
     )
     every_token = streamed or bool(body.stop)
-    sequence = engine.sequence(version, prompt, sampling, streamed=every_token)
+    sequence = engine.sequence(
+        version, prompt, sampling, streamed=every_token, background=body.background
+    )
     envelope = {
         "id": f"chatcmpl-{uuid4().hex}",
         "object": "chat.completion.chunk" if streamed else "chat.completion",

@@ -31,7 +31,11 @@ def completion_sequences(
             prompt_logprobs=body.prompt_logprobs is not None and choice == 0,
             cache_salt=body.cache_salt or "",
         )
-        sequences.append(engine.sequence(version, body.prompt, sampling, streamed=streamed))
+        sequences.append(
+            engine.sequence(
+                version, body.prompt, sampling, streamed=streamed, background=body.background
+            )
+        )
     return sequences
 
 

@@ -58,13 +58,13 @@ class AttentionSlice:
 
 @dataclass(slots=True)
 class Step:
-    """One forward pass. The first `decoding` tokens belong to rows 0 … decoding-1, one each; the
-    tokens of prompts follow. `rows_N` and `positions_N` are the row and position in the KV pool of
+    """One forward pass. The first tokens belong to the rows of `decoding`, one each; the tokens of
+    prompts follow. `rows_N` and `positions_N` are the row and position in the KV pool of
     each token's key and value; further tokens of the pass are padding.
     """
 
     kv_pool: KvPool
-    decoding: int
+    decoding: range
     prefills: list[Prefill]
     rows_N: Tensor
     positions: list[int]
@@ -87,17 +87,19 @@ class Step:
     def _running_pieces(self, window: int | None) -> list[AttentionSlice]:
         if not self.decoding:
             return []
-        lengths = [_rounded(position + 1) for position in self.positions[: self.decoding]]
-        positions_B1 = self.positions_N[: self.decoding, None]
+        count, offset = len(self.decoding), self.decoding.start
+        lengths = [_rounded(position + 1) for position in self.positions[:count]]
+        positions_B1 = self.positions_N[:count, None]
         mask_B11T = self._mask(positions_B1, max(lengths), window)[:, None, None]
         pieces, first = [], 0
-        while first < self.decoding:
+        while first < count:
             last = first + 1
-            while last < self.decoding and self._same_piece(lengths, first, last):
+            while last < count and self._same_piece(lengths, first, last):
                 last += 1
             length = max(lengths[first:last])
             mask = mask_B11T[first:last, :, :, :length]
-            pieces.append(AttentionSlice(first, last - first, first, last, length, mask))
+            rows = offset + first, offset + last
+            pieces.append(AttentionSlice(first, last - first, *rows, length, mask))
             first = last
         return pieces
 
