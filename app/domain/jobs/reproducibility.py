@@ -43,9 +43,17 @@ def reproducibility(before: dict[str, Any] | None, claim: ClaimMachine) -> dict[
     processors = [f"trainer: {claim.trainer}"]
     if claim.samples and claim.engine is not None:
         processors.append(f"engine: {claim.engine.processor}")
-    seen = list(dict.fromkeys([*record["processors"], *processors]))
+    seen = _distinct([*record["processors"], *processors])
     reasons = list(dict.fromkeys([*record["reasons"], *_reasons(claim, seen)]))
     return {"same_to_the_bit": not reasons, "reasons": reasons, "processors": seen}
+
+
+def _distinct(processors: Sequence[str]) -> list[str]:
+    """Returns each description once. One that was recorded before products and threads were part of
+    it counts as the same as a longer one of the same processor.
+    """
+    found = list(dict.fromkeys(processors))
+    return [one for one in found if not any(other.startswith(f"{one}, ") for other in found)]
 
 
 def _reasons(claim: ClaimMachine, processors: Sequence[str]) -> list[str]:
