@@ -42,8 +42,8 @@ def engine_child(
         command=(
             *running_module("workers.engines.vllm" if on_vllm else "workers.engines.cpu"),
             *("--host", HOST, "--port", str(port), "--models-json", str(models)),
-            *_sizes(chosen, data_dir),
             *(() if on_vllm else ("--compute-dir", str(data_dir.compute))),
+            *_sizes(chosen, data_dir),
         ),
         environment={
             **inherited_environment(),

@@ -68,5 +68,7 @@ def _reasons(claim: ClaimMachine, processors: Sequence[str]) -> list[str]:
         found.append("On its processor the engine's results depend on the batch.")
     parts = [one.split(":")[0] for one in processors]
     if len(parts) > len(set(parts)):
-        found.append("The job's claims ran on different processors.")
+        found.append(
+            "The job's claims ran on different processors, or with other products or threads."
+        )
     return found

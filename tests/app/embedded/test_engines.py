@@ -44,7 +44,10 @@ def test_the_cpu_build_computes_in_the_trainers_precision(tmp_path: Path) -> Non
 def test_the_cpu_engine_gets_the_planned_cache(tmp_path: Path) -> None:
     child = _child(tmp_path, "cpu", kv_mib=300)
     assert child.command[3] == "workers.engines.cpu"
-    assert child.command[-2:] == ("--kv-pool-mib", "300")
+    assert child.command[-4:] == (
+        *("--compute-dir", str(tmp_path / "compute")),
+        *("--kv-pool-mib", "300"),
+    )
 
 
 @pytest.mark.parametrize("engine", ["cpu", "vllm"])

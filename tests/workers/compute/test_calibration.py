@@ -1,7 +1,7 @@
 """The way to compute on this machine: measured once, kept, read, and decided by the operator."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -41,7 +41,7 @@ class Times:
 
 
 @pytest.fixture(autouse=True)
-def _threads() -> object:
+def _threads() -> Iterator[None]:
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
@@ -82,7 +82,7 @@ def test_another_width_and_another_version_are_measured_anew(
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda text: "{",
+        lambda text: text[:9],
         lambda text: text.replace('"threads": 1', '"threads": 64'),
         lambda text: text.replace('"onednn"', '"mkl"'),
     ],
