@@ -7,9 +7,9 @@ from app.settings.sources import SettingsGroup, Sources
 
 
 class ComputeSettings(SettingsGroup):
-    """How the CPU engine and trainers on a CPU compute. What is not set here is chosen by a
-    measurement of seconds at the first start on a machine, and kept in `compute` of the data
-    directory. A job that is resumed goes on as it began.
+    """Products and threads of the CPU engine and of trainers on a CPU. A measurement of two
+    seconds at the first start on a machine chooses each that is not set, and `compute` of the data
+    directory keeps it. A resumed job computes as it began.
     """
 
     measure: bool = True

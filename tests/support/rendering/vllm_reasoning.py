@@ -62,6 +62,8 @@ _HARMONY: Final = {
     "several lines": "<|channel|>analysis<|message|>a\n\n- é 漢字 😀<|end|><|start|>assistant"
     "<|channel|>final<|message|>It is 42.\n\nYes.<|return|>",
 }
+_CALLS: Final[dict[str, ToolParser]] = {"openai_gptoss": "openai", "mistral": "mistral"}
+"""Formats of calls whose marks a reasoning parser wants in the tokenizer, or writes itself."""
 _NO_CALLS: Final = TurnOptions()
 
 
@@ -75,7 +77,7 @@ class ReasoningTurn:
 
     @property
     def thought(self) -> ThoughtTurn:
-        calls: ToolParser = "openai" if self.family == "openai_gptoss" else "hermes"
+        calls = _CALLS.get(self.family, "hermes")
         return ThoughtTurn(TurnFormats(calls, FAMILIES[self.family]), self.text, self.prompt)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ class SupervisedRuns:
     engine: TinyEngine
     save_share: float = 1.0
     """Commits every step, so that a test can end a run after any of them."""
-    compute: ComputeSettings = ComputeSettings(measure=False)
+    compute: ComputeSettings = field(default_factory=lambda: ComputeSettings(measure=False))
 
     @property
     def read(self) -> RealRuns:
