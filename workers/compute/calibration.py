@@ -40,7 +40,7 @@ Measure = Callable[[dict[ComputeChoice, Work]], Sequence[ComputeScore]]
 
 @dataclass(frozen=True, slots=True)
 class ForcedCompute:
-    """What the operator has decided; `None` leaves it to the measurement."""
+    """The decisions of the operator; `None` leaves one to the measurement."""
 
     products: Products | None = None
     threads: int | None = None

@@ -102,7 +102,7 @@ def test_the_doctor_finds_what_is_missing(tmp_path: Path) -> None:
     assert missing in problems[0]
 
 
-def test_the_doctor_says_how_a_directory_computes(tmp_path: Path) -> None:
+def test_the_doctor_shows_how_a_directory_computes(tmp_path: Path) -> None:
     def said(**settings: str) -> str:
         done = agent_rft("doctor", "--data-dir", str(tmp_path), **settings)
         (line,) = [line for line in done.stdout.splitlines() if " computation: " in line]

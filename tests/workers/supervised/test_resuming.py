@@ -64,7 +64,7 @@ async def test_a_base_models_new_settings_are_for_new_jobs(runs: SupervisedRuns)
     assert await _weights(runs, ended) == await _weights(runs, whole)
 
 
-async def test_a_run_goes_on_as_it_began_whatever_the_machine_would_choose_today(
+async def test_a_resumed_run_computes_as_it_began_on_a_machine_that_would_choose_otherwise(
     runs: SupervisedRuns,
 ) -> None:
     forced = ComputeSettings(measure=False, trainer_products="torch", trainer_threads=2)

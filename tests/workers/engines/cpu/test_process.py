@@ -85,7 +85,7 @@ async def test_a_killed_engine_costs_time_but_no_samples_and_sigterm_ends_it_cle
     assert await ended(engine) == 0
 
 
-async def test_an_engine_measures_once_computes_as_it_found_and_can_be_told(
+async def test_an_engine_measures_once_computes_as_it_found_and_can_be_overruled(
     start: Start, inference: HttpInference, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def way() -> str:
