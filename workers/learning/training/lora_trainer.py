@@ -181,8 +181,7 @@ class LoraTrainer:
 
     @property
     def _packing(self) -> Packing:
-        return Packing(
-            share=self._adapted.scorer.shares,
+        return self._adapted.scorer.packing(
             rows_per_example=self._loss.rows_per_example,
             keep_zero_advantage=self._loss.uses_zero_advantage_tokens,
         )
