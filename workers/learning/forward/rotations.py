@@ -29,6 +29,11 @@ class Rotations:
                 parameters: Any = module.config.rope_parameters  # type: ignore[union-attr]  # as above
                 self._limits.append(int(parameters["original_max_position_embeddings"]))
 
+    @property
+    def limit(self) -> int | None:
+        """The length up to which all rows are rotated alike; `None` without one."""
+        return min(self._limits, default=None)
+
     def band(self, length: int) -> int:
         """Returns a number that rows have in common which may be computed together."""
         if not self._limits or length <= min(self._limits):
