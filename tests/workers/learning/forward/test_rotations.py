@@ -20,7 +20,7 @@ def sample(length: int, seed: int) -> TrainingSample:
 @pytest.mark.parametrize("build", [longrope, dynamic])
 def test_a_row_has_the_log_probs_of_a_pass_of_its_own(build: Any) -> None:
     torch.manual_seed(0)
-    scorer = TokenScorer(build().eval(), temperature=1.0)
+    scorer = TokenScorer(build().eval().requires_grad_(False), temperature=1.0)
     samples = [sample(length, seed) for seed, length in enumerate((8, 40, 12, 30, 17, 40, 9))]
 
     def scored(*given: TrainingSample) -> list[list[float]]:
@@ -35,7 +35,7 @@ def test_a_row_has_the_log_probs_of_a_pass_of_its_own(build: Any) -> None:
 
 @pytest.mark.parametrize("build", [longrope, dynamic])
 def test_only_rows_of_one_band_share_a_micro_batch(build: Any) -> None:
-    packing = TokenScorer(build().eval(), temperature=1.0).packing()
+    packing = TokenScorer(build().eval().requires_grad_(False), temperature=1.0).packing()
     lengths = (8, 40, 12, 30, 17, 40, 9)
     samples = [sample(length, seed) for seed, length in enumerate(lengths)]
     found = [

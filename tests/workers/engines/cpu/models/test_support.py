@@ -12,6 +12,6 @@ from workers.engines.cpu.models.support import engine_fault
 def test_a_model_that_rotates_by_the_longest_row_is_served_up_to_its_pre_training(
     build: Any,
 ) -> None:
-    model = build().eval()
+    model = build().eval().requires_grad_(False)
     assert engine_fault(model, context_length=LIMIT) is None
     assert f"a context_length of {LIMIT}" in str(engine_fault(model, context_length=LIMIT + 1))
