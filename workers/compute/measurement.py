@@ -6,6 +6,7 @@ work.
 """
 
 import os
+import select
 import statistics
 import subprocess
 import sys
@@ -99,7 +100,9 @@ def _rounds(
 
 @contextmanager
 def busy_neighbours() -> Iterator[None]:
-    """Keeps every core busy, with the priority of training."""
+    """Keeps every core busy, with the priority of training. Raises `TooBusy` if the neighbours do
+    not begin soon.
+    """
     command = (sys.executable, "-S", "-c", _BUSY, str(NICENESS))
     processes = [
         subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: S603 - our own program
@@ -107,9 +110,9 @@ def busy_neighbours() -> Iterator[None]:
     ]
     try:
         for process in processes:
-            if process.stdout is not None:
-                process.stdout.readline()  # it computes from here on
-        yield
+            if not select.select([process.stdout], [], [], TOO_LONG_S)[0]:
+                raise TooBusy
+        yield  # each has written its line, and computes from here on
     finally:
         for process in processes:
             process.kill()
