@@ -10,7 +10,7 @@ from typing import Final, assert_never
 from app.domain.models.start_plans import EngineKind
 from app.domain.processes.interpreters import running_module
 from app.embedded.base_model.last_model import ChosenModel
-from app.embedded.children.probes import http_ok, log_size
+from app.embedded.children.probes import http_ok, log_size, processor_time
 from app.embedded.children.processes import ChildSpec
 from app.embedded.children.vllm_log import root_cause
 from app.embedded.layout import HOST, PASSIVE_THREADS
@@ -58,6 +58,7 @@ def engine_child(
         ready=http_ok(HOST, port, "/health"),
         ready_timeout_s=_SILENT_S if on_vllm else _LOADING_S,
         progress=log_size(log),
+        works=(lambda _: None) if on_vllm else processor_time,  # vLLM may hang in a loop
         cause=root_cause if on_vllm else lambda _: None,
         stop_timeout_s=_STOPPING_S,
         directory=data_dir.root,
