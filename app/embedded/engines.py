@@ -10,7 +10,7 @@ from typing import Final, assert_never
 from app.domain.models.start_plans import EngineKind
 from app.domain.processes.interpreters import running_module
 from app.embedded.base_model.last_model import ChosenModel
-from app.embedded.children.probes import http_ok, log_size
+from app.embedded.children.probes import http_ok, log_size, processor_time
 from app.embedded.children.processes import ChildSpec
 from app.embedded.children.vllm_log import root_cause
 from app.embedded.layout import HOST, PASSIVE_THREADS
@@ -42,6 +42,7 @@ def engine_child(
         command=(
             *running_module("workers.engines.vllm" if on_vllm else "workers.engines.cpu"),
             *("--host", HOST, "--port", str(port), "--models-json", str(models)),
+            *(() if on_vllm else ("--compute-dir", str(data_dir.compute))),
             *_sizes(chosen, data_dir),
         ),
         environment={
@@ -49,6 +50,7 @@ def engine_child(
             **PASSIVE_THREADS,
             "OMP_NUM_THREADS": str(os.cpu_count() or 1),
             "TOKENIZERS_PARALLELISM": "false",
+            "AGENT_RFT_COMPUTE": settings.compute.model_dump_json(),
             "AGENT_RFT_ENGINE_API_KEY": settings.engine_api_key.get_secret_value(),
         },
         log=log,
@@ -56,6 +58,7 @@ def engine_child(
         ready=http_ok(HOST, port, "/health"),
         ready_timeout_s=_SILENT_S if on_vllm else _LOADING_S,
         progress=log_size(log),
+        works=(lambda _: None) if on_vllm else processor_time,  # vLLM may hang in a loop
         cause=root_cause if on_vllm else lambda _: None,
         stop_timeout_s=_STOPPING_S,
         directory=data_dir.root,

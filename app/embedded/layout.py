@@ -172,6 +172,7 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
         log=log,
         prepare=started.prepare,
         ready=started.ready,
+        works=processor_time,
         directory=data_dir.root,
     )
 

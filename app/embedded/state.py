@@ -49,6 +49,11 @@ class DataDir:
         return self.root / "logs"
 
     @property
+    def compute(self) -> Path:
+        """The ways in which engine and trainers of this directory compute on a CPU."""
+        return self.root / "compute"
+
+    @property
     def postgres(self) -> Path:
         return self.root / "postgres"
 

@@ -109,7 +109,7 @@ class TurnParser:
         """Returns whether a prompt opens reasoning."""
         if after is None:
             return self.opened
-        return self.tokens.decode(after[-OPENING:]).rstrip().endswith(self.reasoning.start)
+        return self.reasoning.opened_by(self.tokens.decode(after[-OPENING:]))
 
     def _reasoning_tokens(self, token_ids: Sequence[int], split: SplitTurn) -> int:
         if not split.cut:

@@ -6,6 +6,7 @@ from pathlib import Path
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from app.domain.accounts.quotas import Quotas
+from app.settings.compute import ComputeSettings
 from app.settings.database import DatabaseUrl
 from app.settings.egress import EgressSettings
 from app.settings.embeddings import EmbeddingSettings
@@ -80,6 +81,7 @@ class Settings(ModelSettings):
     """Servers of judges that any project may use, each an object."""
     embeddings: EmbeddingSettings | None = None
     runs: RunSettings = RunSettings()
+    compute: ComputeSettings = ComputeSettings()
     sandbox: SandboxSettings = SandboxSettings()
     quotas: Quotas = Quotas()
     pricing: PricingSettings = PricingSettings()

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.domain.models.compute_choices import ComputeChoice
 from app.settings.environment import set_variables
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ def describe_processor() -> str:
     limits = [f"{name}={value}" for name, value in set_variables(_LIMITS).items()]
     capability = torch.backends.cpu.get_cpu_capability()
     return ", ".join([_name(), capability, *limits, f"torch {torch.__version__}"])
+
+
+def describe_computation(choice: ComputeChoice) -> str:
+    """Returns all that the bits of a result depend on: processor, libraries, products, threads."""
+    return f"{describe_processor()}, {choice}"
 
 
 def default_device() -> "torch.device":

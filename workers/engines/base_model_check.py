@@ -53,7 +53,8 @@ def check_base_model(spec: BaseModelSpec) -> BaseModelReport:
         targets = lora_targets(model)
     except LOADING_ERRORS as error:
         return BaseModelReport(spec.name, "refused", (f"{spec.name}: {in_one_line(error)}",))
-    fault = engine_fault(model)
+    length = min(spec.context_length, renderer.context_length)
+    fault = engine_fault(model, context_length=length)
     reasons = [] if fault is None else [f"the CPU engine cannot serve it: {fault}; use vLLM"]
     if renderer.tools_fault is not None:
         reasons.append(f"it {renderer.tools_fault}")

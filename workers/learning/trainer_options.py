@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from app.domain.models.compute_choices import ComputeChoice, Products
 from workers.learning.mismatch_config import MismatchConfig
 
 Precision = Literal["float32", "bfloat16", "float64"]
@@ -25,6 +26,8 @@ class TrainerOptions:
     always fp32."""
     threads: int | None = None
     """Intra-op CPU threads of the process; `None` leaves torch's setting unchanged."""
+    products: Products | None = None
+    """Library of the products with frozen weights on a CPU; `None` leaves the process's own."""
     minibatches: int = 1
     """Optimizer steps per update, each over every `minibatches`-th sample or pair."""
     max_batch_tokens: int | None = None
@@ -43,6 +46,13 @@ class TrainerOptions:
     start: Path | None = None
     """Directory of the adapter that training starts from, with the same rank and alpha; `None`
     starts from the base model."""
+
+    @property
+    def computes(self) -> ComputeChoice | None:
+        """Returns the way to compute on a CPU, `None` if it is not decided."""
+        if self.products is None or self.threads is None:
+            return None
+        return ComputeChoice(products=self.products, threads=self.threads)
 
     def dtype_on(self, *, cpu: bool) -> Precision:
         """Returns the precision of the frozen base on a CPU, or else on CUDA."""

@@ -27,12 +27,16 @@ class TrainerSettings:
     minibatches: int
     base_digest: str | None = None
     """Digest of the base model's weights; `None` in a state that was saved without it."""
+    computes: dict[str, Any] | None = None
+    """The `ComputeChoice` of a trainer on a CPU, which decides the bits of its sums; `None` in a
+    state that was saved without it.
+    """
 
     def differences(self, saved: Mapping[str, Any]) -> list[str]:
         """Returns the names of the settings that differ in a saved state."""
         current = self.as_json()
-        if saved.get("base_digest") is None:
-            saved = {**saved, "base_digest": current["base_digest"]}
+        later = ("base_digest", "computes")
+        saved = {**saved, **{name: current[name] for name in later if saved.get(name) is None}}
         return sorted(k for k in {*saved, *current} if saved.get(k) != current.get(k))
 
     def as_json(self) -> dict[str, Any]:

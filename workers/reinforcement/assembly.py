@@ -9,6 +9,7 @@ from app.domain.methods.learning import resolved_learning
 from app.domain.methods.mode import resolved_mode
 from app.domain.methods.reasoning_efforts import named_effort, turn_tokens
 from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.models.compute_choices import ComputeChoice
 from app.domain.models.models import BASE_MODEL_UNSUPPORTED
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
@@ -57,7 +58,11 @@ class TrainingParts:
 
 
 def assemble(
-    context: RunContext, method: ReinforcementMethod, plan: Plan, settings: AdapterSettings
+    context: RunContext,
+    method: ReinforcementMethod,
+    plan: Plan,
+    settings: AdapterSettings,
+    way: ComputeChoice | None,
 ) -> TrainingParts:
     """Loads the model and builds the parts; takes seconds, so callers run it in a thread."""
     effort = method.hyperparameters.reasoning_effort
@@ -70,7 +75,7 @@ def assemble(
         learning_rate=settings.learning_rate,
         seed=context.job.seed,
         temperature=TEMPERATURE,
-        options=with_machine(trainer_options(learning, start=context.start), context),
+        options=with_machine(trainer_options(learning, start=context.start), context, way),
     )
     policy = EnginePolicy(context.inference, base_model=context.base_model.name)
     context.activity.works_while(lambda: policy.busy.is_busy or is_computing())

@@ -27,6 +27,7 @@ from workers.runs.opening.resuming import (
     fetch_adapter,
     restore,
 )
+from workers.runs.opening.trainer_machine import way_to_compute
 from workers.runs.steps.reporter import Reporter
 from workers.runs.steps.stopping import StoppedEarly
 
@@ -46,7 +47,8 @@ async def train(
     settings = await adapter_settings_of_resume(
         context, learning_rate=plan.hyperparameters.learning_rate
     )
-    parts = await run_on_compute_thread(assemble, context, method, plan, settings)
+    way = await way_to_compute(context)
+    parts = await run_on_compute_thread(assemble, context, method, plan, settings, way)
     reporter.meter.accelerators = parts.accelerators
     check = LearningCheck(context, method, plan, reporter=reporter)
     try:

@@ -16,6 +16,7 @@ from app.domain.methods.loss import (
     SupervisedLoss,
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from app.domain.models.compute_choices import ComputeChoice
 from workers.compute.compute_thread import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
 from workers.learning.trainer import Trainer
@@ -31,7 +32,7 @@ from workers.runs.opening.resuming import (
     committed_step,
     restore,
 )
-from workers.runs.opening.trainer_machine import with_machine
+from workers.runs.opening.trainer_machine import way_to_compute, with_machine
 from workers.runs.steps.reporter import Reporter
 from workers.runs.steps.stopping import StoppedEarly
 from workers.supervised.examples import Examples
@@ -61,7 +62,8 @@ async def train(
     settings = await adapter_settings_of_resume(
         context, learning_rate=plan.hyperparameters.learning_rate
     )
-    parts = await run_on_compute_thread(_assemble, context, method, plan, settings)
+    way = await way_to_compute(context)
+    parts = await run_on_compute_thread(_assemble, context, method, plan, settings, way)
     reporter.meter.accelerators = parts.trainer.accelerators
     ended = None
     try:
@@ -95,6 +97,7 @@ def _assemble(
     method: SupervisedMethod | DpoMethod,
     plan: SupervisedPlan,
     settings: AdapterSettings,
+    way: ComputeChoice | None,
 ) -> _TrainingParts:
     base, hyper = context.base_model, plan.hyperparameters
     loss = _loss(method)
@@ -109,7 +112,7 @@ def _assemble(
         learning_rate=settings.learning_rate,
         seed=context.job.seed,
         options=with_machine(
-            TrainerOptions(loss=loss.type, loss_options=options, start=context.start), context
+            TrainerOptions(loss=loss.type, loss_options=options, start=context.start), context, way
         ),
     )
     policy = EnginePolicy(context.inference, base_model=base.name)

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from app.disk.kept_choices import kept_choices
 from app.embedded.errors import EmbeddedError
 from app.embedded.identity import unprivileged_user
 from app.embedded.layout import HOST
 from app.embedded.ports import is_free
 from app.embedded.servers.binaries import find_postgres, find_valkey
 from app.embedded.state import DataDir, owner_pid
+from app.settings.compute import ConfiguredCompute
 from app.settings.host import HostSettings
 from app.settings.models import ModelSettings
 
@@ -48,6 +50,7 @@ def _checks(root: Path, port: int) -> Iterator[_Check]:
         yield "torch", lambda: _version("torch")
         yield "peft", lambda: _version("peft")
         yield "base model", _base_models
+        yield "computation", lambda: _computation(root)
     yield "data directory", lambda: _data_dir(root)
     yield "disk", lambda: _disk(root)
     yield "port", lambda: _port(root, port)
@@ -81,6 +84,23 @@ def _base_models() -> str:
     if missing:
         raise _FailedCheck(f"no model in {', '.join(missing)}")
     return ", ".join(spec.name for spec in models)
+
+
+def _computation(root: Path) -> str:
+    """Returns how engine and trainers of the directory compute on a CPU, by setting or
+    measurement.
+    """
+    compute = ConfiguredCompute().compute
+    forced = [
+        f"{name}={value}"
+        for name, value in compute.model_dump(exclude={"measure"}).items()
+        if value is not None
+    ]
+    measured = (
+        [str(kept) for kept in kept_choices(DataDir(root).compute)] if compute.measure else []
+    )
+    unmeasured = "measured by the first start" if compute.measure else "as assumed, not measured"
+    return "; ".join([*forced, *measured] or [unmeasured])
 
 
 def _data_dir(root: Path) -> str:

@@ -43,9 +43,17 @@ def reproducibility(before: dict[str, Any] | None, claim: ClaimMachine) -> dict[
     processors = [f"trainer: {claim.trainer}"]
     if claim.samples and claim.engine is not None:
         processors.append(f"engine: {claim.engine.processor}")
-    seen = list(dict.fromkeys([*record["processors"], *processors]))
+    seen = _distinct([*record["processors"], *processors])
     reasons = list(dict.fromkeys([*record["reasons"], *_reasons(claim, seen)]))
     return {"same_to_the_bit": not reasons, "reasons": reasons, "processors": seen}
+
+
+def _distinct(processors: Sequence[str]) -> list[str]:
+    """Returns each description once. One that was recorded before products and threads were part of
+    it counts as the same as a longer one of the same processor.
+    """
+    found = list(dict.fromkeys(processors))
+    return [one for one in found if not any(other.startswith(f"{one}, ") for other in found)]
 
 
 def _reasons(claim: ClaimMachine, processors: Sequence[str]) -> list[str]:
@@ -60,5 +68,7 @@ def _reasons(claim: ClaimMachine, processors: Sequence[str]) -> list[str]:
         found.append("On its processor the engine's results depend on the batch.")
     parts = [one.split(":")[0] for one in processors]
     if len(parts) > len(set(parts)):
-        found.append("The job's claims ran on different processors.")
+        found.append(
+            "The job's claims ran on different processors, or with other products or threads."
+        )
     return found

@@ -15,6 +15,8 @@ from app.domain.models.tool_parsers import ToolParserChoice
 
 BASE_MODEL_UNSUPPORTED: Final = "base_model_unsupported"
 """Error code of a base model that cannot do what a job needs."""
+MODEL_NOT_AVAILABLE: Final = "model_not_available"
+"""Error code of a model that does not exist or whose base model is not offered any more."""
 _TUNED = "ft:"
 _SLUG = re.compile(r"[^a-z0-9-]+")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
@@ -119,6 +121,15 @@ def base_of(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSpec | Non
         return found
     fitting = [model for model in models if name.startswith(f"{_TUNED}{model.name}:")]
     return max(fitting, key=lambda model: len(model.name), default=None)
+
+
+def not_offered(base_model: str) -> str:
+    """Returns the sentences for a tuned model whose base model this installation no longer has."""
+    return (
+        f"Its base model '{base_model}' is not offered any more, and an adapter fits no other "
+        "weights. Ask the operator to name the directory of that base model in "
+        "AGENT_RFT_BASE_MODELS, or train another base model."
+    )
 
 
 def is_tuned_name(name: str) -> bool:

@@ -41,6 +41,10 @@ class Reasoning(Protocol):
         """The texts that a decoder must show even if they are control tokens."""
         ...
 
+    def opened_by(self, prompt: str) -> bool:
+        """Returns whether a prompt ends where reasoning begins."""
+        ...
+
     def split(self, text: str, *, opened: bool) -> SplitTurn:
         """Splits a turn. `opened` means that the prompt has already opened reasoning."""
         ...
@@ -58,6 +62,9 @@ class MarkedReasoning:
         self._end = end
         self._label = label
         """A word of the format after the start mark."""
+
+    def opened_by(self, prompt: str) -> bool:
+        return prompt.rstrip().removesuffix(self._label).endswith(self.start)
 
     def split(self, text: str, *, opened: bool) -> SplitTurn:
         if not opened and not text.lstrip().startswith(self.start):
@@ -77,6 +84,9 @@ class HarmonyChannels:
     name: Final = "openai_gptoss"
     start: Final = f"{CHANNEL}analysis{MESSAGE}"
     marks: Final = MARKS
+
+    def opened_by(self, prompt: str) -> bool:
+        return prompt.rstrip().endswith(self.start)
 
     def split(self, text: str, *, opened: bool) -> SplitTurn:
         del opened  # no prompt opens the channel

@@ -169,9 +169,9 @@ class EvalRunService:
         """
         try:
             model = await self._models.answering(name)
-        except NotFound as error:
+        except (NotFound, InvalidRequest) as error:
             raise InvalidRequest(
-                error.message, param="data_source.model", code="model_not_found"
+                error.message, param="data_source.model", code=error.code
             ) from error
         return name if student_named(name) is None else model.name
 

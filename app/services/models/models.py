@@ -8,7 +8,12 @@ from typing import Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, PermissionDenied
-from app.domain.models.models import BaseModelSpec, find_base_model
+from app.domain.models.models import (
+    MODEL_NOT_AVAILABLE,
+    BaseModelSpec,
+    find_base_model,
+    not_offered,
+)
 from app.domain.models.tuned_models import TunedModel
 from app.domain.students.students import student_named
 from app.gateways.inference.adapters import unload_unused
@@ -83,14 +88,21 @@ class ModelService:
 
     async def answering(self, name: str) -> CallableModel:
         """Returns the model that answers a call now: for `student:NAME` that of the student's
-        current skill, or its base model. Raises `NotFound` as `get` does.
+        current skill, or its base model. Raises `NotFound` as `get` does, and `InvalidRequest` for
+        a tuned model whose base model is no longer offered.
         """
-        student = student_named(name)
-        if student is None:
-            return await self.get(name)
-        async with self._database.tenant(self._tenant) as unit:
-            answering = await unit.students.answering_model(student)
-        return await self.get(name if answering is None else answering)
+        student, answering = student_named(name), name
+        if student is not None:
+            async with self._database.tenant(self._tenant) as unit:
+                answering = await unit.students.answering_model(student) or name
+        model = await self.get(answering)
+        if model.base is None and model.tuned is not None:
+            raise InvalidRequest(
+                f"The model '{name}' cannot answer. {not_offered(model.tuned.base_model)}",
+                param="model",
+                code=MODEL_NOT_AVAILABLE,
+            )
+        return model
 
     async def delete(self, name: str) -> None:
         if find_base_model(self._base_models, name) is not None:

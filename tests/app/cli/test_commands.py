@@ -6,6 +6,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from app.disk.kept_choices import keep_choice
+from app.domain.models.compute_choices import ComputeChoice, ComputeScore, KeptChoice
 from app.domain.models.models import BaseModelSpec
 from app.embedded.children.leftovers import command_line
 from app.embedded.ports import free_port
@@ -98,6 +100,29 @@ def test_the_doctor_finds_what_is_missing(tmp_path: Path) -> None:
     problems = [line for line in done.stdout.splitlines() if line.startswith("PROBLEM")]
     assert [line.split(":")[0].split()[1] for line in problems] == ["Valkey"]
     assert missing in problems[0]
+
+
+def test_the_doctor_shows_how_a_directory_computes(tmp_path: Path) -> None:
+    def said(**settings: str) -> str:
+        done = agent_rft("doctor", "--data-dir", str(tmp_path), **settings)
+        (line,) = [line for line in done.stdout.splitlines() if " computation: " in line]
+        return line.removeprefix("ok       computation: ")
+
+    assert said() == "as assumed, not measured"
+    ways = (ComputeChoice(products=name, threads=1) for name in ("onednn", "torch"))
+    scores = tuple(
+        ComputeScore(choice=way, alone_s=n / 100, beside_s=n / 50, won=1)
+        for n, way in enumerate(ways, start=1)
+    )
+    kept = KeptChoice(
+        role="engine", machine="m", widths=(128, 384), choice=scores[1].choice, scores=scores
+    )
+    keep_choice(tmp_path / "compute" / "engine-1.json", kept)
+    assert said(AGENT_RFT_COMPUTE='{"measure": true, "engine_threads": 3}') == (
+        "engine_threads=3; engine of width 128: torch products, 1 thread (measured: "
+        "onednn products, 1 thread 10.0 ms alone and 20.0 ms beside others, "
+        "torch products, 1 thread 20.0 ms alone and 40.0 ms beside others)"
+    )
 
 
 def test_the_configured_base_models_are_what_an_engine_reads() -> None:

@@ -1,5 +1,7 @@
 """The engine's command line, by the plan of a start."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from app.domain.models.start_plans import EngineKind
 from app.embedded.base_model.last_model import ChosenModel
 from app.embedded.children.processes import ChildSpec
 from app.embedded.engines import engine_child
+from app.embedded.layout import worker_child
 from app.embedded.state import DataDir
 from app.settings.settings import Settings
 from workers.engines.vllm import _arguments
@@ -44,7 +47,30 @@ def test_the_cpu_build_computes_in_the_trainers_precision(tmp_path: Path) -> Non
 def test_the_cpu_engine_gets_the_planned_cache(tmp_path: Path) -> None:
     child = _child(tmp_path, "cpu", kv_mib=300)
     assert child.command[3] == "workers.engines.cpu"
-    assert child.command[-2:] == ("--kv-pool-mib", "300")
+    assert child.command[-4:] == (
+        *("--compute-dir", str(tmp_path / "compute")),
+        *("--kv-pool-mib", "300"),
+    )
+
+
+@pytest.mark.parametrize(("engine", "counts"), [("cpu", True), ("vllm", False)])
+def test_an_engine_that_loads_on_a_busy_machine_works(
+    tmp_path: Path, engine: EngineKind, counts: bool
+) -> None:
+    _assert_work_counts(_child(tmp_path, engine), counts=counts)
+
+
+def test_a_worker_that_loads_on_a_busy_machine_works(tmp_path: Path) -> None:
+    settings = Settings(database_url="postgresql+psycopg://u@h/d", secret_key="x" * 32)
+    _assert_work_counts(worker_child(settings, DataDir.at(tmp_path), "runs"), counts=True)
+
+
+def _assert_work_counts(child: ChildSpec, *, counts: bool) -> None:
+    """Computes until the child's measure of work has changed, if it does."""
+    before, began = child.works(os.getpid()), time.process_time()
+    while child.works(os.getpid()) == before and time.process_time() - began < 0.2:
+        pass
+    assert (child.works(os.getpid()) != before) is counts
 
 
 @pytest.mark.parametrize("engine", ["cpu", "vllm"])

@@ -19,7 +19,7 @@ from tests.support.embedded.installation import REPOSITORY
 VLLM_PYTHON = REPOSITORY / ".venv-vllm" / "bin" / "python"
 # The worker in the engine's process, without cores of its own.
 _FEW_PROCESSES = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "OMP_NUM_THREADS": "1"}
-_SILENT_S = 300.0
+_SILENT_S = 1500.0
 """As in a start by `agent-rft up`, the log distinguishes an engine that loads from one that hangs.
 """
 _STOP_TIMEOUT_S = 20.0

@@ -130,7 +130,7 @@ def read_by_vllm(turns: Sequence[WrittenTurn], directory: Path) -> dict[WrittenT
         {**asdict(turn), "prompt": "", "tokenizer": str(_tokenizer(turn, directory))}
         for turn in turns
     ]
-    found = _ask(asked, directory, plugin=None)
+    found = ask_vllm(asked, directory, plugin=None)
     return {turn: _reading(turn, each) for turn, each in zip(turns, found, strict=True)}
 
 
@@ -145,7 +145,7 @@ def read_by_plugin(turns: Sequence[ThoughtTurn], directory: Path) -> list[dict[s
         }
         for turn in turns
     ]
-    return _ask(asked, directory, plugin=PLUGINS / "agent_rft_turns.py")
+    return ask_vllm(asked, directory, plugin=PLUGINS / "agent_rft_turns.py")
 
 
 def save_marked_tokenizer(formats: TurnFormats, directory: Path) -> Path:
@@ -159,7 +159,7 @@ def save_marked_tokenizer(formats: TurnFormats, directory: Path) -> Path:
     return model_dir
 
 
-def _ask(
+def ask_vllm(
     turns: list[dict[str, Any]], directory: Path, *, plugin: Path | None
 ) -> list[dict[str, Any]]:
     if not VLLM_PYTHON.exists():

@@ -19,15 +19,18 @@ from vllm.tool_parsers.abstract_tool_parser import ToolParserManager
 
 def read(turn: dict[str, Any], tokenizers: dict[str, Any], tools: list[Any]) -> dict[str, Any]:
     """Returns what each way of reading finds, or why the parser cannot be made."""
+    parser, reasoning = turn["parser"], turn.get("reasoning")
+    offered = {} if parser is None else {"tools": tools}
     request = ChatCompletionRequest(
-        model="m", messages=[{"role": "user", "content": "a"}], tools=tools
+        model="m", messages=[{"role": "user", "content": "a"}], **offered
     )
-    tokenizer, ours = tokenizers[turn["tokenizer"]], turn["parser"].startswith("agent_rft")
+    tokenizer, ours = tokenizers[turn["tokenizer"]], (parser or "").startswith("agent_rft")
     try:
         kind = ParserManager.get_parser(
-            tool_parser_name=turn["parser"],
+            tool_parser_name=parser,
+            reasoning_parser_name=reasoning,
             enable_auto_tools=True,
-            is_harmony="openai" in turn["parser"],
+            is_harmony=_is_harmony(turn),
             tokenizer=tokenizer,
         )
         model = {"model_config": SimpleNamespace(tokenizer=turn["tokenizer"])} if ours else {}
@@ -43,8 +46,12 @@ def read(turn: dict[str, Any], tokenizers: dict[str, Any], tools: list[Any]) -> 
     }
 
 
+def _is_harmony(turn: dict[str, Any]) -> bool:
+    return "openai" in (turn["parser"] or turn["reasoning"])
+
+
 def _ids(turn: dict[str, Any], tokenizer: Any) -> list[int]:
-    if turn["parser"] != "openai":
+    if turn["parser"] != "openai" and turn.get("reasoning") != "openai_gptoss":
         ids: list[int] = tokenizer.encode(turn["text"], add_special_tokens=False)
         return ids
     from vllm.entrypoints.openai.parser.harmony_utils import get_encoding  # noqa: PLC0415 - it may be fetched

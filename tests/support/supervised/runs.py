@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.models.models import BaseModelSpec
 from app.gateways.egress.egress import InMemoryEgress
 from app.gateways.inference.http import HttpInference
+from app.settings.compute import ComputeSettings
 from tests.support.patience import PATIENCE_S
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
@@ -57,6 +58,7 @@ class SupervisedRuns:
     engine: TinyEngine
     save_share: float = 1.0
     """Commits every step, so that a test can end a run after any of them."""
+    compute: ComputeSettings = field(default_factory=lambda: ComputeSettings(measure=False))
 
     @property
     def read(self) -> RealRuns:
@@ -108,7 +110,9 @@ class SupervisedRuns:
         base = spec or self.engine.spec
         inference = HttpInference(self.engine.url)
         runs = self.world.settings.runs.model_copy(update={"save_share": self.save_share})
-        settings = self.world.settings.model_copy(update={"base_models": (base,), "runs": runs})
+        settings = self.world.settings.model_copy(
+            update={"base_models": (base,), "runs": runs, "compute": self.compute}
+        )
         try:
             yield await open_run(
                 settings,

@@ -14,6 +14,12 @@ from tests.support.rendering.vllm_parsers import (
     recorded,
     write_recorded,
 )
+from tests.support.rendering.vllm_reasoning import (
+    REASONING_TURNS,
+    reasoning_of_vllm,
+    record_reasoning,
+    recorded_reasoning,
+)
 
 pytestmark = pytest.mark.vllm
 
@@ -23,6 +29,13 @@ def test_vllm_reads_the_turns_as_recorded(tmp_path: Path) -> None:
     if os.environ.get("RECORD_VLLM_READINGS"):
         write_recorded(readings)
     assert readings == recorded()
+
+
+def test_vllm_reads_reasoning_as_recorded(tmp_path: Path) -> None:
+    readings = reasoning_of_vllm(REASONING_TURNS, tmp_path)
+    if os.environ.get("RECORD_VLLM_READINGS"):
+        record_reasoning(readings)
+    assert readings == recorded_reasoning()
 
 
 def test_our_plugin_reads_the_turns_as_training_does(tmp_path: Path) -> None:

@@ -148,6 +148,22 @@ async def test_a_start_that_is_gone_ends_the_job_with_the_reason(
     assert str(first.fine_tuned_model) in caught.value.message
 
 
+async def test_a_start_whose_base_model_is_not_offered_ends_the_job_until_it_is_again(
+    runs: SupervisedRuns,
+) -> None:
+    first = await _tuned(runs)
+    renamed = runs.engine.spec.model_copy(update={"name": "tiny-2027"})
+    job = await runs.job("supervised", *CHATS, model=first.fine_tuned_model, hyperparameters=FAST)
+    with pytest.raises(RunFailed) as caught:
+        await runs.run(job, spec=renamed)
+    assert (caught.value.code, caught.value.param) == ("model_not_available", "model")
+    for part in ("'tiny-2026' is not offered any more", "AGENT_RFT_BASE_MODELS"):
+        assert part in caught.value.message
+    again = await runs.job("supervised", *CHATS, model=first.fine_tuned_model, hyperparameters=FAST)
+    ended = await runs.run(again)
+    assert ended.status is JobStatus.SUCCEEDED, ended.error
+
+
 async def test_a_model_that_another_project_shares_is_a_start(runs: SupervisedRuns) -> None:
     first = await _tuned(runs)
     owner = runs.world.tenant

@@ -1,5 +1,6 @@
 """Kills, pauses and cancels of supervised and preference jobs."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -7,7 +8,10 @@ import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.domain.jobs.usage import Caps
+from app.settings.compute import ComputeSettings
 from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
+from workers.compute.processor import describe_processor
+from workers.learning.trainer_settings import TrainerSettings
 from workers.methods import job_run
 from workers.runs.adapters.publisher import Publisher
 from workers.runs.steps.step_outcome import PublishedAdapter, TrainedStep
@@ -58,6 +62,41 @@ async def test_a_base_models_new_settings_are_for_new_jobs(runs: SupervisedRuns)
     ended = await runs.run(job, spec=runs.engine.spec.model_copy(update=changed))
     assert ended.status is JobStatus.SUCCEEDED, ended.error
     assert await _weights(runs, ended) == await _weights(runs, whole)
+
+
+async def test_a_resumed_run_computes_as_it_began_on_a_machine_that_would_choose_otherwise(
+    runs: SupervisedRuns,
+) -> None:
+    forced = ComputeSettings(measure=False, trainer_products="torch", trainer_threads=2)
+    began = replace(runs, compute=forced)
+    whole = await began.run(await runs.job("supervised", *CHATS, hyperparameters=FAST))
+    job = await runs.job("supervised", *CHATS, hyperparameters=FAST)
+    await began.killed_at(job, 2)
+    ended = await runs.run(job)
+    assert ended.status is JobStatus.SUCCEEDED, ended.error
+    assert await _weights(runs, ended) == await _weights(runs, whole)
+    machine = describe_processor()
+    assert ended.reproducibility == {
+        "same_to_the_bit": True,
+        "reasons": [],
+        "processors": [f"trainer: {machine}, torch products, 2 threads"],
+    }
+    today = await runs.run(await runs.job("supervised", *CHATS, hyperparameters=FAST))
+    assert today.reproducibility is not None
+    assert today.reproducibility["processors"] == [f"trainer: {machine}, onednn products, 1 thread"]
+
+
+async def test_the_way_to_compute_is_part_of_what_a_resume_compares(runs: SupervisedRuns) -> None:
+    """A state that was saved without it counts as the same."""
+    job = await runs.job("supervised", *CHATS, hyperparameters=FAST)
+    await runs.killed_at(job, 2)
+    (state,) = runs.world.settings.objects_dir.rglob(f"{job.id}/step-000002-*/state/trainer.json")
+    settings = json.loads(state.read_text())["settings"]
+    assert settings["computes"] == {"products": "onednn", "threads": 1}
+    current = TrainerSettings(**settings)
+    assert current.differences({**settings, "computes": None}) == []
+    other = {**settings, "computes": {"products": "torch", "threads": 1}}
+    assert current.differences(other) == ["computes"]
 
 
 async def test_a_cancelled_run_writes_nothing_more(runs: SupervisedRuns) -> None:

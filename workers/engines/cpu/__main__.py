@@ -5,22 +5,26 @@ Reads the models from a JSON file (a list of `BaseModelSpec`) and serves until S
 
 import argparse
 import asyncio
-import os
 import signal
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import structlog
 import torch
 from aiohttp import web
 from pydantic import TypeAdapter
 
+from app.domain.models.compute_choices import ComputeChoice, Products
 from app.domain.models.models import BaseModelSpec
 from app.logs import log_to_stderr
+from app.settings.compute import ConfiguredCompute
 from app.settings.host import HostSettings
+from workers.compute.calibration import ForcedCompute, choose
 from workers.engines.cpu.batching.scheduler import Limits
+from workers.engines.cpu.calibration import engine_calibration
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.http.server import build_app
 from workers.engines.cpu.models.kv_pool import KV_POOL_BYTES
@@ -32,10 +36,6 @@ log = structlog.get_logger()
 # default 5 ms it gets the GIL back sooner while requests are parsed.
 SWITCH_INTERVAL_S: Final = 0.0002
 _SHUTDOWN_S: Final = 1.0
-# Half the cores: on two busy cores, each small operation with two threads waits for the operating
-# system's scheduler twice. Measured beside other work: 4,150 tokens/s with one thread, 2,850 with
-# two.
-DEFAULT_THREADS: Final = max(1, (os.cpu_count() or 1) // 2)
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -43,7 +43,14 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8300)
     parser.add_argument("--models-json", type=Path, required=True)
-    parser.add_argument("--threads", type=int, default=DEFAULT_THREADS)
+    parser.add_argument("--threads", type=int, help="chosen by default, see --compute-dir")
+    parser.add_argument("--products", choices=get_args(Products), help="the same")
+    parser.add_argument(
+        "--compute-dir",
+        type=Path,
+        help="directory of measured ways to compute; without one nothing is measured: oneDNN's "
+        "products, and half of the cores",
+    )
     parser.add_argument("--max-rows", type=int, default=128)
     parser.add_argument("--kv-pool-mib", type=int, default=KV_POOL_BYTES >> 20)
     parser.add_argument("--prefix-cache-mib", type=int, default=256)
@@ -65,11 +72,28 @@ def _api_key() -> str:
     return "" if key is None else key.get_secret_value()
 
 
+def _way(specs: list[BaseModelSpec], arguments: argparse.Namespace) -> ComputeChoice:
+    calibration = engine_calibration(
+        specs, dtype=getattr(torch, arguments.dtype), invariant=arguments.batch_invariant
+    )
+    settings = ConfiguredCompute().compute
+    forced = ForcedCompute(
+        arguments.products or settings.engine_products, arguments.threads or settings.engine_threads
+    )
+    directory = arguments.compute_dir if settings.measure else None
+    # A thread of its own: its OpenMP threads end with it, and slow down no thread of the engine.
+    with ThreadPoolExecutor(1, "calibration") as thread:
+        return thread.submit(choose, calibration, directory, forced).result()
+
+
 async def _serve(arguments: argparse.Namespace, api_key: str) -> None:
     content = arguments.models_json.read_bytes()
     specs = TypeAdapter(list[BaseModelSpec]).validate_json(content)
+    way = _way(specs, arguments)
+    log.info("the engine computes", products=way.products, threads=way.threads)
     limits = Limits(
-        threads=arguments.threads,
+        threads=way.threads,
+        products=way.products,
         max_rows=arguments.max_rows,
         kv_pool_bytes=arguments.kv_pool_mib << 20,
         prefix_bytes=arguments.prefix_cache_mib << 20,

@@ -18,13 +18,15 @@ import torch
 
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.jobs.reproducibility import EngineMachine
+from app.domain.models.compute_choices import ComputeChoice
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
 from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
-from workers.compute.processor import describe_processor
+from workers.compute.processor import describe_computation
 from workers.engines.cpu.batching.scheduler import Limits, Scheduler
 from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
 from workers.engines.cpu.models.base_model import BaseModel, load_model, serve
+from workers.engines.cpu.models.product import LinearLayer
 from workers.engines.cpu.models.versions import Version, Versions
 
 log = structlog.get_logger()
@@ -56,6 +58,7 @@ _PROBE_LENGTHS: Final = (23, 9)
 class Engine:
     def __init__(self, specs: list[BaseModelSpec], limits: Limits) -> None:
         """Loads every base model, which is slow and takes much memory."""
+        LinearLayer.packs = limits.products == "onednn"
         self._references = [load_served(spec, limits.dtype) for spec in specs]
         self.versions = Versions(
             [base for base, _ in self._references],
@@ -88,9 +91,13 @@ class Engine:
             if self._limits.invariant and not invariant:
                 log.warning("results depend on the batch on this machine", model=base.spec.name)
             self._machines[base.spec.name] = EngineMachine(
-                describe_processor(), batch_invariant=invariant
+                describe_computation(self._way), batch_invariant=invariant
             )
         self._references.clear()
+
+    @property
+    def _way(self) -> ComputeChoice:
+        return ComputeChoice(products=self._limits.products, threads=self._limits.threads)
 
     @property
     def iterations(self) -> int:

@@ -22,9 +22,9 @@ from app.domain.models.start_plans import GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOK
 from app.domain.models.trainer_memory import TrainerMemory
 from app.settings.environment import cache_directory
 from workers.compute.processor import describe_processor, is_accelerated
-from workers.engines.cpu.__main__ import DEFAULT_THREADS
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling
+from workers.engines.cpu.calibration import ASSUMED_THREADS
 from workers.engines.cpu.engine import Engine
 from workers.learning.machine_options import machine_options
 from workers.learning.trainer_options import CPU_BATCH_TOKENS, TrainerOptions
@@ -91,7 +91,7 @@ def _keep(file: Path, pace: StepPace) -> None:
 
 async def _engine_speeds(spec: BaseModelSpec) -> tuple[float, float]:
     """Returns tokens per second of prompts and of sampling."""
-    engine = Engine([spec], Limits(threads=DEFAULT_THREADS))
+    engine = Engine([spec], Limits(threads=ASSUMED_THREADS))
     await engine.start()
     try:
         read = sampled = 0.0

@@ -60,6 +60,15 @@ class TokenScorer:
         """True if rows of one prompt can share its computation."""
         return self._backbone.packs
 
+    def packing(self, *, rows_per_example: int = 1, keep_zero_advantage: bool = False) -> Packing:
+        """Returns how samples are packed into micro-batches for this model."""
+        return Packing(
+            share=self.shares,
+            rows_per_example=rows_per_example,
+            keep_zero_advantage=keep_zero_advantage,
+            band=self._backbone.rotations.band,
+        )
+
     def __call__(self, batch: MicroBatch, *, mean: bool = False) -> TokenScores:
         """Scores a micro-batch's targets; `mean` as in `LogProbHead`."""
         hidden_MD = self._backbone(batch.ids_M, batch.layout)
@@ -83,7 +92,7 @@ class TokenScorer:
         self, samples: Sequence[TrainingSample], batches: FittingBatches
     ) -> list[list[float]]:
         """Returns log-probs parallel to the samples and their tokens; 0.0 for untrained tokens."""
-        packing = Packing(share=self.shares, keep_zero_advantage=True)
+        packing = self.packing(keep_zero_advantage=True)
         result = [[0.0] * len(sample.tokens) for sample in samples]
         trained_positions = [[p for p, m in enumerate(sample.mask) if m] for sample in samples]
         for batch, logprobs in batches.run(samples, self._logprobs, packing):

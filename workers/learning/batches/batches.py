@@ -5,8 +5,9 @@ once; tokens after the last trained one are cut, since no trained token depends 
 with advantage 0 are not computed unless requested; targets are shifted in this module only.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Self
 
 import torch
@@ -48,6 +49,12 @@ class MicroBatch:
         )
 
 
+def one_band(length: int) -> int:
+    """Returns the band of every row of a model that computes rows of all lengths together."""
+    del length
+    return 0
+
+
 def micro_batches(
     samples: Sequence[TrainingSample],
     *,
@@ -55,13 +62,15 @@ def micro_batches(
     rows_per_example: int = 1,
     share: bool = True,
     keep_zero_advantage: bool = False,
+    band: Callable[[int], int] = one_band,
 ) -> list[MicroBatch]:
     """Packs rows in order of length into micro-batches of up to `max_tokens` tokens; a longer row
     gets its own micro-batch. The `rows_per_example` adjacent samples of an example stay together,
     in their order. With `share`, rows of one prompt are packed together and contain it once;
     without it, tokens are counted as if rows were padded to the longest. With
-    `keep_zero_advantage`, samples with advantage 0 are packed too. The sort is stable, so the same
-    samples always give the same batches.
+    `keep_zero_advantage`, samples with advantage 0 are packed too. Examples whose longest rows are
+    of different bands share no micro-batch. The sort is stable, so the same samples always give the
+    same batches.
     """
     rows = [_Row.of(source, sample) for source, sample in enumerate(samples)]
     examples = [
@@ -70,6 +79,14 @@ def micro_batches(
     ]
     examples = [e for e in examples if e.has_gradient(keep_zero_advantage=keep_zero_advantage)]
     examples.sort(key=lambda example: example.width)
+    return [
+        batch
+        for _, part in groupby(examples, key=lambda example: band(example.width))
+        for batch in _packed(list(part), max_tokens, share=share)
+    ]
+
+
+def _packed(examples: list["_Example"], max_tokens: int, *, share: bool) -> list[MicroBatch]:
     if not share:
         return [
             _collate([_Rows.without_sharing(part)]) for part in _padded_parts(examples, max_tokens)

@@ -14,7 +14,7 @@ import structlog
 import torch
 
 from app.domain.errors import OUT_OF_MEMORY, RunFailed
-from workers.learning.batches.batches import MicroBatch, micro_batches
+from workers.learning.batches.batches import MicroBatch, micro_batches, one_band
 from workers.learning.training_samples import TrainingSample
 
 log = structlog.get_logger()
@@ -29,6 +29,7 @@ class Packing:
     share: bool
     rows_per_example: int = 1
     keep_zero_advantage: bool = False
+    band: Callable[[int], int] = one_band
 
     def pack(self, samples: Sequence[TrainingSample], max_tokens: int) -> list[MicroBatch]:
         return micro_batches(
@@ -37,6 +38,7 @@ class Packing:
             rows_per_example=self.rows_per_example,
             share=self.share,
             keep_zero_advantage=self.keep_zero_advantage,
+            band=self.band,
         )
 
     def computed_tokens(self, batch: MicroBatch) -> int:

@@ -18,6 +18,7 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 
 from workers.learning.batches.layout import Layout
 from workers.learning.forward import attention
+from workers.learning.forward.rotations import Rotations
 
 log = structlog.get_logger()
 
@@ -36,6 +37,7 @@ class Backbone:
         self.packs = attention.can_share(base)
         if self.packs:
             base.set_attn_implementation(attention.NAME)
+        self.rotations = Rotations(base)
         if checkpointing:
             _checkpoint(base)
 
@@ -45,7 +47,10 @@ class Backbone:
         self.packs = False
 
     def __call__(self, ids_M: Tensor, layout: Layout) -> Tensor:
-        """Returns the last hidden states (M, D) of the packed tokens `ids_M`."""
+        """Returns the last hidden states (M, D) of the packed tokens `ids_M`, whose rows must be of
+        one band of `rotations`.
+        """
+        self.rotations.reset()
         if self.packs:
             positions_1M = torch.tensor([layout.positions()], device=ids_M.device)
             out = self._base.base_model(

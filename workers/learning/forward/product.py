@@ -1,9 +1,9 @@
 """Matrix products with frozen weights, computed by the fastest library.
 
-Owns the choice between oneDNN and torch's default. Torch computes fp32 products on a CPU with MKL,
-which uses a code path for older processors on those that are not from Intel: there oneDNN needs
-less than half of the time, elsewhere no more. Only for code with its own backward pass, because
-autograd has no gradient for it. Must not know the operands' meaning.
+Owns both products; `workers/learning/training/calibration.py` chooses. Torch computes fp32 products
+on a CPU with MKL, which uses a code path for older processors on those that are not from Intel:
+there oneDNN needs less than half of the time, elsewhere no more. Only for code with its own
+backward pass, because autograd has no gradient for it. Must not know the operands' meaning.
 """
 
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+from app.domain.models.compute_choices import Products
 
 # Private by name, but torch.compile generates calls of it in its CPU programs.
 _onednn_linear: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
@@ -31,9 +33,19 @@ def wide_linear(
     return product_MO if bias_O is None else product_MO.add_(bias_O)
 
 
+def has_onednn_product(x_MI: Tensor) -> bool:
+    return x_MI.dtype == torch.float32 and x_MI.device.type == "cpu" and _onednn_linear is not None
+
+
+class TrainerProducts:
+    """The library of this process's products, which a trainer sets before it computes."""
+
+    chosen: Products = "onednn"
+
+
 def linear(x_MI: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor:
     """Returns `x_MI @ weight_OI.T + bias_O` like `F.linear`; weights may be transposed views."""
-    if x_MI.dtype == torch.float32 and x_MI.device.type == "cpu" and _onednn_linear is not None:
+    if has_onednn_product(x_MI) and TrainerProducts.chosen == "onednn":
         product_MO: Tensor = _onednn_linear(x_MI, weight_OI, bias_O, "none", [], "")
         return product_MO
     return F.linear(x_MI, weight_OI, bias_O)

@@ -19,6 +19,7 @@ from typing_extensions import override
 from app.domain.rollouts.metrics import LOSS
 from workers.learning.batches.batches import MicroBatch
 from workers.learning.batches.fitting_batches import Packing
+from workers.learning.forward.product import TrainerProducts
 from workers.learning.losses.build import build_loss
 from workers.learning.memory.gpu_metrics import show_memory
 from workers.learning.objective.base_distance import apply_kl_penalty
@@ -81,6 +82,8 @@ class LoraTrainer:
         options = options or TrainerOptions()
         if options.threads is not None:
             torch.set_num_threads(options.threads)
+        if options.products is not None:
+            TrainerProducts.chosen = options.products
         self._options = options
         self._loss = build_loss(options.loss, **options.loss_options)
         self._adapted = AdaptedModel(
@@ -102,6 +105,7 @@ class LoraTrainer:
             options.loss,
             options.minibatches,
             self._adapted.base_digest,
+            None if options.computes is None else options.computes.model_dump(),
         )
         self._steps = 0
         self._begin()
@@ -177,8 +181,7 @@ class LoraTrainer:
 
     @property
     def _packing(self) -> Packing:
-        return Packing(
-            share=self._adapted.scorer.shares,
+        return self._adapted.scorer.packing(
             rows_per_example=self._loss.rows_per_example,
             keep_zero_advantage=self._loss.uses_zero_advantage_tokens,
         )

@@ -9,9 +9,10 @@ from app.domain.methods.mode import trains_in_order
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.gateways.inference.inference import EngineUnavailable
-from workers.compute.processor import describe_processor, is_accelerated
+from workers.compute.processor import describe_computation, describe_processor, is_accelerated
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
+from workers.runs.opening.trainer_machine import way_to_compute
 
 
 async def record_reproducibility(context: RunContext) -> None:
@@ -35,12 +36,19 @@ async def _machine(context: RunContext) -> ClaimMachine:
         except EngineUnavailable:  # the run waits for it; its record must not
             engine = None
     return ClaimMachine(
-        trainer=await asyncio.to_thread(describe_processor),
+        trainer=await _trainer(context),
         accelerated=is_accelerated(),
         in_order=in_order,
         samples=samples,
         engine=engine,
     )
+
+
+async def _trainer(context: RunContext) -> str:
+    way = await way_to_compute(context)
+    if way is None:
+        return await asyncio.to_thread(describe_processor)
+    return await asyncio.to_thread(describe_computation, way)
 
 
 def _sampling(method: TuningMethod) -> tuple[bool, bool]:

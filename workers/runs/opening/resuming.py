@@ -13,7 +13,7 @@ from app.domain.jobs.jobs import ResumePoint
 from app.domain.models.manifests import ManifestMismatch
 from workers.compute.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
-from workers.learning.trainer_settings import saved_settings
+from workers.learning.trainer_settings import TrainerSettings, saved_settings
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import ADAPTER, SCHEDULER, STATE, RunContext
 from workers.runs.directories import JobDirectories
@@ -49,15 +49,21 @@ async def adapter_settings_of_resume(
     """Returns the settings of the last committed step's state: later changes by the operator apply
     to new jobs only. Without a state, returns the present settings and `learning_rate`.
     """
-    base = context.base_model
+    base, saved = context.base_model, await saved_trainer(context)
+    if saved is None:
+        return AdapterSettings(base.lora_rank, base.lora_alpha, learning_rate)
+    return AdapterSettings(saved.rank, saved.alpha, saved.learning_rate)
+
+
+async def saved_trainer(context: RunContext) -> TrainerSettings | None:
+    """Returns the settings of the trainer of the last committed step; `None` without a state."""
     state_key = (await _resume_point(context)).state_key
-    if state_key is not None:
-        with suppress(FileNotFoundError, ManifestMismatch):  # `restore` reports what is damaged
-            path = await _committed(context, state_key).fetch(STATE)
-            saved = await asyncio.to_thread(saved_settings, path)
-            if saved is not None:
-                return AdapterSettings(saved.rank, saved.alpha, saved.learning_rate)
-    return AdapterSettings(base.lora_rank, base.lora_alpha, learning_rate)
+    if state_key is None:
+        return None
+    with suppress(FileNotFoundError, ManifestMismatch):  # `restore` reports what is damaged
+        path = await _committed(context, state_key).fetch(STATE)
+        return await asyncio.to_thread(saved_settings, path)
+    return None
 
 
 async def committed_step(context: RunContext) -> int:

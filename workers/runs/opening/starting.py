@@ -15,7 +15,13 @@ from app.domain.errors import RunFailed
 from app.domain.jobs.jobs import Job
 from app.domain.models.adapter_files import CONFIG_FILE
 from app.domain.models.manifests import ManifestMismatch
-from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
+from app.domain.models.models import (
+    MODEL_NOT_AVAILABLE,
+    BaseModelSpec,
+    find_base_model,
+    is_tuned_name,
+    not_offered,
+)
 from app.gateways.objects import Objects
 from app.settings.settings import Settings
 from app.store.database import Database
@@ -23,7 +29,6 @@ from workers.processes.retry import retry_while_unavailable
 from workers.runs.directories import JobDirectories
 
 _ADAPTER: Final = "adapter"
-_GONE: Final = "model_not_available"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,10 @@ async def find_start_model(
     if base is not None:
         return StartModel(base)
     if not is_tuned_name(job.model):
-        raise _not_offered(job.model)
+        raise _gone(
+            f"Base model {job.model} is not offered any more. Ask the operator to name its "
+            "directory in AGENT_RFT_BASE_MODELS, or create the job again with another model."
+        )
     key = f"projects/{job.project_id}/jobs/{job.id}/start"
     own = JobDirectories(objects, key, scratch / "start")
     try:
@@ -75,11 +83,9 @@ async def _object_key(database: Database, job: Job, fence: int) -> str:
 
     key = await retry_while_unavailable(read)
     if key is None:
-        raise RunFailed(
+        raise _gone(
             f"The model {job.model}, which the job starts from, was deleted or is not shared any "
-            "more. Create the job again with another model.",
-            code=_GONE,
-            param="model",
+            "more. Create the job again with another model."
         )
     return key
 
@@ -91,21 +97,15 @@ async def _copy(objects: Objects, source_key: str, own: JobDirectories, *, model
             lambda: objects.fetch_directory(source_key, own.path(_ADAPTER))
         )
     except (OSError, ManifestMismatch) as error:
-        raise RunFailed(
+        raise _gone(
             f"The adapter of {model} is gone from the object storage or damaged there. Create the "
-            "job again with another model.",
-            code=_GONE,
-            param="model",
+            "job again with another model."
         ) from error
     await own.store(_ADAPTER)
 
 
-def _not_offered(base_model: str) -> RunFailed:
-    return RunFailed(
-        f"Base model {base_model} is not offered any more. Ask the operator for it, or create the "
-        "job again with another model.",
-        code=_GONE,
-    )
+def _gone(message: str) -> RunFailed:
+    return RunFailed(message, code=MODEL_NOT_AVAILABLE, param="model")
 
 
 def _described(settings: Settings, adapter: Path) -> StartModel:
@@ -113,6 +113,6 @@ def _described(settings: Settings, adapter: Path) -> StartModel:
     name = config["base_model_name_or_path"]
     base = find_base_model(settings.base_models, name)
     if base is None:
-        raise _not_offered(name)
+        raise _gone(f"The job cannot start from a tuned model. {not_offered(name)}")
     rank_and_alpha = {"lora_rank": config["r"], "lora_alpha": float(config["lora_alpha"])}
     return StartModel(base.model_copy(update=rank_and_alpha), adapter)

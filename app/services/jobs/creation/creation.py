@@ -26,10 +26,12 @@ from app.domain.methods.method_documents import (
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import (
+    MODEL_NOT_AVAILABLE,
     BaseModelSpec,
     base_of,
     find_base_model,
     is_tuned_name,
+    not_offered,
 )
 from app.domain.students.students import student_named
 from app.gateways.egress.egress import Egress
@@ -149,11 +151,11 @@ class JobCreationService:
                 tuned = await unit.models.get(name)
             if tuned is not None and find_base_model(self._ports.base_models, tuned.base_model):
                 return tuned.name
-        raise InvalidRequest(
-            f"Model {sent} is not available for fine-tuning or does not exist.",
-            param="model",
-            code="model_not_available",
-        )
+            if tuned is not None:
+                raise _unavailable(
+                    f"Model {sent} cannot be trained on. {not_offered(tuned.base_model)}"
+                )
+        raise _unavailable(f"Model {sent} is not available for fine-tuning or does not exist.")
 
     def _job(self, new: NewJob, model: str, method: StoredMethod, integrations: list[Json]) -> Job:
         return Job(
@@ -174,6 +176,10 @@ class JobCreationService:
             created_at=int(time.time()),
             key_id=self._tenant.key_id,
         )
+
+
+def _unavailable(message: str) -> InvalidRequest:
+    return InvalidRequest(message, param="model", code=MODEL_NOT_AVAILABLE)
 
 
 def _notices(new: NewJob, job: Job) -> list[str]:

@@ -46,3 +46,20 @@ def test_a_method_that_samples_nothing_calls_no_engine() -> None:
         "reasons": [],
         "processors": ["trainer: A"],
     }
+
+
+def test_a_record_from_before_products_and_threads_were_named_keeps_its_promise() -> None:
+    before = reproducibility(None, CLAIM)
+    named = replace(
+        CLAIM,
+        trainer="A, onednn products, 2 threads",
+        engine=EngineMachine("B, onednn products, 1 thread", batch_invariant=True),
+    )
+    after = reproducibility(before, named)
+    assert after["same_to_the_bit"] is True
+    assert after["processors"] == [
+        "trainer: A, onednn products, 2 threads",
+        "engine: B, onednn products, 1 thread",
+    ]
+    other = reproducibility(after, replace(named, trainer="A, torch products, 2 threads"))
+    assert other["same_to_the_bit"] is False

@@ -3,14 +3,17 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from app.domain.models.compute_choices import ComputeChoice, KeptChoice
 from app.embedded.ports import free_port
 from app.gateways.inference.http import HttpInference
+from app.gateways.inference.inference import EngineUnavailable
 from tests.support.models.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
-from tests.support.patience import PATIENCE_S
+from tests.support.patience import PATIENCE_S, until
 from tests.support.processes.child_processes import FORKS, ended, killed
 from workers.engines.policy import EnginePolicy
 from workers.processes.forking.forks import ChildProcess
@@ -33,8 +36,7 @@ def start(tmp_path: Path, port: int) -> Iterator[Start]:
     models = tmp_path / "models.json"
     models.write_text(json.dumps([spec]))
     command = ["-m", "workers.engines.cpu", "--port", str(port), "--models-json", str(models)]
-    command += ["--kv-pool-mib", "64", "--adapter-mib", "64"]
-    environment = {**os.environ, "AGENT_RFT_ENGINE_API_KEY": "sk-engine"}
+    command += ["--kv-pool-mib", "64", "--adapter-mib", "64", "--compute-dir", str(tmp_path / "c")]
     started: list[ChildProcess] = []
 
     def launch() -> ChildProcess:
@@ -43,7 +45,7 @@ def start(tmp_path: Path, port: int) -> Iterator[Start]:
                 command,
                 stdin=nothing.fileno(),
                 stderr=nothing.fileno(),
-                environment=environment,
+                environment={**os.environ, "AGENT_RFT_ENGINE_API_KEY": "sk-engine"},
             )
         started.append(process)
         return process
@@ -81,3 +83,34 @@ async def test_a_killed_engine_costs_time_but_no_samples_and_sigterm_ends_it_cle
     assert after.logprobs == pytest.approx(before.logprobs, abs=1e-6)
     engine.signal(signal.SIGTERM)
     assert await ended(engine) == 0
+
+
+async def test_an_engine_measures_once_computes_as_it_found_and_can_be_overruled(
+    start: Start, inference: HttpInference, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def way() -> str:
+        """Starts an engine, and returns what it says of its computation."""
+        found = list[str]()
+
+        async def answers() -> bool:
+            with suppress(EngineUnavailable):
+                machine = await inference.machine("tiny")
+                found.append("" if machine is None else machine.processor)
+            return bool(found)
+
+        engine = start()
+        await until(answers, what="the engine's answer")
+        await asyncio.to_thread(killed, engine)
+        return found[0]
+
+    monkeypatch.setenv("AGENT_RFT_COMPUTE", '{"measure": true}')
+    first = await way()
+    (file,) = (tmp_path / "c").iterdir()
+    kept = KeptChoice.model_validate_json(file.read_text())
+    assert first.endswith(str(kept.choice))
+    slow = ComputeChoice(products="torch", threads=1)
+    file.write_text(kept.model_copy(update={"choice": slow}).model_dump_json())
+    assert (await way()).endswith("torch products, 1 thread"), "read, not measured"
+    monkeypatch.setenv("AGENT_RFT_COMPUTE", '{"engine_products": "onednn", "engine_threads": 2}')
+    assert (await way()).endswith("onednn products, 2 threads")
+    assert list((tmp_path / "c").iterdir()) == [file]

@@ -15,6 +15,7 @@ from typing import Final
 import structlog
 import torch
 
+from app.domain.models.compute_choices import Products
 from workers.engines.cpu.batching.parts import StepLimit
 from workers.engines.cpu.batching.prefixes import PrefixStore
 from workers.engines.cpu.batching.sequence import Sequence, SequenceUpdate
@@ -47,6 +48,8 @@ class Limits:
     invariant: bool = True
     """True if the bits of a sequence's tokens and log-probs must not depend on other sequences."""
     dtype: torch.dtype = torch.float32
+    products: Products = "onednn"
+    """Library of the products; oneDNN's are on packed weights."""
 
 
 class Scheduler:

@@ -55,14 +55,14 @@ def serve(spec: BaseModelSpec, model: Any, renderer: Renderer) -> BaseModel:
     """Converts a model for packed steps; afterwards it runs nothing else. Runs it once to determine
     the shape of its keys and values.
     """
-    fault = engine_fault(model)
+    length = min(spec.context_length, renderer.context_length)
+    fault = engine_fault(model, context_length=length)
     if fault is not None:
         raise ValueError(f"{spec.name}: the CPU engine cannot serve this model: {fault}")
     with torch.inference_mode():
         layers = model(torch.tensor([[0, 1]]), use_cache=True).past_key_values.layers
     shapes = {tuple(t.shape) for layer in layers for t in (layer.keys, layer.values)}
     _, heads, _, head_size = shapes.pop()
-    length = min(spec.context_length, renderer.context_length)
     return BaseModel(
         spec=spec,
         model=model,

@@ -1,14 +1,14 @@
 """A linear layer's weight in the form with the fastest product.
 
-Owns the choice between oneDNN on packed weights and torch's product. With packed weights 32 rows
-take less than half of the time on AVX-512 processors for which MKL selects a slower path, and four
-rows a quarter; the bits of a row do not depend on other rows. The packed form is a second copy: the
-plain one is retained only for weights into which adapters are merged. Must not know the purpose of
-the layer.
+Owns the products of oneDNN on packed weights and of torch; `workers/engines/cpu/calibration.py`
+chooses. With packed weights 32 rows take less than half of the time on AVX-512 processors for which
+MKL selects a slower path, and four rows a quarter; the bits of a row do not depend on other rows.
+The packed form is a second copy: the plain one is retained only for weights into which adapters are
+merged. Must not know the purpose of the layer.
 """
 
 from functools import cache
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import torch
 import torch.nn.functional as F
@@ -23,9 +23,20 @@ class LinearLayer:
 
     __slots__ = ("_bias_O", "_multiplied_OI", "_packed", "bytes", "plain_OI")
 
-    def __init__(self, weight_OI: Tensor, bias_O: Tensor | None, *, mergeable: bool) -> None:
+    packs: ClassVar = True
+    """False leaves weights plain that are loaded later. An engine sets it before it loads."""
+
+    def __init__(
+        self,
+        weight_OI: Tensor,
+        bias_O: Tensor | None,
+        *,
+        mergeable: bool,
+        packs: bool | None = None,
+    ) -> None:
+        """`packs` is by default the attribute of the class."""
         self._bias_O = bias_O
-        self._packed = can_pack(weight_OI.dtype)
+        self._packed = (self.packs if packs is None else packs) and can_pack(weight_OI.dtype)
         self._multiplied_OI = _pack(weight_OI) if self._packed else weight_OI
         self.plain_OI = weight_OI if mergeable or not self._packed else None
         self.bytes = weight_OI.numel() * weight_OI.element_size()
@@ -48,7 +59,7 @@ class LinearLayer:
 
     def with_weight(self, weight_OI: Tensor) -> "LinearLayer":
         """Returns a product of another weight with the same bias."""
-        return LinearLayer(weight_OI, self._bias_O, mergeable=False)
+        return LinearLayer(weight_OI, self._bias_O, mergeable=False, packs=self._packed)
 
 
 # Private by name, but torch.compile generates calls of both in its CPU programs.

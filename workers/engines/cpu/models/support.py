@@ -8,11 +8,21 @@ from typing import Any, Final
 
 import torch
 
+from workers.learning.forward.rotations import Rotations
+
 _OWN_STATE: Final = ("linear_attention", "mamba", "conv", "recurrent", "hybrid")
 
 
-def engine_fault(model: Any) -> str | None:
-    """Returns the reason why the engine cannot serve a transformers model; `None` if it can."""
+def engine_fault(model: Any, *, context_length: int) -> str | None:
+    """Returns the reason why the engine cannot serve a transformers model with sequences of up to
+    `context_length` tokens; `None` if it can.
+    """
+    limit = Rotations(model).limit
+    if limit is not None and context_length > limit:
+        return (
+            f"beyond {limit} tokens it rotates all sequences of a batch by the longest of them; "
+            f"with a context_length of {limit} it can"
+        )
     config = model.config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ())
     obstacles = {
