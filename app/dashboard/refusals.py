@@ -16,6 +16,7 @@ from typing_extensions import override
 from app.dashboard.rendering.accept_header import wants_page
 from app.dashboard.rendering.pages import HEADERS, page, wants_part
 from app.dashboard.visitors import SignInRequired
+from app.domain.accounts.dashboard_sessions import AdministratorSession
 from app.domain.errors import RateLimited, RequestError
 from app.domain.faults.values import fault_clause
 from app.web.query_check import check_query
@@ -44,6 +45,8 @@ class PageRoute(APIRoute):
                 return await answer(request)
             except SignInRequired:
                 return _to_sign_in(request)
+            except AdministratorSession as error:
+                return _to_projects(request, error)
             except RequestError as error:
                 return _refusal(error)
             except RequestValidationError as error:
@@ -78,6 +81,13 @@ def _to_sign_in(request: Request) -> Response:
     requested = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     target = "/sign-in" if requested == "/" else f"/sign-in?next={quote(requested, safe='')}"
     return RedirectResponse(target, status_code=303, headers=dict(HEADERS))
+
+
+def _to_projects(request: Request, error: AdministratorSession) -> Response:
+    """Leads the session of an admin key from the first page to its own first page."""
+    if request.method == "GET" and request.url.path == "/":
+        return RedirectResponse("/projects", status_code=303, headers=dict(HEADERS))
+    return _refusal(error)
 
 
 def _refusal(error: RequestError) -> Response:

@@ -18,15 +18,19 @@ from app.dashboard import (
     streams,
     usage,
 )
+from app.dashboard.evals import eval_runs, evals
+from app.dashboard.files import files
 from app.dashboard.registry import endpoints
+from app.dashboard.webhooks import webhook_endpoints
 
 FORMS: Final = re.compile(
     r"/sign-in|/sign-out|/jobs/[^/]+/(?:pause|resume|cancel)|/endpoints/[^/]+/[^/]+/test|/models/ask"
+    r"|/webhooks(?:/[^/]+/(?:test|rotate|enable|delete|deliveries/[^/]+/redeliver))?"
 )
 """Paths of the forms; all other bodies are JSON or uploads."""
 router = APIRouter(include_in_schema=False)
 for room in (
     *(sign_in, comparisons, jobs, reports, rollouts, streams, usage, assets, documentation),
-    *(baselines, models, endpoints),
+    *(baselines, models, endpoints, files, evals, eval_runs, webhook_endpoints),
 ):
     router.include_router(room.router)

@@ -11,6 +11,7 @@ from app.domain.data.files import PURPOSES, FileRow, NewFile
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.ids import new_id
 from app.gateways.objects import DOWNLOAD_CHUNK_BYTES, Objects, StoredObject
+from app.services.files.heads import HEAD_BYTES, FileHead, file_head
 from app.services.files.jsonl import JsonlCheck, checked_blocks
 from app.store.database import Database
 
@@ -91,6 +92,17 @@ class FileService:
                 f"The content of {file_id} is gone: upload the file again.", param="file_id"
             ) from error
         return row, _rejoined(first, chunks)
+
+    async def first_rows(self, file_id: str, count: int) -> FileHead:
+        """Returns the first rows of a file, of which at most `HEAD_BYTES` are read."""
+        row, chunks = await self.content(file_id)
+        head = bytearray()
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                head += chunk
+                if len(head) >= HEAD_BYTES:
+                    break
+        return file_head(bytes(head[:HEAD_BYTES]), count, is_all=row.bytes <= HEAD_BYTES)
 
     async def delete(self, file_id: str) -> None:
         """Deletes a file. Raises `WrongState` while a job needs it: a resumed job reads it
