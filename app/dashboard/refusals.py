@@ -45,10 +45,8 @@ class PageRoute(APIRoute):
                 return await answer(request)
             except SignInRequired:
                 return _to_sign_in(request)
-            except AdministratorSession as error:
-                return _to_projects(request, error)
             except RequestError as error:
-                return _refusal(error)
+                return _refusal(request, error)
             except RequestValidationError as error:
                 return _invalid(error)
             except HTTPException as error:  # a form that cannot be parsed
@@ -83,14 +81,12 @@ def _to_sign_in(request: Request) -> Response:
     return RedirectResponse(target, status_code=303, headers=dict(HEADERS))
 
 
-def _to_projects(request: Request, error: AdministratorSession) -> Response:
-    """Leads the session of an admin key from the first page to its own first page."""
-    if request.method == "GET" and request.url.path == "/":
+def _refusal(request: Request, error: RequestError) -> Response:
+    """Returns the page of an error. The session of an admin key is led from the first page to its
+    own first page.
+    """
+    if isinstance(error, AdministratorSession) and request.url.path == "/":
         return RedirectResponse("/projects", status_code=303, headers=dict(HEADERS))
-    return _refusal(error)
-
-
-def _refusal(error: RequestError) -> Response:
     reply = refusal_page(error.status_code, error.message)
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
         reply.headers["retry-after"] = str(math.ceil(error.retry_after_s))

@@ -32,7 +32,7 @@ from app.factory.project import Factory
 
 COOKIE: Final = "agent_rft_session"
 FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
-_MAX_FIELDS: Final = 20
+_MAX_FIELDS: Final = 64
 _SITE: Final = "sec-fetch-site"
 _FORM: Final = "application/x-www-form-urlencoded"
 

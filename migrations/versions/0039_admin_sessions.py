@@ -44,9 +44,7 @@ _OF_BOTH = _signed(f"coalesce({{row}}.organization_id, {_OF_PROJECTS[0].organiza
 def upgrade() -> None:
     op.add_column(_TABLE, sa.Column("organization_id", sa.Text(), nullable=True))
     op.alter_column(_TABLE, "project_id", nullable=True)
-    op.create_foreign_key(
-        op.f(_ORGANIZATION), _TABLE, "organizations", ["organization_id"], ["id"]
-    )
+    op.create_foreign_key(op.f(_ORGANIZATION), _TABLE, "organizations", ["organization_id"], ["id"])
     op.create_index(op.f(f"ix_{_TABLE}_organization_id"), _TABLE, ["organization_id"])
     op.create_check_constraint(
         op.f(_OWNER), _TABLE, "(project_id IS NULL) <> (organization_id IS NULL)"

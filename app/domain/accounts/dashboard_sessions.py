@@ -48,7 +48,7 @@ class SessionOwner:
 
     @property
     def tenant(self) -> Tenant:
-        """The project of the key. Raises `AdministratorSession` for an admin key, which has none."""
+        """The project of the key. Raises `AdministratorSession` for an admin key."""
         if isinstance(self.principal, Tenant):
             return self.principal
         raise AdministratorSession(

@@ -1,5 +1,6 @@
 """API keys as rows."""
 
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final

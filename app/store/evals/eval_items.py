@@ -95,7 +95,9 @@ class EvalItemStore:
         descending: bool,
         index: int | None = None,
     ) -> tuple[list[OutputItem], bool]:
-        """Returns a page by position, of the samples of one item if `index` names it, cut below `limit` where its items exceed `MAX_PAGE_BYTES`."""
+        """Returns a page by position, of the samples of one item if `index` names it; cut below
+        `limit` where its items exceed `MAX_PAGE_BYTES`.
+        """
         query = select(Table).where(Table.project_id == self._project_id, Table.run_id == run.id)
         if status is not None:
             query = query.where(Table.status == status)

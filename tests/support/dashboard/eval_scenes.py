@@ -20,8 +20,11 @@ SCORES: dict[int, tuple[float | None, ...]] = {
 async def create_eval_run(api: Api, *, key: str | None = None, name: str = "rivers") -> str:
     """Returns the path of the page of a run that samples each item twice."""
     criterion = {
-        **{"type": "string_check", "name": "exact", "operation": "eq"},
-        **{"input": "{{ sample.output_text }}", "reference": "{{ item.answer }}"},
+        "type": "string_check",
+        "name": "exact",
+        "operation": "eq",
+        "input": "{{ sample.output_text }}",
+        "reference": "{{ item.answer }}",
     }
     config = {"type": "custom", "item_schema": {"type": "object"}}
     body = {"name": name, "data_source_config": config, "testing_criteria": [criterion]}

@@ -40,7 +40,7 @@ async def test_the_list_shows_files_of_a_purpose(api: Api, visit: Visit) -> None
 async def test_a_file_shows_its_first_rows_as_text(api: Api, visit: Visit) -> None:
     content = b"\xef\xbb\xbf" + chat_row(HOSTILE) + b"\n" + chat_row("second") * 11
     page = (await visit.get(f"/files/{await uploaded(api, content)}")).text
-    assert [one for one in texts_of(page, "h3")][:3] == ["Line 1", "Line 3", "Line 4"]
+    assert texts_of(page, "h3")[:3] == ["Line 1", "Line 3", "Line 4"]
     assert len(texts_of(page, "h3")) == 10
     assert "The first 10 rows" in page
     assert "<script>alert" not in page
