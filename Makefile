@@ -96,6 +96,7 @@ bench: setup
 	$(BIN)/python benchmarks/bodies.py
 	$(BIN)/python benchmarks/control_plane.py
 	$(BIN)/python benchmarks/lists.py
+	$(BIN)/python benchmarks/dashboard.py
 	$(BIN)/python benchmarks/trainer_scale.py
 	$(BIN)/python benchmarks/modes.py
 

@@ -9,8 +9,6 @@ beside long messages also below 0.5 s. Every long message must be refused.
 
 import argparse
 import json
-import os
-import platform
 import statistics
 import sys
 import tempfile
@@ -26,6 +24,7 @@ from openai import BadRequestError, OpenAI
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.machine import machine
 from tests.support.embedded.installation import (
     Installation,
     example_agent,
@@ -48,7 +47,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=60)
     parser.add_argument("--only", choices=("messages", "chats", "jobs"))
     options = parser.parse_args()
-    print(_machine())
+    print(machine())
     with (
         tempfile.TemporaryDirectory() as directory,
         example_agent() as agent,
@@ -69,17 +68,7 @@ def main() -> None:
         }
     if "messages" in report:
         report["messages"]["refused"] = len(refused)
-    print(json.dumps({"machine": _machine(), "bar_ratio": BAR_RATIO, "loads": report}))
-
-
-def _machine() -> str:
-    """Returns processor, cores and what else runs at the start."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    model = names[0] if names else platform.processor() or platform.machine()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{model}, {cores} cores, load {os.getloadavg()[0]:.1f}"
+    print(json.dumps({"machine": machine(), "bar_ratio": BAR_RATIO, "loads": report}))
 
 
 def _measured(

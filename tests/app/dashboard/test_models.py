@@ -15,6 +15,7 @@ from tests.support.dashboard.scenes import HOSTILE, create_job, execute
 from tests.support.dashboard.visits import Visit, rows_of, texts_of, visiting
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.engines.chat_engine import ChatEngine, chat_engine
+from tests.support.engines.chat_turns import called, chunk
 from tests.support.patience import until
 from tests.support.stack import Database
 
@@ -116,24 +117,6 @@ async def test_both_engines_stop_when_the_reader_hangs_up(visit: Visit, engine: 
 CALL = '<tool_call>\n{"name": "search", "arguments": {"q": "Nile"}}\n</tool_call>'
 
 
-def called(name: str, arguments: str, finish_reason: str = "tool_calls") -> list[dict[str, Any]]:
-    """Returns the chunks of a turn that calls a tool."""
-    function = {"name": name, "arguments": arguments}
-    delta = {"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": function}]}
-    return [
-        chunk({"reasoning": "Let me look."}),
-        chunk(delta),
-        chunk({}, finish_reason),
-        {**chunk({}), "choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 5}},
-    ]
-
-
-def chunk(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
-    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1}
-    return {**head, "choices": [choice]}
-
-
 def events_of(text: str, side: int) -> list[dict[str, Any]]:
     sent = [json.loads(one.removeprefix("data: ")) for one in text.split("\n\n") if one]
     return [one for one in sent if one["side"] == side]
@@ -230,7 +213,8 @@ async def test_a_broken_call_is_answered_and_a_failed_tool_ends_the_chat(
         *("turn", "text", "reply", "turn", "text", "text", "end")
     ]
     assert "could not be parsed" in events[2]["text"]
-    assert engine.bodies[-1]["messages"][-1]["content"] == events[2]["text"]
+    sampled = engine.bodies[-1]["messages"][-1]["content"]
+    assert sampled.replace("\u200b", "") == events[2]["text"]  # no text of a message forges a turn
     engine.stream = called("search", "{}")
     failed = events_of((await visit.post("/models/stream", sent)).text, 0)
     assert failed[-1]["kind"] == "error"
@@ -244,8 +228,8 @@ async def test_a_stream_ends_with_its_reader(visit: Visit, engine: ChatEngine) -
     await until(lambda: len(engine.bodies) == 2, what="both calls")
     hang_up.now.set()
     await until(engine.cancelled.is_set, what="the end of a call")
-    reply = await asked
-    assert [one["kind"] for one in events_of(reply.text, 0)][-1] != "end"
+    asked.cancel()
+    await asyncio.gather(asked, return_exceptions=True)
 
 
 async def test_a_prompt_of_the_longest_length_arrives_in_any_script(

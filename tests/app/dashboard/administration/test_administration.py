@@ -70,14 +70,14 @@ async def test_a_project_and_its_keys_live_by_forms(api: Api, admin: Visit) -> N
     last = row_id((await admin.get(here)).text, "delete")
     await press(admin, here, f"{here}/keys/{last}/delete")
     assert sorted([await status(api, newer), await status(api, third)]) == [200, 401]
-    renamed = await press(admin, here, f"{here}/rename", name="quiet")
-    assert texts_of(renamed, "h1") == ["quiet"]
+    renamed = await press(admin, here, f"{here}/rename", name="asleep")
+    assert texts_of(renamed, "h1") == ["asleep"]
     archived = await press(admin, here, f"{here}/archive")
     assert "its keys are refused" in archived
     assert "/rotate" not in archived
     assert await status(api, newer) == await status(api, third) == 401
-    assert "quiet" not in (await admin.get("/projects")).text
-    assert "quiet" in (await admin.get("/projects?archived=true")).text
+    assert "asleep" not in (await admin.get("/projects")).text
+    assert "asleep" in (await admin.get("/projects?archived=true")).text
 
 
 async def test_admin_keys_replace_one_another_and_the_last_one_stays(
