@@ -32,7 +32,7 @@ from app.factory.project import Factory
 
 COOKIE: Final = "agent_rft_session"
 FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
-_MAX_FIELDS: Final = 64
+_MAX_FIELDS: Final = 48
 _SITE: Final = "sec-fetch-site"
 _FORM: Final = "application/x-www-form-urlencoded"
 
@@ -60,12 +60,12 @@ async def _visitor(request: Request) -> AsyncIterator[Visitor]:
     """
     owner = await signed_in(request)
     structlog.contextvars.bind_contextvars(project_id=owner.tenant.project_id)
-    async with counted(request, owner.tenant):
+    async with counted_request(request, owner.tenant):
         yield Visitor(owner, Factory(context_of(request.app), owner.tenant))
 
 
 @asynccontextmanager
-async def counted(request: Request, principal: Principal) -> AsyncIterator[None]:
+async def counted_request(request: Request, principal: Principal) -> AsyncIterator[None]:
     """Counts a request of a session among those of its project or organization. Pages have a rate
     of their own, so that an open dashboard does not use up the rate of API calls.
     """
@@ -129,7 +129,7 @@ async def _own_form(request: Request, visitor: "SignedIn") -> Mapping[str, str]:
 async def _session_form(request: Request) -> SessionOwner:
     """Returns the owner of any session, whose form carries nothing but its token."""
     owner = await signed_in(request)
-    async with counted(request, owner.principal):
+    async with counted_request(request, owner.principal):
         await form_of(request, owner)
     return owner
 

@@ -26,11 +26,11 @@ _TIMEOUT: Final = httpx.Timeout(300.0, connect=5.0)
 """Timeout of an upload: the service reads the whole file before it replies."""
 
 
-class _Begun(BaseModel):
+class _BegunUpload(BaseModel):
     id: ServiceId
 
 
-class _Joined(BaseModel):
+class _JoinedFile(BaseModel):
     file: dict[str, Any]
 
 
@@ -57,7 +57,7 @@ def upload(service: Service, path: Path, *, purpose: str) -> dict[str, Any]:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             send = _whole if size <= MAX_FILE_BYTES else _in_parts
-            content = send(service, _Sent(file, _name(path), purpose, size))
+            content = send(service, _SentFile(file, _name(path), purpose, size))
     except OSError as error:
         raise ServiceError(f"{path}: {error.strerror}", exit_code=WRONG_OPTIONS) from error
     parse_reply(FileReply, content)
@@ -65,8 +65,8 @@ def upload(service: Service, path: Path, *, purpose: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sent:
-    """An open file, and what the service is told of it."""
+class _SentFile:
+    """An open file, and its description for the service."""
 
     file: BinaryIO
     name: str
@@ -74,7 +74,7 @@ class _Sent:
     size: int
 
 
-def _whole(service: Service, sent: _Sent) -> dict[str, Any]:
+def _whole(service: Service, sent: _SentFile) -> dict[str, Any]:
     reply = service.http.post(
         FILES,
         files={"file": (sent.name, sent.file, _BINARY)},
@@ -84,7 +84,7 @@ def _whole(service: Service, sent: _Sent) -> dict[str, Any]:
     return json_object(reply)
 
 
-def _in_parts(service: Service, sent: _Sent) -> dict[str, Any]:
+def _in_parts(service: Service, sent: _SentFile) -> dict[str, Any]:
     """Uploads a file that is too large for one request. A failed upload leaves no part behind."""
     body = {
         "filename": sent.name,
@@ -92,20 +92,20 @@ def _in_parts(service: Service, sent: _Sent) -> dict[str, Any]:
         "bytes": sent.size,
         "mime_type": _BINARY,
     }
-    begun = parse_reply(_Begun, service.post(UPLOADS, body))
+    begun = parse_reply(_BegunUpload, service.post(UPLOADS, body))
     here = f"{UPLOADS}/{path_of(begun.id)}"
     try:
         parts = list[str]()
         while block := sent.file.read(MAX_PART_BYTES):
             files = {"data": ("part", block, _BINARY)}
             reply = service.http.post(f"{here}/parts", files=files, timeout=_TIMEOUT)
-            parts.append(parse_reply(_Begun, json_object(reply)).id)
+            parts.append(parse_reply(_BegunUpload, json_object(reply)).id)
         done = service.post(f"{here}/complete", {"part_ids": parts}, timeout_s=_JOINED_WITHIN_S)
     except (ServiceError, httpx.HTTPError, OSError):
         with suppress(ServiceError, httpx.HTTPError):
             service.post(f"{here}/cancel")
         raise
-    return parse_reply(_Joined, done).file
+    return parse_reply(_JoinedFile, done).file
 
 
 def _name(path: Path) -> str:

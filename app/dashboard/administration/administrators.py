@@ -7,7 +7,7 @@ from fastapi import Depends, Request, Response
 
 from app.dashboard.rendering.pages import page
 from app.dashboard.rendering.threads import made_on_thread
-from app.dashboard.visitors import counted, form_of, signed_in
+from app.dashboard.visitors import counted_request, form_of, signed_in
 from app.domain.accounts.dashboard_sessions import SessionOwner
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import InvalidRequest, PermissionDenied
@@ -62,7 +62,7 @@ async def _administrator(request: Request) -> AsyncIterator[Administrator]:
             )
         case _:
             assert_never(owner.principal)
-    async with counted(request, principal):
+    async with counted_request(request, principal):
         services = Administration(context_of(request.app), principal)
         yield Administrator(owner, principal, services)
 

@@ -18,7 +18,7 @@ class FileStatistics:
     summary: FileSummary | None
     """`None` for a file that no job may read."""
     issues: Sequence[PreflightIssue]
-    """Those about the file. A call without a grader has others too."""
+    """The issues about the file and the model."""
 
 
 async def file_statistics(

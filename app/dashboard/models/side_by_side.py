@@ -56,7 +56,7 @@ class ModelAnswer:
                 self.turns[-1].calls.append(PlayedCall(event.name, event.text))
             case "reply":
                 self._reply(event)
-            case "end":
+            case "done":
                 self.end, self.tokens = event.name, event.tokens
             case "error":
                 self.error = event.text

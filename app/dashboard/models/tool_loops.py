@@ -24,7 +24,7 @@ _DATA: Final = b"data: "
 _EVENT_END: Final = b"\n\n"
 _SHOWN: Final = 20_000
 """Characters of a tool's output that the page shows; the model reads all of it."""
-PlayKind = Literal["turn", "text", "reasoning", "call", "reply", "end", "error"]
+PlayKind = Literal["turn", "text", "reasoning", "call", "reply", "done", "error"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class PlayEvent:
     text: str = ""
     """More of the text, the arguments of a call, the output of a tool, or the fault."""
     name: str = ""
-    """The tool of a call or of a reply; the reason of an end."""
+    """The tool of a call or of a reply; at the end its reason."""
     tokens: int | None = None
     """At the end: the tokens that were sampled in all turns."""
 
 
-class _Faulted(Exception):
+class _BrokenOff(Exception):
     """The stream of a turn ended with an error, which the page has been told."""
 
 
@@ -78,14 +78,14 @@ class ToolLoop:
                     yield self._broken(message[BROKEN_CALL])
                     continue
                 if not message.get("tool_calls"):
-                    yield PlayEvent("end", name=choice["finish_reason"] or "", tokens=self._tokens)
+                    yield PlayEvent("done", name=choice["finish_reason"] or "", tokens=self._tokens)
                     return
                 async for event in self._run(message["tool_calls"]):
                     yield event
-            yield PlayEvent("end", name="turns", tokens=self._tokens)
+            yield PlayEvent("done", name="turns", tokens=self._tokens)
         except RequestError as error:
             yield PlayEvent("error", error.message)
-        except _Faulted as fault:
+        except _BrokenOff as fault:
             yield PlayEvent("error", str(fault))
 
     async def _sample(self) -> AsyncIterator[PlayEvent]:
@@ -108,7 +108,7 @@ class ToolLoop:
             return []
         chunk = json.loads(event.removeprefix(_DATA))
         if "error" in chunk:
-            raise _Faulted(chunk["error"].get("message") or "The model's reply broke off.")
+            raise _BrokenOff(chunk["error"].get("message") or "The model's reply broke off.")
         self._reply.add(chunk)
         delta = next((one.get("delta") or {} for one in chunk.get("choices") or ()), {})
         reasoning = delta.get("reasoning") or delta.get("reasoning_content")
@@ -121,7 +121,7 @@ class ToolLoop:
     def _choice(self) -> Json:
         choices = self._reply.whole()["choices"]
         if not choices:
-            raise _Faulted("The model's reply is empty.")
+            raise _BrokenOff("The model's reply is empty.")
         choice: Json = choices[0]
         return choice
 

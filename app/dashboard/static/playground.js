@@ -74,7 +74,7 @@ class Side {
     else if (event.kind === "call") this.call(event.name, event.text);
     else if (event.kind === "reply") this.reply(event.text);
     else if (event.kind === "error") this.end(event.text, "error");
-    else if (event.kind === "end") this.end(`${event.tokens ?? "–"} tokens${reasons[event.name] ?? ""}`);
+    else if (event.kind === "done") this.end(`${event.tokens ?? "–"} tokens${reasons[event.name] ?? ""}`);
   }
 }
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, assert_never
 
-from app.domain.accounts.tenants import Principal, Tenant
+from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
 from app.domain.errors import PermissionDenied
 
 SESSION_S: Final = 12 * 3600
@@ -49,12 +49,16 @@ class SessionOwner:
     @property
     def tenant(self) -> Tenant:
         """The project of the key. Raises `AdministratorSession` for an admin key."""
-        if isinstance(self.principal, Tenant):
-            return self.principal
-        raise AdministratorSession(
-            "An admin key manages projects and reads no project's data; sign in with a project's "
-            "API key to see this page."
-        )
+        match self.principal:
+            case Tenant():
+                return self.principal
+            case AdminPrincipal():
+                raise AdministratorSession(
+                    "An admin key manages projects and reads no project's data; sign in with a "
+                    "project's API key to see this page."
+                )
+            case _:
+                assert_never(self.principal)
 
 
 class AdministratorSession(PermissionDenied):

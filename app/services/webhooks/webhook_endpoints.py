@@ -38,7 +38,7 @@ class WebhookEndpointService:
         notify: Callable[[], Awaitable[None]],
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`notify` tells a worker that deliveries are due."""
+        """`notify` wakes a worker for deliveries that are due."""
         self._notify = notify
         self._database = database
         self._egress = egress

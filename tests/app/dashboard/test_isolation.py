@@ -114,7 +114,7 @@ async def test_files_evals_and_webhooks_of_another_project_are_not_found(
     assert (await visit.get(f"/webhooks/{hook}")).status_code == 200
 
 
-async def test_administrators_see_their_own_organization_and_nobody_else_theirs(
+async def test_administrators_see_their_own_organization_and_projects_none(
     api: Api, visit: Visit, database: Database
 ) -> None:
     admin = Admin(api, api.admin_key)

@@ -139,11 +139,11 @@ async def test_the_answer_arrives_piece_by_piece(visit: Visit, engine: ChatEngin
         events = events_of(reply.text, side)
         texts = [one["text"] for one in events if one["kind"] == "text"]
         assert (len(texts), "".join(texts)) == (2, engine.answer)
-        assert [one["kind"] for one in events] == ["turn", "text", "text", "end"]
+        assert [one["kind"] for one in events] == ["turn", "text", "text", "done"]
         assert (events[-1]["name"], events[-1]["tokens"]) == ("stop", 2)
     unknown = await visit.post("/models/stream", await asking(visit, second="never"))
     assert "does not exist" in events_of(unknown.text, 1)[-1]["text"]
-    assert events_of(unknown.text, 0)[-1]["kind"] == "end"
+    assert events_of(unknown.text, 0)[-1]["kind"] == "done"
     engine.break_off = True
     broken = events_of((await visit.post("/models/stream", await asking(visit))).text, 0)
     assert broken[-1]["kind"] == "error"
@@ -174,7 +174,7 @@ async def test_chosen_tools_are_offered_and_their_calls_run(
         reply = await visit.post("/models/stream", sent)
         events = events_of(reply.text, 0)
         assert [one["kind"] for one in events] == [
-            *("turn", "reasoning", "call", "reply", "turn", "text", "text", "end")
+            *("turn", "reasoning", "call", "reply", "turn", "text", "text", "done")
         ]
         assert (events[2]["name"], events[2]["text"]) == ("search", '{"q": "Nile"}')
         assert events[3]["text"] == f'found {HOSTILE} for {{"q": "Nile"}}'
@@ -210,7 +210,7 @@ async def test_a_broken_call_is_answered_and_a_failed_tool_ends_the_chat(
     sent = await asking(visit, **{f"tool {tool}": "yes"})
     events = events_of((await visit.post("/models/stream", sent)).text, 1)
     assert [one["kind"] for one in events] == [
-        *("turn", "text", "reply", "turn", "text", "text", "end")
+        *("turn", "text", "reply", "turn", "text", "text", "done")
     ]
     assert "could not be parsed" in events[2]["text"]
     sampled = engine.bodies[-1]["messages"][-1]["content"]

@@ -23,7 +23,7 @@ class ApiServer:
     key: str
     other_key: str
     admin_key: str
-    """Of the first organization."""
+    """The key of the first organization."""
 
     @property
     def address(self) -> tuple[str, int]:
