@@ -4,8 +4,8 @@ One database with a job of 1,000,000 points of curves and 200,000 rollouts, one 
 service in front of it. A client asks each page on a kept connection; the time is until the last
 byte. The table also has the service's processor time for a page, which other load on the machine
 changes less. Then Debian's Chromium opens the job page in fresh profiles, and reports its first
-contentful paint. Prints a table and a JSON line. The bars are those of the job page: p95 below 150 ms, and the
-first paint below 1 s.
+contentful paint. Prints a table and a JSON line. The bars are those of the job page: p95 below
+150 ms, and the first paint below 1 s.
 
     python benchmarks/dashboard.py [--points 1000000] [--rollouts 200000] [--loads 60]
 """
