@@ -120,7 +120,7 @@ def uvicorn_process(factory: str, environment: dict[str, str]) -> Iterator[tuple
 
 
 def _wait(port: int, server: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + 900
     while time.monotonic() < deadline:
         if server.poll() is not None:
             raise RuntimeError("the server did not start")
