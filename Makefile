@@ -97,6 +97,7 @@ bench: setup
 	$(BIN)/python benchmarks/control_plane.py
 	$(BIN)/python benchmarks/function_calls.py
 	$(BIN)/python benchmarks/lists.py
+	$(BIN)/python benchmarks/dashboard.py
 	$(BIN)/python benchmarks/trainer_scale.py
 	$(BIN)/python benchmarks/modes.py
 

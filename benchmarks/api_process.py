@@ -91,7 +91,7 @@ def api_process(factory: str = "benchmarks.api_process:measured") -> Iterator[Ap
         directory, data = Path(name), Path(name) / "data"
         directory.chmod(0o755)  # Postgres runs as an ordinary user below it
         with running_services(directory) as services, services.database(data) as database:
-            key, _ = asyncio.run(make_keys(database.settings))
+            key, *_ = asyncio.run(make_keys(database.settings))
             environment = owner_environment(database.settings)
             with uvicorn_process(factory, environment) as (port, pid):
                 yield ApiProcess(port, pid, key, directory)
@@ -120,7 +120,7 @@ def uvicorn_process(factory: str, environment: dict[str, str]) -> Iterator[tuple
 
 
 def _wait(port: int, server: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 900
     while time.monotonic() < deadline:
         if server.poll() is not None:
             raise RuntimeError("the server did not start")

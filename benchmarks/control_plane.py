@@ -132,7 +132,7 @@ class Bench:
         self._options = options
 
     def run(self) -> dict[str, dict[str, list[Round]]]:
-        key, _ = asyncio.run(make_keys(self._database.settings))
+        key, *_ = asyncio.run(make_keys(self._database.settings))
         # No limit is under test.
         environment = owner_environment(self._database.settings)
         environment["AGENT_RFT_QUOTAS"] = Quotas(queued_jobs=10**9).model_dump_json()

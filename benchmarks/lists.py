@@ -108,7 +108,7 @@ class ListService:
 @contextmanager
 def side(services: Services, directory: Path, rows: int) -> Iterator[ListService]:
     with services.database(directory / str(rows)) as database:
-        key, _ = asyncio.run(make_keys(database.settings))
+        key, *_ = asyncio.run(make_keys(database.settings))
         fill(database, rows)
         environment = owner_environment(database.settings)
         environment["AGENT_RFT_REQUESTS_PER_MINUTE"] = "0"

@@ -10,7 +10,6 @@ beside long messages also below 0.5 s. Every long message must be refused.
 import argparse
 import json
 import os
-import platform
 import queue
 import statistics
 import subprocess
@@ -28,6 +27,7 @@ from openai import BadRequestError, OpenAI
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.machine import machine
 from tests.support.embedded.installation import (
     Installation,
     example_agent,
@@ -55,7 +55,7 @@ def main() -> None:
     if options.clients:
         _call_on(options.clients, options.url)
         return
-    print(_machine())
+    print(machine())
     with (
         tempfile.TemporaryDirectory() as directory,
         example_agent() as agent,
@@ -76,17 +76,7 @@ def main() -> None:
         }
     if "messages" in report:
         report["messages"]["refused"] = sum(refused)
-    print(json.dumps({"machine": _machine(), "bar_ratio": BAR_RATIO, "loads": report}))
-
-
-def _machine() -> str:
-    """Returns processor, cores and what else runs at the start."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    model = names[0] if names else platform.processor() or platform.machine()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{model}, {cores} cores, load {os.getloadavg()[0]:.1f}"
+    print(json.dumps({"machine": machine(), "bar_ratio": BAR_RATIO, "loads": report}))
 
 
 def _measured(

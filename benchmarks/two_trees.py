@@ -39,7 +39,7 @@ with tempfile.TemporaryDirectory() as name:
         plane.running_services(directory) as services,
         services.database(directory / "data") as database,
     ):
-        key, _ = asyncio.run(plane.make_keys(database.settings))
+        key, *_ = asyncio.run(plane.make_keys(database.settings))
         environment = plane.owner_environment(database.settings)
         environment["AGENT_RFT_REQUESTS_PER_MINUTE"] = "9999999"
         environment["AGENT_RFT_QUOTAS"] = '{"queued_jobs": 1000000000}'

@@ -12,12 +12,12 @@ from pydantic_core import PydanticCustomError
 from app.api.schemas.common import Deleted, Order, Page, object_page
 from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
 from app.api.support.dependencies import After, Downloading, Services
-from app.api.support.downloads import ClosingResponse
 from app.api.support.errors import responses
 from app.api.support.idempotency_check import idempotency_check
 from app.api.support.multipart import StreamedForm
 from app.domain.data.files import LISTED_PURPOSES, PURPOSES, NewFile
 from app.domain.errors import InvalidRequest, missing_parameter
+from app.web.closing_response import ClosingResponse
 
 router = APIRouter(prefix="/v1/files", tags=["Files"])
 

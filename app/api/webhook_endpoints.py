@@ -106,6 +106,19 @@ async def list_deliveries(
     return object_page([WebhookDeliveryObject.of(row) for row in rows], has_more=has_more)
 
 
+@router.post(
+    f"{_PATH}/deliveries/{{delivery_id}}/redeliver",
+    operation_id="redeliverWebhookEvent",
+    responses=responses(404),
+)
+async def redeliver(
+    webhook_endpoint_id: str, delivery_id: str, services: Services
+) -> WebhookDeliveryObject:
+    """Sends the event of an ended delivery again, with its id and all retries (an extension)."""
+    row = await services.webhook_endpoints().redeliver(webhook_endpoint_id, delivery_id)
+    return WebhookDeliveryObject.of(row)
+
+
 @router.get("/webhook_event_types", operation_id="listWebhookEventTypes", responses=responses())
 async def list_event_types(_: CurrentTenant) -> WebhookEventTypeList:
     """Lists the events that can be subscribed to."""

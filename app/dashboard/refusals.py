@@ -16,6 +16,7 @@ from typing_extensions import override
 from app.dashboard.rendering.accept_header import wants_page
 from app.dashboard.rendering.pages import HEADERS, page, wants_part
 from app.dashboard.visitors import SignInRequired
+from app.domain.accounts.dashboard_sessions import AdministratorSession
 from app.domain.errors import RateLimited, RequestError
 from app.domain.faults.values import fault_clause
 from app.web.query_check import check_query
@@ -45,7 +46,7 @@ class PageRoute(APIRoute):
             except SignInRequired:
                 return _to_sign_in(request)
             except RequestError as error:
-                return _refusal(error)
+                return _refusal(request, error)
             except RequestValidationError as error:
                 return _invalid(error)
             except HTTPException as error:  # a form that cannot be parsed
@@ -80,7 +81,12 @@ def _to_sign_in(request: Request) -> Response:
     return RedirectResponse(target, status_code=303, headers=dict(HEADERS))
 
 
-def _refusal(error: RequestError) -> Response:
+def _refusal(request: Request, error: RequestError) -> Response:
+    """Returns the page of an error. The session of an admin key is led from the first page to its
+    own first page.
+    """
+    if isinstance(error, AdministratorSession) and request.url.path == "/":
+        return RedirectResponse("/projects", status_code=303, headers=dict(HEADERS))
     reply = refusal_page(error.status_code, error.message)
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
         reply.headers["retry-after"] = str(math.ceil(error.retry_after_s))

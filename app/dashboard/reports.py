@@ -1,15 +1,17 @@
 """Route of a job's paired report: base against tuned, over all rows and row by row."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.changes import cost_changes, most_changed, pairs_of, quadrant
 from app.dashboard.rendering.pages import page
+from app.dashboard.rendering.tagged_pairs import MOST_TAGS, by_tag
 from app.dashboard.rendering.transcripts import answer
 from app.dashboard.visitors import SignedIn, Visitor
+from app.domain.data.row_tags import TAG_FIELD
 from app.domain.ids import REPORT, Split
 from app.domain.rollouts.rollouts import RolloutFilter
 
@@ -29,8 +31,12 @@ _FALLBACK: Final[Split] = "valid"
 
 
 @router.get("/jobs/{job_id}/report")
-async def report_page(job_id: str, visitor: SignedIn) -> Response:
-    """Shows the report. Answers 404, with the reason, for a job that has none."""
+async def report_page(
+    job_id: str, visitor: SignedIn, by: Annotated[str, Query(max_length=80)] = TAG_FIELD
+) -> Response:
+    """Shows the report, in all and by the values of the field `by` of the rows. Answers 404, with
+    the reason, for a job that has none.
+    """
     job = await visitor.services.jobs().get(job_id)
     report = await visitor.services.rollouts().report(job_id)
     steps = [0, report["step"]]
@@ -46,6 +52,7 @@ async def report_page(job_id: str, visitor: SignedIn) -> Response:
         (pair, [await _answer(visitor, job_id, split, step, pair.row) for step in steps])
         for pair in most_changed(compared)
     ]
+    tags = await visitor.services.row_tags().tags(job, by)
     return await visitor.on_thread(
         lambda: page(
             "report.html",
@@ -53,6 +60,9 @@ async def report_page(job_id: str, visitor: SignedIn) -> Response:
             job=job,
             report=report,
             comparisons=list(_comparisons(report)),
+            by=by,
+            tags=by_tag(compared, tags.by_row)[:MOST_TAGS],
+            unread=tags.unread,
             costs=list(cost_changes(pairs)),
             chart=quadrant(job_id, split, compared, tuned_step=report["step"]),
             answers=answers,

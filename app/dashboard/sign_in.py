@@ -13,8 +13,7 @@ from app.dashboard.rendering.accept_header import prefers_html, wants_page
 from app.dashboard.rendering.pages import HEADERS, page
 from app.dashboard.visitors import (
     COOKIE,
-    OwnForm,
-    SignedIn,
+    SessionForm,
     SignInRequired,
     check_site,
     clear_cookie,
@@ -67,7 +66,7 @@ async def sign_in(request: Request) -> Response:
 
 
 @router.post("/sign-out")
-async def sign_out(request: Request, _visitor: SignedIn, _form: OwnForm) -> Response:
+async def sign_out(request: Request, _owner: SessionForm) -> Response:
     await context_of(request.app).dashboard_sessions().end(request.cookies[COOKIE])
     reply = RedirectResponse("/sign-in", status_code=303, headers=dict(HEADERS))
     clear_cookie(reply, request)

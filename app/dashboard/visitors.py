@@ -7,6 +7,7 @@ that this site sent it and it has the session's token. The cookie is `HttpOnly` 
 
 import hmac
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from app.current_actor import act_as
 from app.dashboard.rendering.threads import made_on_thread
 from app.domain.accounts.actors import Actor
 from app.domain.accounts.dashboard_sessions import SESSION_S, SessionOwner
+from app.domain.accounts.tenants import Principal
 from app.domain.errors import (
     AuthenticationFailed,
     InvalidRequest,
@@ -30,7 +32,7 @@ from app.factory.project import Factory
 
 COOKIE: Final = "agent_rft_session"
 FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
-_MAX_FIELDS: Final = 20
+_MAX_FIELDS: Final = 48
 _SITE: Final = "sec-fetch-site"
 _FORM: Final = "application/x-www-form-urlencoded"
 
@@ -54,23 +56,30 @@ class Visitor:
 
 async def _visitor(request: Request) -> AsyncIterator[Visitor]:
     """Yields the visitor, whose request counts among the project's open ones until the reply is
-    sent. Pages have a rate of their own, so that an open dashboard does not use up the rate of API
-    calls.
+    sent.
+    """
+    owner = await signed_in(request)
+    structlog.contextvars.bind_contextvars(project_id=owner.tenant.project_id)
+    async with counted_request(request, owner.tenant):
+        yield Visitor(owner, Factory(context_of(request.app), owner.tenant))
+
+
+@asynccontextmanager
+async def counted_request(request: Request, principal: Principal) -> AsyncIterator[None]:
+    """Counts a request of a session among those of its project or organization. Pages have a rate
+    of their own, so that an open dashboard does not use up the rate of API calls.
     """
     context = context_of(request.app)
-    owner = await signed_in(request)
-    project_id = owner.tenant.project_id
-    structlog.contextvars.bind_contextvars(project_id=project_id)
-    act_as(session_actor(request, owner.tenant.key_id))
-    with context.requests.taken(project_id):
-        quota = await context.rate_limits.take(f"{project_id}:pages")
+    act_as(session_actor(request, principal.key_id))
+    with context.requests.taken(principal.scope_id):
+        quota = await context.rate_limits.take(f"{principal.scope_id}:pages")
         if quota is not None and not quota.allowed:
             raise RateLimited(
                 f"Pages of this project were asked for more than {quota.limit} times a minute. "
                 "Close some of them, and reload this one in a minute.",
                 retry_after_s=quota.reset_s,
             )
-        yield Visitor(owner, Factory(context, owner.tenant))
+        yield
 
 
 def session_actor(request: Request, key_id: str = "") -> Actor | None:
@@ -114,10 +123,24 @@ async def sent_form(request: Request) -> Mapping[str, str]:
 
 
 async def _own_form(request: Request, visitor: "SignedIn") -> Mapping[str, str]:
-    """Returns the fields of a form that was made for the visitor's own session."""
+    return await form_of(request, visitor.owner)
+
+
+async def _session_form(request: Request) -> SessionOwner:
+    """Returns the owner of any session, whose form carries nothing but its token."""
+    owner = await signed_in(request)
+    async with counted_request(request, owner.principal):
+        await form_of(request, owner)
+    return owner
+
+
+async def form_of(request: Request, owner: SessionOwner) -> Mapping[str, str]:
+    """Returns the fields of a form that was made for the owner's session. Raises
+    `PermissionDenied` for any other.
+    """
     fields = await sent_form(request)
     sent = fields.get(FORM_TOKEN, "").encode()
-    if not hmac.compare_digest(sent, visitor.form_token.encode()):
+    if not hmac.compare_digest(sent, owner.form_token.encode()):
         raise PermissionDenied(
             "This form was made for another session. Go back, reload the page and try again."
         )
@@ -157,6 +180,7 @@ def clear_cookie(response: Response, request: Request) -> None:
 
 SignedIn = Annotated[Visitor, Depends(_visitor)]
 Streaming = Annotated[Visitor, Depends(_streaming)]
+SessionForm = Annotated[SessionOwner, Depends(_session_form)]
 OwnForm = Annotated[Mapping[str, str], Depends(_own_form)]
 Reward = Annotated[float, Field(allow_inf_nan=False)]
 """A reward in the query of a page."""

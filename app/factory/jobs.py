@@ -18,6 +18,7 @@ from app.services.jobs.preflight.mcp_listings import McpListings
 from app.services.jobs.preflight.preflight import PreflightPorts, PreflightService
 from app.services.jobs.preflight.readable_calls import ReadableCalls
 from app.services.jobs.rollouts import RolloutService
+from app.services.jobs.row_tags import RowTagService
 from app.services.jobs.sent_requests import SentRequestService
 from app.services.jobs.streams import StreamService
 from app.services.recipes.recipes import RecipeService
@@ -78,6 +79,9 @@ class JobServices(RegistryServices):
 
     def sent_requests(self) -> SentRequestService:
         return SentRequestService(self.files())
+
+    def row_tags(self) -> RowTagService:
+        return RowTagService(self.files())
 
     def streams(self) -> StreamService:
         return StreamService(self._context.job_watch, self._tenant)

@@ -11,5 +11,11 @@ class WebhookServices(TenantServices):
         return SigningService(secret_key=secret_key, tenant=self._tenant)
 
     def webhook_endpoints(self) -> WebhookEndpointService:
-        database, egress = self._context.database, self._context.egress
-        return WebhookEndpointService(database, egress, self._context.secret_box, self._tenant)
+        context = self._context
+        return WebhookEndpointService(
+            context.database,
+            context.egress,
+            context.secret_box,
+            self._tenant,
+            notify=context.queue.enqueue_deliveries,
+        )

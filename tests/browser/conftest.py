@@ -26,7 +26,7 @@ def server(database: Database) -> Iterator[ApiServer]:
 async def api(server: ApiServer) -> AsyncIterator[Api]:
     root = server.base_url.removesuffix("/v1")
     async with httpx.AsyncClient(base_url=root, timeout=PATIENCE_S) as http:
-        yield Api(http, server.key, server.other_key, "")
+        yield Api(http, server.key, server.other_key, server.admin_key)
 
 
 @pytest.fixture

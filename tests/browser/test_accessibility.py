@@ -9,8 +9,18 @@ from fastapi.routing import APIRoute
 
 from app.dashboard.routes import router
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.api.organization import PROJECTS, Admin
+from tests.support.api.webhook_endpoints import made_endpoint
 from tests.support.dashboard.browser import Tab, Theme
-from tests.support.dashboard.scenes import create_job, put_baseline, put_lost, put_points, train
+from tests.support.dashboard.eval_scenes import create_eval_run, put_items
+from tests.support.dashboard.scenes import (
+    create_job,
+    execute,
+    put_baseline,
+    put_lost,
+    put_points,
+    train,
+)
 from tests.support.stack import Database
 
 PICTURES: Final = os.environ.get("DASHBOARD_PICTURES")
@@ -39,6 +49,11 @@ async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) 
     exact = {"type": "exact_match", "reference": "{{item.answer}}"}
     sent = {"name": "exact", "grader": exact}
     grader = (await api.call("POST", "/v1/graders", json=sent)).json()["id"]
+    rows = b'{"messages": [{"role": "user", "content": "Which river?"}], "tags": ["a"]}\n'
+    file_id = (await api.upload(rows * 12)).json()["id"]
+    run = await create_eval_run(api)
+    put_items(database, run)
+    hook = await webhook(api, database)
     of_job = [
         *(
             "",
@@ -54,6 +69,9 @@ async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) 
     paths = [
         *("/", "/usage", "/?status=running", f"/jobs/{waiting}", "/jobs/never"),
         *("/models", "/endpoints", f"/endpoints/tools/{tool}", f"/endpoints/graders/{grader}"),
+        *("/files", f"/files/{file_id}", f"/files/{file_id}?method=reinforcement"),
+        *("/evals", run.partition("/runs/")[0], run, f"{run}/baseline"),
+        *("/webhooks", f"/webhooks/{hook}", "/projects"),
         *(f"/jobs/compare?ids={job}&ids={waiting}", *(f"/jobs/{job}{part}" for part in of_job)),
     ]
     await tab.open("/sign-in")
@@ -62,10 +80,41 @@ async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) 
     for path in paths:
         await tab.open(path)
         found |= await forms_of(tab, path)
+    of_admin = await administrators_pages(api)
+    await tab.page.context.clear_cookies()
+    await tab.sign_in(api.admin_key, heading="Projects")
+    for path in of_admin:
+        await tab.open(path)
+        found |= await forms_of(tab, path)
     assert found == {}
-    assert unvisited(["/sign-in", *paths]) == set()
-    # A browser writes the status of a missing page to its console.
-    tab.problems = [one for one in tab.problems if "404" not in one]
+    assert unvisited(["/sign-in", *paths, *of_admin]) == set()
+    # A browser writes the status of a missing page, and of one for others, to its console.
+    tab.problems = [one for one in tab.problems if not re.search("40[34]", one)]
+
+
+async def webhook(api: Api, database: Database) -> str:
+    """Returns an endpoint with a delivery."""
+    hook = str((await made_endpoint(api))["id"])
+    execute(
+        database,
+        "WITH event AS (INSERT INTO webhook_events (id, project_id, type, subject) SELECT 'evt_1', "
+        "project_id, 'eval.run.failed', 'evalrun_1' FROM webhook_endpoints WHERE id = %(id)s "
+        "RETURNING *) INSERT INTO webhook_deliveries (id, project_id, endpoint_id, event_id, "
+        "status, attempts, last_error) SELECT 'whdlv_1', project_id, %(id)s, id, 'failed', 10, "
+        "'timeout' FROM event",
+        {"id": hook},
+    )
+    return hook
+
+
+async def administrators_pages(api: Api) -> list[str]:
+    admin = Admin(api, api.admin_key)
+    project = await admin.project("rivers")
+    await admin.account(project)
+    archived = await admin.project("lakes")
+    await admin("POST", f"{PROJECTS}/{archived}/archive")
+    pages = [f"/projects/{one}" for one in (project, archived)]
+    return ["/projects?archived=true", *pages, "/admin-keys"]
 
 
 async def forms_of(tab: Tab, path: str) -> dict[str, list[str]]:

@@ -12,14 +12,16 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.support.errors import envelope
+from app.domain.data.files import IN_PARTS, MAX_FILE_BYTES
 from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.errors import TooLarge, TooSlow
 from app.domain.texts.request_bodies import MAX_JSON_BYTES, json_problem
 from app.web.forms import largest_form
 
 _FORM_BYTES: Final = 1024 * 1024
+_MAX_FILE: Final = MAX_FILE_BYTES + _FORM_BYTES
 UPLOAD_PATHS: Final = (
-    (re.compile(r"/v1/files"), 512 * 1024 * 1024 + _FORM_BYTES),
+    (re.compile(r"/v1/files"), _MAX_FILE),
     (re.compile(r"/v1/uploads/[^/]+/parts"), MAX_PART_BYTES + _FORM_BYTES),
 )
 """Paths of forms with a file, and the largest body of each in bytes."""
@@ -146,7 +148,9 @@ def _too_slow() -> Any:
 
 
 def _too_large(limit: int) -> Any:
-    return envelope(413, f"The body is larger than {limit} bytes.", code=TooLarge.default_code)
+    parts = f" {IN_PARTS}" if limit == _MAX_FILE else ""
+    message = f"The body is larger than {limit} bytes.{parts}"
+    return envelope(413, message, code=TooLarge.default_code)
 
 
 def _counted(receive: Receive, limit: int, idle_s: float) -> Receive:

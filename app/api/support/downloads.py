@@ -6,16 +6,14 @@ answered with the whole content, as RFC 9110 permits. Must not know the content.
 
 import re
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Annotated, Any, Final, Protocol
 from urllib.parse import quote
 
 from fastapi import Header
 from fastapi.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
-from typing_extensions import override
 
 from app.domain.errors import RangeNotSatisfiable
+from app.web.closing_response import ClosingResponse
 
 MANIFEST_HEADER: Final = "x-manifest-sha256"
 RangeHeader = Annotated[
@@ -33,19 +31,6 @@ IfRangeHeader = Annotated[
     ),
 ]
 _RANGE: Final = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))", re.ASCII)
-
-
-class ClosingResponse(StreamingResponse):
-    """A stream whose source is closed at once when its client hangs up."""
-
-    def __init__(self, content: AsyncGenerator[bytes, None], **options: Any) -> None:
-        super().__init__(content, **options)
-        self._source = content
-
-    @override
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with aclosing(self._source):
-            await super().__call__(scope, receive, send)
 
 
 class Download(Protocol):

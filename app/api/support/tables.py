@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from app.api.schemas.common import FORMAT_TEXT, TableFormat
-from app.api.support.downloads import ClosingResponse
+from app.web.closing_response import ClosingResponse
 
 Row = TypeVar("Row")
 FormatQuery = Annotated[TableFormat, Query(alias="format", description=FORMAT_TEXT)]

@@ -1,20 +1,37 @@
 """Uploads a local file."""
 
+import os
 import stat
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import httpx
 from pydantic import BaseModel
 
-from app.cli.service.client import Service, json_object, parse_reply
+from app.cli.service.client import Service, json_object, parse_reply, path_of
 from app.cli.service.ids import ServiceId
 from app.cli.terminal.service_errors import ServiceError
+from app.domain.data.files import MAX_FILE_BYTES
+from app.domain.data.uploads import MAX_PART_BYTES
 from app.domain.processes.exit_codes import WRONG_OPTIONS
 
 FILES: Final = "files"
+UPLOADS: Final = "uploads"
+_BINARY: Final = "application/octet-stream"
+_JOINED_WITHIN_S: Final = 900.0
+"""Timeout of the call that joins the parts: the service reads all of them."""
 _TIMEOUT: Final = httpx.Timeout(300.0, connect=5.0)
 """Timeout of an upload: the service reads the whole file before it replies."""
+
+
+class _BegunUpload(BaseModel):
+    id: ServiceId
+
+
+class _JoinedFile(BaseModel):
+    file: dict[str, Any]
 
 
 class FileReply(BaseModel):
@@ -38,15 +55,58 @@ def upload(service: Service, path: Path, *, purpose: str) -> dict[str, Any]:
                 exit_code=WRONG_OPTIONS,
             )
         with path.open("rb") as file:
-            name = path.name.encode("utf-8", "replace").decode("utf-8")
-            reply = service.http.post(
-                FILES,
-                files={"file": (name, file, "application/octet-stream")},
-                data={"purpose": purpose},
-                timeout=_TIMEOUT,
-            )
+            size = os.fstat(file.fileno()).st_size
+            send = _whole if size <= MAX_FILE_BYTES else _in_parts
+            content = send(service, _SentFile(file, _name(path), purpose, size))
     except OSError as error:
         raise ServiceError(f"{path}: {error.strerror}", exit_code=WRONG_OPTIONS) from error
-    content = json_object(reply)
     parse_reply(FileReply, content)
     return content
+
+
+@dataclass(frozen=True, slots=True)
+class _SentFile:
+    """An open file, and its description for the service."""
+
+    file: BinaryIO
+    name: str
+    purpose: str
+    size: int
+
+
+def _whole(service: Service, sent: _SentFile) -> dict[str, Any]:
+    reply = service.http.post(
+        FILES,
+        files={"file": (sent.name, sent.file, _BINARY)},
+        data={"purpose": sent.purpose},
+        timeout=_TIMEOUT,
+    )
+    return json_object(reply)
+
+
+def _in_parts(service: Service, sent: _SentFile) -> dict[str, Any]:
+    """Uploads a file that is too large for one request. A failed upload leaves no part behind."""
+    body = {
+        "filename": sent.name,
+        "purpose": sent.purpose,
+        "bytes": sent.size,
+        "mime_type": _BINARY,
+    }
+    begun = parse_reply(_BegunUpload, service.post(UPLOADS, body))
+    here = f"{UPLOADS}/{path_of(begun.id)}"
+    try:
+        parts = list[str]()
+        while block := sent.file.read(MAX_PART_BYTES):
+            files = {"data": ("part", block, _BINARY)}
+            reply = service.http.post(f"{here}/parts", files=files, timeout=_TIMEOUT)
+            parts.append(parse_reply(_BegunUpload, json_object(reply)).id)
+        done = service.post(f"{here}/complete", {"part_ids": parts}, timeout_s=_JOINED_WITHIN_S)
+    except (ServiceError, httpx.HTTPError, OSError):
+        with suppress(ServiceError, httpx.HTTPError):
+            service.post(f"{here}/cancel")
+        raise
+    return parse_reply(_JoinedFile, done).file
+
+
+def _name(path: Path) -> str:
+    return path.name.encode("utf-8", "replace").decode("utf-8")

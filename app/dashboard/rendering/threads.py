@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from app.domain.accounts.tenants import Tenant
+from app.domain.accounts.tenants import Principal
 from app.slots.shared_slots import SharedSlots
 
 Made = TypeVar("Made")
@@ -19,7 +19,7 @@ _SLOTS: Final = SharedSlots(None, of_organization=_AT_ONCE - 1)
 """Slots of projects and organizations; the pool limits the pages of all organizations together."""
 
 
-async def made_on_thread(tenant: Tenant, make: Callable[[], Made]) -> Made:
+async def made_on_thread(principal: Principal, make: Callable[[], Made]) -> Made:
     return await _SLOTS.run_on_thread(
-        tenant.organization_id, tenant.project_id, make, threads=_THREADS
+        principal.organization_id, principal.scope_id, make, threads=_THREADS
     )

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, assert_never
 
-from app.domain.accounts.tenants import Tenant
+from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
+from app.domain.errors import PermissionDenied
 
 SESSION_S: Final = 12 * 3600
 LINK_S: Final = 3600
@@ -26,18 +27,39 @@ class StoredSession:
     id: str
     """Hash of the secret that the browser has; the secret itself is not stored."""
     kind: SessionKind
-    project_id: str
+    project_id: str | None
+    """The project of its API key; `None` for an admin key."""
     key_id: str
     """Look-up part of the API key by which it was created."""
     expires_at: int
+    organization_id: str | None = None
+    """The organization of its admin key; `None` for a project's key."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionOwner:
-    """The owner of an open session: the tenant, and the proof of its forms."""
+    """The owner of an open session: the principal of its key, and the proof of its forms."""
 
-    tenant: Tenant
+    principal: Principal
     form_token: str
     """Proof that a form was made for this session: it is part of each form, and no other site can
     read it.
     """
+
+    @property
+    def tenant(self) -> Tenant:
+        """The project of the key. Raises `AdministratorSession` for an admin key."""
+        match self.principal:
+            case Tenant():
+                return self.principal
+            case AdminPrincipal():
+                raise AdministratorSession(
+                    "An admin key manages projects and reads no project's data; sign in with a "
+                    "project's API key to see this page."
+                )
+            case _:
+                assert_never(self.principal)
+
+
+class AdministratorSession(PermissionDenied):
+    """The session of an admin key asked for a page of a project."""

@@ -1,9 +1,13 @@
 """An uploaded file: its client's description, and its row."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from app.domain.errors import WrongState
 
+MAX_FILE_BYTES: Final = 512 * 1024 * 1024
+"""Largest file of one request; a larger one is uploaded in parts."""
+IN_PARTS: Final = "Upload a larger file in parts: POST /v1/uploads."
 PURPOSES = ("assistants", "batch", "fine-tune", "vision", "user_data", "evals")
 """Purposes that a client may upload a file for. Source: the hosted API."""
 LISTED_PURPOSES = (*PURPOSES, "fine-tune-results", "assistants_output", "batch_output")

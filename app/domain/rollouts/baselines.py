@@ -7,11 +7,11 @@ from rows alone whose samples have different rewards. Pure.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
-from statistics import fmean
+from statistics import fmean, pstdev
 from typing import Final, Literal
 
 from app.domain.rollouts.metrics import TIE
-from app.domain.rollouts.rollouts import PassKind, pass_kind
+from app.domain.rollouts.rollouts import PassCount, PassKind, RowMean, pass_kind
 
 BaselineVerdict = Literal["nothing", "little", "something", "unclear"]
 _LITTLE: Final = 0.1
@@ -31,6 +31,20 @@ class BaselineRow:
     """Standard deviation of the rewards around their mean."""
     lowest: float
     highest: float
+
+    @classmethod
+    def of(cls, row: int, rewards: Sequence[float], *, passed: int, lost: int) -> "BaselineRow":
+        """Returns the row of at least one graded sample."""
+        return cls(
+            row=row,
+            graded=len(rewards),
+            passed=passed,
+            lost=lost,
+            mean=fmean(rewards),
+            deviation=pstdev(rewards),
+            lowest=min(rewards),
+            highest=max(rewards),
+        )
 
     @property
     def kind(self) -> PassKind:
@@ -54,10 +68,34 @@ class BaselineRow:
 class Baseline:
     rows: Sequence[BaselineRow]
     """The row with the largest deviation first."""
+    all_lost: int = 0
+    """Further rows, of which no sample was graded."""
 
     @classmethod
-    def of(cls, rows: Sequence[BaselineRow]) -> "Baseline":
-        return cls(sorted(rows, key=lambda one: (-one.deviation, one.row)))
+    def of(cls, rows: Sequence[BaselineRow], *, all_lost: int = 0) -> "Baseline":
+        return cls(sorted(rows, key=lambda one: (-one.deviation, one.row)), all_lost)
+
+    @classmethod
+    def of_means(cls, means: Sequence[RowMean], counts: Sequence[PassCount]) -> "Baseline":
+        """Returns the baseline of one validation. Between the two reads a rollout may be
+        deleted.
+        """
+        passed = {one.prompt_index: min(one.passed, one.graded) for one in counts}
+        rows = [
+            BaselineRow(
+                row=mean.prompt_index,
+                graded=mean.graded,
+                passed=min(passed.get(mean.prompt_index, 0), mean.graded),
+                lost=mean.rollouts - mean.graded,
+                mean=mean.reward,
+                deviation=mean.deviation or 0.0,
+                lowest=mean.lowest or 0.0,
+                highest=mean.highest or 0.0,
+            )
+            for mean in means
+            if mean.reward is not None
+        ]
+        return cls.of(rows, all_lost=sum(not mean.graded for mean in means))
 
     @property
     def samples(self) -> int:

@@ -36,6 +36,23 @@ class AdminKeyService:
         log.info("admin key created", key=row.id, by_key=self._principal.key_id)
         return made, minted.value
 
+    async def replace(self, key_id: str, *, keep_s: int) -> tuple[OwnedKey, str]:
+        """Creates a key with the name and no end in place of one that ends in `keep_s` seconds;
+        with 0 at once.
+        """
+        async with self._database.organization(self._organization_id) as unit:
+            await unit.keys.lock_admin_keys(self._organization_id)
+            old = await unit.keys.get(self._organization_id, None, key_id)
+            minted = self._keys.mint(
+                KeyKind.ADMIN, organization_id=self._organization_id, project_id=None, name=old.name
+            )
+            await unit.keys.insert(minted.row)
+            stored = await unit.keys.get(self._organization_id, None, minted.row.id)
+            [made] = await self._owned(unit, [stored])
+            await unit.keys.end(old, in_s=keep_s)
+        log.info("admin key replaced", key=key_id, by_key=self._principal.key_id)
+        return made, minted.value
+
     async def get(self, key_id: str) -> OwnedKey:
         async with self._database.organization(self._organization_id) as unit:
             row = await unit.keys.get(self._organization_id, None, key_id)

@@ -21,9 +21,10 @@ from app.domain.accounts.dashboard_sessions import (
     StoredSession,
 )
 from app.domain.accounts.tenants import AdminPrincipal, Principal, Tenant
-from app.domain.errors import AuthenticationFailed, PermissionDenied
+from app.domain.errors import AuthenticationFailed
 from app.services.accounts.keys import KeyService, look_up_part
 from app.store.database import Database
+from app.store.unit_of_work import UnitOfWork
 
 log = structlog.get_logger()
 _SECRET_BYTES: Final = 32
@@ -38,8 +39,8 @@ class DashboardSessionService:
         self._keys = keys
 
     async def begin(self, api_key: str) -> str:
-        """Returns the secret of a new session. Raises `AuthenticationFailed`, or
-        `PermissionDenied` for an admin key, which reads no project's data.
+        """Returns the secret of a new session: of a project, or for an admin key of its
+        organization. Raises `AuthenticationFailed`.
         """
         return await self._issue(api_key, SessionKind.SESSION)
 
@@ -54,14 +55,14 @@ class DashboardSessionService:
         stored = await self._find(link, SessionKind.LINK)
         if stored is None:
             raise _used_link()
-        tenant = await self._tenant(stored)
-        identify(tenant.key_id)
+        principal = await self._principal(stored)
+        identify(principal.key_id)
         secret = secrets.token_urlsafe(_SECRET_BYTES)
-        async with self._database.tenant(tenant) as unit:
+        async with self._unit(principal) as unit:
             if not await unit.dashboard_sessions.remove(stored.id):
                 raise _used_link()
             await unit.dashboard_sessions.insert(
-                _stored(secret, SessionKind.SESSION, tenant, key_id=stored.key_id)
+                _stored(secret, SessionKind.SESSION, principal, key_id=stored.key_id)
             )
         return secret
 
@@ -72,7 +73,7 @@ class DashboardSessionService:
         stored = await self._find(session, SessionKind.SESSION)
         if stored is None:
             raise AuthenticationFailed("This session has ended. Sign in again.")
-        return SessionOwner(await self._tenant(stored), form_token=_form_token(session))
+        return SessionOwner(await self._principal(stored), form_token=_form_token(session))
 
     async def end(self, session: str) -> None:
         """Ends a session, as a change by its own key; does nothing for one that has ended."""
@@ -80,22 +81,22 @@ class DashboardSessionService:
         if stored is None:
             return
         try:
-            tenant = await self._tenant(stored)
+            principal = await self._principal(stored)
         except AuthenticationFailed:  # it ended with its key
             return
-        with acting_as_key(tenant.key_id):
-            async with self._database.tenant(tenant) as unit:
+        with acting_as_key(principal.key_id):
+            async with self._unit(principal) as unit:
                 await unit.dashboard_sessions.remove(stored.id)
 
     async def _issue(self, api_key: str, kind: SessionKind) -> str:
-        tenant = _tenant_of(await self._keys.authenticate(api_key))
-        identify(tenant.key_id)
+        principal = await self._keys.authenticate(api_key)
+        identify(principal.key_id)
         secret = secrets.token_urlsafe(_SECRET_BYTES)
-        async with self._database.tenant(tenant) as unit:
+        async with self._unit(principal) as unit:
             await unit.dashboard_sessions.insert(
-                _stored(secret, kind, tenant, key_id=look_up_part(api_key))
+                _stored(secret, kind, principal, key_id=look_up_part(api_key))
             )
-        log.info("dashboard session issued", kind=kind.value, key_id=tenant.key_id)
+        log.info("dashboard session issued", kind=kind.value, key_id=principal.key_id)
         return secret
 
     async def _find(self, secret: str, kind: SessionKind) -> StoredSession | None:
@@ -104,30 +105,42 @@ class DashboardSessionService:
         stored = await self._database.dashboard_session(_id_of(secret)).find()
         return stored if stored is not None and stored.kind is kind else None
 
-    async def _tenant(self, stored: StoredSession) -> Tenant:
-        tenant = _tenant_of(await self._keys.principal_of(stored.key_id))
-        if tenant.project_id != stored.project_id:
+    async def _principal(self, stored: StoredSession) -> Principal:
+        principal = await self._keys.principal_of(stored.key_id)
+        if _owner(principal) != (stored.project_id, stored.organization_id):
             raise AuthenticationFailed("This session has ended. Sign in again.")
-        return tenant
+        return principal
+
+    def _unit(self, principal: Principal) -> UnitOfWork:
+        match principal:
+            case Tenant():
+                return self._database.tenant(principal)
+            case AdminPrincipal():
+                return self._database.organization(principal.organization_id)
+            case _:
+                assert_never(principal)
 
 
-def _tenant_of(principal: Principal) -> Tenant:
+def _owner(principal: Principal) -> tuple[str | None, str | None]:
+    """Returns the project, or for an admin key the organization."""
     match principal:
         case Tenant():
-            return principal
+            return principal.project_id, None
         case AdminPrincipal():
-            raise PermissionDenied(
-                "An admin key manages projects and reads no project's data; use a project's API "
-                "key here."
-            )
+            return None, principal.organization_id
         case _:
             assert_never(principal)
 
 
-def _stored(secret: str, kind: SessionKind, tenant: Tenant, *, key_id: str) -> StoredSession:
-    expires_at = int(time.time()) + _LIFETIMES[kind]
+def _stored(secret: str, kind: SessionKind, principal: Principal, *, key_id: str) -> StoredSession:
+    project_id, organization_id = _owner(principal)
     return StoredSession(
-        _id_of(secret), kind, tenant.project_id, key_id=key_id, expires_at=expires_at
+        _id_of(secret),
+        kind,
+        project_id,
+        key_id=key_id,
+        expires_at=int(time.time()) + _LIFETIMES[kind],
+        organization_id=organization_id,
     )
 
 

@@ -75,6 +75,25 @@ class ServiceAccountService:
         self._note("key created", account_id)
         return key
 
+    async def replace_key(self, key_id: str, *, keep_s: int) -> MintedKey:
+        """Creates a key with the name, the account and no end in place of one that ends in
+        `keep_s` seconds; with 0 at once. Raises `WrongState` for a key that belongs to no account.
+        """
+        async with self._database.organization(self._organization_id) as unit:
+            await hold_active(unit, self._organization_id, self._project_id)
+            old = await unit.keys.get(self._organization_id, self._project_id, key_id)
+            if old.service_account_id is None:
+                raise WrongState(
+                    f"Key {key_id} belongs to no service account: create another, and delete it."
+                )
+            account = await unit.service_accounts.get(
+                self._project_id, old.service_account_id, lock=True
+            )
+            key = await self._insert_key(unit, account, old.name, None)
+            await unit.keys.end(old, in_s=keep_s)
+        self._note("key replaced", account.id)
+        return key
+
     async def get(self, account_id: str) -> ServiceAccount:
         async with self._database.organization(self._organization_id) as unit:
             await unit.projects.get(self._organization_id, self._project_id)

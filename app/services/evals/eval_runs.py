@@ -10,10 +10,12 @@ from typing import Any
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, WrongState
+from app.domain.evals.baselines import run_baseline
 from app.domain.evals.data_source_faults import data_source_faults
 from app.domain.evals.data_sources import JsonlSource, SampledSource, planned_items
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, ItemStatus, OutputItem
 from app.domain.ids import new_id
+from app.domain.rollouts.baselines import Baseline
 from app.domain.students.students import student_named
 from app.gateways.job_queue import JobQueue
 from app.services.evals.validation_runs import ValidationRunService
@@ -130,19 +132,32 @@ class EvalRunService:
         after: str | None,
         limit: int,
         descending: bool,
+        index: int | None = None,
     ) -> tuple[list[OutputItem], bool]:
+        """Returns a page of the output items; `index` selects the samples of one item."""
         of = await self._eval(eval_id)
         wanted: dict[str, Any] = {
             "status": status,
             "after": after,
             "limit": limit,
             "descending": descending,
+            "index": index,
         }
         if of.job_id is not None:
             return await self._validations.items(of, run_id, **wanted)
         async with self._database.tenant(self._tenant) as unit:
             run = await unit.eval_runs.get(eval_id, run_id)
             return await unit.eval_items.page(run, **wanted)
+
+    async def baseline(self, eval_id: str, run_id: str) -> Baseline:
+        """Returns the spread of the scores over the samples of each item."""
+        of = await self._eval(eval_id)
+        if of.job_id is not None:
+            return await self._validations.baseline(of, run_id)
+        async with self._database.tenant(self._tenant) as unit:
+            run = await unit.eval_runs.get(eval_id, run_id)
+            scores = await unit.eval_items.scores(run)
+        return await asyncio.to_thread(run_baseline, scores)
 
     async def item(self, eval_id: str, run_id: str, item_id: str) -> OutputItem:
         of = await self._eval(eval_id)

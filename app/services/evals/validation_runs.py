@@ -1,8 +1,9 @@
 """A job's validations as the runs and output items of its eval. Reads only."""
 
 import json
+import sys
 from collections.abc import AsyncGenerator, Iterable
-from typing import Any
+from typing import Any, Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import NotFound
@@ -21,11 +22,15 @@ from app.domain.evals.validation_runs import ValidationCounts, ValidationItems, 
 from app.domain.faults.values import unknown_cursor
 from app.domain.jobs.jobs import Job
 from app.domain.models.models import BaseModelSpec, base_of
+from app.domain.rollouts.baselines import Baseline
 from app.domain.rollouts.rollouts import RolloutRow
 from app.gateways.objects import Objects
 from app.services.files.rows import rows_at
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
+
+_ABOVE_ZERO: Final = sys.float_info.min
+"""The least reward that passes without a threshold; smaller ones are no sums of any grader."""
 
 
 class ValidationRunService:
@@ -79,6 +84,7 @@ class ValidationRunService:
         after: str | None,
         limit: int,
         descending: bool,
+        index: int | None = None,
     ) -> tuple[list[OutputItem], bool]:
         async with self._database.tenant(self._tenant) as unit:
             job, validation = await self._find(unit, of, run_id)
@@ -90,9 +96,21 @@ class ValidationRunService:
                 after=None if after is None else rollout_id(after),
                 limit=limit,
                 descending=descending,
+                index=index,
             )
             key = await self._object_key(unit, job)
         return await self._items(ValidationItems(of, job, validation), rollouts, key), more
+
+    async def baseline(self, of: Eval, run_id: str) -> Baseline:
+        """Returns the spread of the rewards over the samples of each row."""
+        least = _threshold(of)
+        async with self._database.tenant(self._tenant) as unit:
+            job, validation = await self._find(unit, of, run_id)
+            means = await unit.rollouts.row_means(job.id, "valid", steps=[validation.step])
+            counts = await unit.rollouts.pass_counts(
+                job.id, "valid", at_least=_ABOVE_ZERO if least is None else least
+            )
+        return Baseline.of_means(means, [one for one in counts if one.step == validation.step])
 
     async def item(self, of: Eval, run_id: str, item_id: str) -> OutputItem:
         async with self._database.tenant(self._tenant) as unit:

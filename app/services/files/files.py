@@ -7,14 +7,14 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaita
 from contextlib import aclosing
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.data.files import PURPOSES, FileRow, NewFile
-from app.domain.errors import InvalidRequest, NotFound, WrongState
+from app.domain.data.files import IN_PARTS, MAX_FILE_BYTES, PURPOSES, FileRow, NewFile
+from app.domain.errors import InvalidRequest, NotFound, TooLarge, WrongState
 from app.domain.ids import new_id
 from app.gateways.objects import DOWNLOAD_CHUNK_BYTES, Objects, StoredObject
+from app.services.files.heads import HEAD_BYTES, FileHead, file_head
 from app.services.files.jsonl import JsonlCheck, checked_blocks
 from app.store.database import Database
 
-MAX_FILE_BYTES = 512 * 1024 * 1024
 BATCH_LIFETIME_S = 30 * 24 * 3600
 """Default lifetime of `batch` files, as in the hosted API."""
 
@@ -56,7 +56,10 @@ class FileService:
             check.check(finished[0].purpose)
 
         key = object_key(self._tenant, file_id)
-        stored = await self._objects.put(key, checked_chunks(), max_bytes=MAX_FILE_BYTES)
+        try:
+            stored = await self._objects.put(key, checked_chunks(), max_bytes=MAX_FILE_BYTES)
+        except TooLarge as error:
+            raise TooLarge(f"{error.message} {IN_PARTS}", param=error.param) from error
         row = file_row(self._tenant, file_id, stored, finished[0])
         try:
             if before_insert is not None:
@@ -91,6 +94,17 @@ class FileService:
                 f"The content of {file_id} is gone: upload the file again.", param="file_id"
             ) from error
         return row, _rejoined(first, chunks)
+
+    async def first_rows(self, file_id: str, count: int) -> FileHead:
+        """Returns the first rows of a file, of which at most `HEAD_BYTES` are read."""
+        row, chunks = await self.content(file_id)
+        head = bytearray()
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                head += chunk
+                if len(head) >= HEAD_BYTES:
+                    break
+        return file_head(bytes(head[:HEAD_BYTES]), count, is_all=row.bytes <= HEAD_BYTES)
 
     async def delete(self, file_id: str) -> None:
         """Deletes a file. Raises `WrongState` while a job needs it: a resumed job reads it

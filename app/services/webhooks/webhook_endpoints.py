@@ -1,7 +1,7 @@
 """Manages a project's webhook endpoints: addresses, types of events and signing secrets."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -35,8 +35,11 @@ class WebhookEndpointService:
         secret_box: SecretBox,
         tenant: Tenant,
         *,
+        notify: Callable[[], Awaitable[None]],
         now: Callable[[], float] = time.time,
     ) -> None:
+        """`notify` wakes a worker for deliveries that are due."""
+        self._notify = notify
         self._database = database
         self._egress = egress
         self._secrets = EndpointSecrets(secret_box, tenant.project_id)
@@ -169,6 +172,22 @@ class WebhookEndpointService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.webhook_endpoints.get(endpoint_id)
             return await unit.webhook_endpoints.deliveries(endpoint_id, after=after, limit=limit)
+
+    async def redeliver(self, endpoint_id: str, delivery_id: str) -> WebhookDelivery:
+        """Sends an event again under its id, at once and with all retries. Raises `WrongState`
+        while its delivery has not ended, and for an endpoint that answered 410.
+        """
+        async with self._database.tenant(self._tenant) as unit:
+            endpoint, _ = await unit.webhook_endpoints.hold(endpoint_id)
+            if endpoint.disabled_at is not None:
+                raise WrongState(
+                    "This endpoint answered 410 Gone and is sent nothing. Update it first, which "
+                    "enables it.",
+                    param="webhook_endpoint_id",
+                )
+            delivery = await unit.webhook_endpoints.redeliver(endpoint_id, delivery_id)
+            unit.after_end(self._notify)
+            return delivery
 
     def _opened(self, endpoint_id: str, sealed: bytes) -> EndpointCredentials:
         try:

@@ -51,6 +51,7 @@ class SessionStore:
                 id=stored.id,
                 kind=stored.kind.value,
                 project_id=stored.project_id,
+                organization_id=stored.organization_id,
                 key_id=stored.key_id,
                 created_at=func.clock_timestamp(),
                 expires_at=moment(stored.expires_at),
@@ -88,4 +89,5 @@ def _to_session(row: Any) -> StoredSession:
         project_id=row.project_id,
         key_id=row.key_id,
         expires_at=unix(row.expires_at),
+        organization_id=row.organization_id,
     )

@@ -1,5 +1,6 @@
 """API keys as rows."""
 
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -124,6 +125,15 @@ class KeyStore:
         await self._session.execute(
             update(Table).where(Table.id == row_id).values(expires_at=moment(expires_at))
         )
+
+    async def end(self, key: ApiKeyRow, *, in_s: int) -> None:
+        """Lets a key expire in so many seconds unless it does so earlier; with 0 deletes it."""
+        if not in_s:
+            await self.revoke(key.id)
+            return
+        last = int(time.time()) + in_s
+        if key.expires_at is None or key.expires_at > last:
+            await self.set_expiry(key.id, last)
 
     async def mark_project_archived(self, organization_id: str, project_id: str) -> None:
         await self._session.execute(

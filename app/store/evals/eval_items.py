@@ -4,9 +4,10 @@ from typing import Any, cast
 
 from sqlalchemy import Text, func, select
 from sqlalchemy import cast as sql_cast
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import JSONB, JSONPATH, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.domain.evals.baselines import SampleScore
 from app.domain.evals.evals import EvalRun, ItemStatus, OutputItem, no_item
 from app.store.paging import Keyset, fitting
 from app.store.schema.eval_items import EvalItemTable as Table
@@ -61,6 +62,20 @@ class EvalItemStore:
             for row in rows
         ]
 
+    async def scores(self, run: EvalRun) -> list[SampleScore]:
+        """Returns the scores of every sample of a run, in the order of the items."""
+        path = sql_cast("$[*].score", JSONPATH)
+        scores = func.jsonb_path_query_array(Table.results, path, type_=JSONB)
+        rows = await self._session.execute(
+            select(Table.position, Table.status, scores)
+            .where(Table.project_id == self._project_id, Table.run_id == run.id)
+            .order_by(Table.position)
+        )
+        return [
+            SampleScore(position // run.samples_per_item, status, found)
+            for position, status, found in rows
+        ]
+
     async def get(self, run: EvalRun, item_id: str) -> OutputItem:
         """Raises `NotFound`."""
         row = await self._session.scalar(
@@ -78,11 +93,17 @@ class EvalItemStore:
         after: str | None,
         limit: int,
         descending: bool,
+        index: int | None = None,
     ) -> tuple[list[OutputItem], bool]:
-        """Returns a page by position, cut below `limit` where its items exceed `MAX_PAGE_BYTES`."""
+        """Returns a page by position, of the samples of one item if `index` names it; cut below
+        `limit` where its items exceed `MAX_PAGE_BYTES`.
+        """
         query = select(Table).where(Table.project_id == self._project_id, Table.run_id == run.id)
         if status is not None:
             query = query.where(Table.status == status)
+        if index is not None:
+            first = index * run.samples_per_item
+            query = query.where(Table.position.between(first, first + run.samples_per_item - 1))
         query = await Keyset((Table.position,), descending=descending).start_after(
             self._session,
             query,

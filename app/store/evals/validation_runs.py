@@ -58,9 +58,14 @@ class ValidationRunStore:
         after: str | None,
         limit: int,
         descending: bool,
+        index: int | None = None,
     ) -> tuple[list[RolloutRow], bool]:
-        """Returns a page in the order of prompt and sample; `after` is a rollout's id."""
+        """Returns a page in the order of prompt and sample, of one prompt if `index` names it;
+        `after` is a rollout's id.
+        """
         query = select(Table).where(*_of(job_id), Table.step == step)
+        if index is not None:
+            query = query.where(Table.prompt_index == index)
         if status is not None:
             query = query.where(_has_status(status, threshold))
         page, more = await Keyset(_ORDER, descending=descending).page(

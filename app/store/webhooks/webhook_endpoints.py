@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.errors import InvalidRequest, NotFound
+from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.events.webhooks import (
     MAX_ENDPOINTS,
     DeliveryError,
@@ -130,6 +130,41 @@ class WebhookEndpointStore:
         )
         page, more = cut((await self._session.execute(query.limit(limit + 1))).all(), limit)
         return [_to_delivery(row, event_type) for row, event_type in page], more
+
+    async def redeliver(self, endpoint_id: str, delivery_id: str) -> WebhookDelivery:
+        """Begins an ended delivery anew, with all its attempts before it. Raises `NotFound`, and
+        `WrongState` for one that has not ended.
+        """
+        of_endpoint = (
+            Delivery.project_id == self._project_id,
+            Delivery.id == delivery_id,
+            Delivery.endpoint_id == endpoint_id,
+        )
+        ended = Delivery.status != DeliveryStatus.PENDING.value
+        changed = await self._session.scalar(
+            update(Delivery)
+            .where(*of_endpoint, ended)
+            .values(
+                status=DeliveryStatus.PENDING.value,
+                attempts=0,
+                next_attempt_at=func.clock_timestamp(),
+                finished_at=None,
+            )
+            .returning(Delivery.id)
+        )
+        query = select(Delivery, Event.type).join(
+            Event, (Event.project_id == Delivery.project_id) & (Event.id == Delivery.event_id)
+        )
+        query = query.where(*of_endpoint).execution_options(populate_existing=True)
+        row = (await self._session.execute(query)).one_or_none()
+        if row is None:
+            raise NotFound(f"Could not find delivery: {delivery_id}", param="delivery_id")
+        if changed is None:
+            raise WrongState(
+                f"Delivery {delivery_id} has not ended: its next attempt is due already.",
+                param="delivery_id",
+            )
+        return _to_delivery(*row)
 
     async def _row(self, endpoint_id: str, *, lock: bool = False) -> Table:
         query = select(Table).where(Table.id == endpoint_id)

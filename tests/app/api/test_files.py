@@ -192,6 +192,11 @@ async def test_the_cap_is_exact_and_one_byte_more_is_413(api: Api, database: Dat
     assert (full.status_code, full.json()["bytes"]) == (200, CAP)
     over = await send(CAP + 1)
     assert (over.status_code, over.json()["error"]["code"]) == (413, "request_too_large")
+    assert "in parts: POST /v1/uploads" in over.json()["error"]["message"]
+    announced = {"Content-Length": str(CAP + (2 << 20))}
+    told = await api.call("POST", "/v1/files", content=b"", headers=announced)
+    assert told.status_code == 413
+    assert "in parts: POST /v1/uploads" in told.json()["error"]["message"]
     assert [path.name for path in stored_files(database)] == [full.json()["id"]]
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from app.cli.files import uploading
 from app.cli.models.chat import ChatOptions, chat
 from app.cli.profiles.profiles import AddressSources
 from app.cli.service.remote import Remote
 from app.cli.terminal.output import Output
+from app.cli.terminal.service_errors import ServiceError
 from tests.support.cli.command_line import running_agent_rft
 from tests.support.cli.remote_commands import Commands, address_of
 from tests.support.contract.service import BASE, ENDPOINT, HOOK_PORT, ROW, Service
@@ -55,6 +57,28 @@ def test_a_file_is_uploaded_listed_downloaded_and_deleted(
     assert commands.run(*download, "--force").returncode == 17
     assert out.read_bytes() == ROW * 12
     assert sorted(tmp_path.iterdir()) == [out, local]
+
+
+def test_a_file_too_large_for_one_request_is_sent_in_parts(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploading, "MAX_FILE_BYTES", 100)
+    monkeypatch.setattr(uploading, "MAX_PART_BYTES", 64)
+    local = tmp_path / "large.jsonl"
+    local.write_bytes(ROW * 12)
+    remote = Remote(
+        AddressSources(service.api.base_url, service.api.key, None),
+        Output("files upload", as_json=False),
+    )
+    with remote.service() as running:
+        file = uploading.upload(running, local, purpose="fine-tune")
+        assert (file["filename"], file["bytes"]) == ("large.jsonl", len(ROW) * 12)
+        content = running.http.get(f"files/{file['id']}/content").content
+        assert content == ROW * 12
+        local.write_bytes(b"no rows\n" * 30)
+        with pytest.raises(ServiceError, match="JSONL"):
+            uploading.upload(running, local, purpose="fine-tune")
+    assert service.value("SELECT count(*) FROM uploads WHERE status = 'pending'") == 0
 
 
 def test_a_missing_local_file_is_a_wrong_option(commands: Commands, tmp_path: Path) -> None:

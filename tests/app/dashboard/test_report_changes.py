@@ -19,6 +19,44 @@ REWARDS = (0.0, 0.1, 0.2, 0.25, 0.4, -0.5, -0.6, 0.7, 0.8, 0.9, 1.0, 0.15)
 """Change of the reward by row: row 0 stays the same, row 1 changes least."""
 
 
+async def test_the_report_is_compared_by_a_field_of_the_rows(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    job = await trained(api, database)
+    untagged = (await visit.get(f"/jobs/{job}/report")).text
+    assert "No held-out row has a value in this field" in untagged
+    fields: list[dict[str, object]] = [
+        *({"tags": ["low", HOSTILE]} for _ in range(5)),
+        *({"tags": ["low"], "level": 2} for _ in range(2)),
+        *({"tags": "high", "level": 2.5} for _ in range(4)),
+        {"tags": {"no": "tag"}, "level": True},
+    ]
+    message = {"role": "user", "content": "hi"}
+    rows = b"".join(json.dumps({"messages": [message], **one}).encode() + b"\n" for one in fields)
+    file_id = (await api.upload(b"\n" + rows)).json()["id"]
+    set_file = "UPDATE fine_tuning_jobs SET validation_file = %s WHERE id = %s"
+    execute(database, set_file, (file_id, job))
+    page = (await visit.get(f"/jobs/{job}/report")).text
+    assert "<script>alert" not in page
+    found = rows_of(page, "By tag")[1:]
+    assert [row[:8] for row in found] == [
+        # The changes of rows 0 to 6: (0 + 0.1 + 0.2 + 0.25 + 0.4 - 0.5 - 0.6) / 7.
+        ["low", "7", "4", "1", "2", "1", "0.9786", "−0.02143"],
+        [HOSTILE[:80], "5", "4", "1", "0", "1", "1.19", "+0.19"],
+        ["high", "4", "4", "0", "0", "1", "1.85", "+0.85"],
+        ["without one", "1", "1", "0", "0", "1", "1.15", "+0.15"],
+    ]
+    assert [row[8] for row in found[1:]] == ["too few rows"] * 3
+    # The mean less and more 2.447 times 0.3828/sqrt(7).
+    assert found[0][8] == "−0.3755 to +0.3326"
+    levels = rows_of((await visit.get(f"/jobs/{job}/report?by=level")).text, "By tag")[1:]
+    assert [(row[0], row[1]) for row in levels] == [
+        ("2", "2"), ("true", "1"), ("2.5", "4"), ("without one", "5"),
+    ]  # fmt: skip
+    execute(database, "UPDATE files SET deleted_at = now() WHERE id = %s", (file_id,))
+    assert "By tag" in (await visit.get(f"/jobs/{job}/report")).text
+
+
 async def trained(api: Api, database: Database) -> str:
     """Returns a job whose tuned model calls one tool more in row 9 and later, one less before."""
     job = await create_job(api)

@@ -68,11 +68,10 @@ async def test_the_cookie_is_for_this_site_alone_and_its_value_is_not_stored(
         assert cookie_of(reply)[COOKIE]["secure"]
 
 
-async def test_a_wrong_key_and_an_admin_key_begin_no_session(api: Api, guest: Visit) -> None:
-    refused = {"": 401, "nonsense": 401, "\u00e9" * 70: 401, api.key[:-1] + "x": 401}
-    for key, status in {**refused, api.admin_key: 403}.items():
+async def test_a_wrong_key_begins_no_session(api: Api, guest: Visit) -> None:
+    for key in ("", "nonsense", "\u00e9" * 70, api.key[:-1] + "x", api.admin_key[:-1] + "x"):
         reply = await guest.sign_in(key)
-        assert (reply.status_code, "set-cookie" in reply.headers) == (status, False), key
+        assert (reply.status_code, "set-cookie" in reply.headers) == (401, False), key
         assert 'role="alert"' in reply.text
     assert await leads_to_sign_in(guest)
 

@@ -57,11 +57,11 @@ class Tab:
     async def open(self, path: str) -> None:
         await self.page.goto(f"{self.base_url}{path}", wait_until="load")
 
-    async def sign_in(self, key: str) -> None:
+    async def sign_in(self, key: str, *, heading: str = "Jobs") -> None:
         await self.open("/")
         await self.page.get_by_label("API key of a project").fill(key)
         await self.page.get_by_role("button", name="Sign in").click()
-        await self.page.get_by_role("heading", name="Jobs").wait_for()
+        await self.page.get_by_role("heading", name=heading, exact=True).wait_for()
 
     async def show(self, theme: Theme, width: int) -> None:
         await self.page.set_viewport_size({"width": width, "height": 900})

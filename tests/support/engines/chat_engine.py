@@ -27,6 +27,8 @@ class ChatEngine:
     answer: str = "hello"
     stream: list[dict[str, Any]] = field(default_factory=list)
     """Chunks to stream instead of the answer, as another engine sent them."""
+    answers_tools: bool = False
+    """True streams the answer, and no chunks, to a chat whose last message is a tool's."""
     load_takes_s: float = 0.0
     forgets: int = 0
     """Loads that are answered well and serve nothing, as by an engine that restarts after them."""
@@ -68,11 +70,13 @@ class ChatEngine:
         model = body["model"]
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        for chunk in self.stream:
+        is_answered = self.answers_tools and body["messages"][-1]["role"] == "tool"
+        chunks = [] if is_answered else self.stream
+        for chunk in chunks:
             # In vLLM's own form of JSON: without spaces, with letters of all scripts as they are.
             text = json.dumps({**chunk, "model": model}, separators=(",", ":"), ensure_ascii=False)
             await response.write(f"data: {text}\n\n".encode())
-        if self.stream:
+        if chunks:
             await response.write(b"data: [DONE]\n\n")
             return response
         half = (len(self.answer) + 1) // 2

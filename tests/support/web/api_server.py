@@ -22,6 +22,8 @@ class ApiServer:
     base_url: str
     key: str
     other_key: str
+    admin_key: str
+    """The key of the first organization."""
 
     @property
     def address(self) -> tuple[str, int]:
@@ -56,7 +58,7 @@ def running_api(settings: Settings) -> Iterator[ApiServer]:
         thread.join()
 
 
-async def make_keys(settings: Settings) -> tuple[str, str]:
+async def make_keys(settings: Settings) -> tuple[str, str, str]:
     store = Store(settings.database_url, pool_size=1)
     try:
         provisioning = provisioning_service(settings, store)
@@ -64,4 +66,4 @@ async def make_keys(settings: Settings) -> tuple[str, str]:
         second = await provisioning.provision(slug="second", title="Second", project_name="p")
     finally:
         await store.dispose()
-    return first.api_key, second.api_key
+    return first.api_key, second.api_key, first.admin_key

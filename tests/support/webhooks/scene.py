@@ -14,6 +14,7 @@ from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.domain.methods.method_documents import stored_method
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
+from app.gateways.job_queue import InMemoryJobQueue
 from app.gateways.secrets import SecretBox
 from app.services.webhooks.webhook_endpoints import WebhookEndpointService
 from app.store.database import Database
@@ -49,7 +50,15 @@ class Scene:
         now: Callable[[], float] = time.time,
     ) -> WebhookEndpointService:
         egress = self._egress(*servers)
-        return WebhookEndpointService(self.app, egress, self.box, tenant or self.first, now=now)
+        queue = InMemoryJobQueue()
+        return WebhookEndpointService(
+            self.app,
+            egress,
+            self.box,
+            tenant or self.first,
+            notify=queue.enqueue_deliveries,
+            now=now,
+        )
 
     def _egress(self, *servers: EndpointServer) -> EgressClient:
         allowed = frozenset(server.host_port for server in servers)

@@ -1,0 +1,1 @@
+"""Pages of webhook endpoints and of the deliveries to them."""
