@@ -97,7 +97,10 @@ class TextClusters:
         everywhere = Counter(
             word for others in self._members for _, counted in others for word in counted
         )
-        telling = sorted(inside, key=lambda word: (-(inside[word] ** 2 / everywhere[word]), word))
+        telling = sorted(
+            inside,
+            key=lambda word: (-(inside[word] ** 2 / everywhere[word]), -len(word), word),
+        )
         return " ".join(telling[:_NAMED_BY]) or f"group {number + 1}"
 
 
