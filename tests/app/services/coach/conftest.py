@@ -33,6 +33,8 @@ def engine_url() -> Iterator[str]:
 
 def _score(sent: ReceivedRequest) -> Reply:
     """Scores a ticket: any greeting is right, and every other answer must be the habitual one."""
+    if not sent.body:  # the probe before a job is made
+        return Reply(json={})
     body = sent.json
     right = STRONG in body["item"]["tags"] or body["sample"]["output_text"].strip() == HABIT
     return Reply(json={"score": float(right)})
