@@ -67,10 +67,11 @@ async def test_wrong_calls_name_their_parameter(coaching: Coaching) -> None:
         ({"promote": "always"}, "promote"),
         ({"budget": {"jobs": 0}}, "budget.jobs"),
         ({"budgett": {}}, "budgett"),
-        ({"recipe": "safety_alignment", "grader": None}, "method"),
     ):
         status, _, named = await _error(coaching, {**body, **changes})
         assert (status, named) == (400, param), changes
+    paired = {"student": "clerk", "recipe": "safety_alignment"}
+    assert (await _error(coaching, paired))[0::2] == (400, "method")
     missing = await _error(coaching, {**body, "training_file": "file-none"})
     assert missing[0::2] == (404, "training_file")
     reply = await coaching.api.call("GET", f"{SESSIONS}/coach_none")
@@ -149,7 +150,7 @@ async def test_a_reward_hack_stops_the_session_with_the_reason(coaching: Coachin
     assert kinds == ["started", "chose", "trained", "ended"]
 
 
-async def test_ask_waits_for_the_promotion_and_goes_on(coaching: Coaching) -> None:
+async def test_ask_waits_for_the_promotion_and_continues(coaching: Coaching) -> None:
     path = await coaching.session(promote="ask")
     coaching.choose()
     await coaching.step()
