@@ -4,7 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from app.api.schemas.coach_sessions import CoachEntry, CoachSessionObject, CreateCoachSession
+from app.api.schemas.coach_findings import CoachEntry
+from app.api.schemas.coach_sessions import CoachSessionObject, CreateCoachSession
 from app.api.schemas.common import Page, object_page, page_with_cursors
 from app.api.schemas.improvement_plans import ImprovementPlan
 from app.api.schemas.preflight import read_call

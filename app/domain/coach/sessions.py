@@ -8,9 +8,10 @@ from typing import Any, Final, Literal
 from app.domain.coach.practice import GroupGain
 from app.domain.coach.weaknesses import Weakness
 from app.domain.errors import NotFound, WrongState
-from app.domain.jobs.usage import Usage
+from app.domain.jobs.usage import Caps, Usage
 
 MAX_PROMPTS: Final = 8
+_AMOUNTS: Final = ("jobs", "rollouts", "tokens", "seconds")
 POLL_S: Final = 2.0
 """Seconds between two looks at the job or skill that a session waits for."""
 
@@ -197,6 +198,21 @@ class CoachSession:
     key_id: str = ""
     created_at: int = 0
     finished_at: int | None = None
+
+    def used_up(self) -> str | None:
+        """Returns the amount of the budget that has nothing left, `None` while all have."""
+        for name in _AMOUNTS:
+            limit = getattr(self.options.budget, name)
+            if limit is not None and getattr(self.progress.spent, name) >= limit:
+                return name
+        return None
+
+    def caps(self) -> Caps:
+        """Returns the caps of a training job: what is left of the budget."""
+        budget, spent = self.options.budget, self.progress.spent
+        seconds = None if budget.seconds is None else budget.seconds - spent.seconds
+        rollouts = None if budget.rollouts is None else budget.rollouts - spent.rollouts
+        return Caps(seconds, rollouts)
 
     def check_move(self, to: CoachStatus) -> None:
         """Raises `WrongState` for a change that the table does not have."""

@@ -5,7 +5,7 @@ Owns the order measure, try prompts, choose, train, gate, and each reason to end
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, assert_never
+from typing import assert_never
 
 from app.domain.coach import sentences
 from app.domain.coach.actions import (
@@ -32,7 +32,6 @@ from app.domain.coach.sessions import (
 )
 from app.domain.coach.weaknesses import find_weaknesses
 from app.domain.jobs.curves.gains import paired_gain
-from app.domain.jobs.usage import Caps
 from app.domain.students.students import SkillStatus
 
 
@@ -154,7 +153,7 @@ def _choosing(session: CoachSession, evidence: Evidence) -> Step:
         started = replace(
             progress, phase=Phase.TRAINING, round=progress.round + 1, practised=keys, job_id=None
         )
-        return Step(Train(keys, _caps(session)), started, (sentences.chose(chosen, started),))
+        return Step(Train(keys, session.caps()), started, (sentences.chose(chosen, started),))
 
     return _within_budget(session, train)
 
@@ -263,30 +262,10 @@ def _within_budget(
     session: CoachSession, go_on: Callable[[], Step], before: tuple[Entry, ...] = ()
 ) -> Step:
     """Returns the step that starts a job, or the end if the budget has none left."""
-    used = _used_up(session)
+    used = session.used_up()
     if used is None:
         return go_on()
     return _end(session, "budget", sentences.budget(session, used), before=before)
-
-
-_AMOUNTS: Final = ("jobs", "rollouts", "tokens", "seconds")
-
-
-def _used_up(session: CoachSession) -> str | None:
-    budget, spent = session.options.budget, session.progress.spent
-    for name in _AMOUNTS:
-        limit = getattr(budget, name)
-        if limit is not None and getattr(spent, name) >= limit:
-            return name
-    return None
-
-
-def _caps(session: CoachSession) -> Caps:
-    """Returns the caps of a training job: what is left of the budget."""
-    budget, spent = session.options.budget, session.progress.spent
-    seconds = None if budget.seconds is None else budget.seconds - spent.seconds
-    rollouts = None if budget.rollouts is None else budget.rollouts - spent.rollouts
-    return Caps(seconds, rollouts)
 
 
 def _end(

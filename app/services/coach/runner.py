@@ -61,11 +61,13 @@ class CoachRunner:
 
     async def _run(self) -> None:
         while True:
+            taken = 0
             try:
                 taken = await self.take_due_steps()
             except Unavailable as error:
                 log.warning("sessions of the coach not claimed", error=str(error))
-                taken = 0
+            except Exception:  # such as a database that is not migrated yet
+                log.exception("sessions of the coach not claimed")
             if not taken:
                 await asyncio.sleep(self._poll_s)
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.errors import LeaseLost
 from tests.support.api.application import Api
-from tests.support.api.coach_calls import CLERK, SESSIONS, Coaching, coaching_of
+from tests.support.coach.sessions import CLERK, SESSIONS, Coaching, coaching_of
 from tests.support.api.organization import execute
 from tests.support.stack import Database
 
