@@ -8,8 +8,8 @@ import pytest
 
 from app.domain.errors import LeaseLost
 from tests.support.api.application import Api
-from tests.support.coach.sessions import CLERK, SESSIONS, Coaching, coaching_of
 from tests.support.api.organization import execute
+from tests.support.coach.sessions import CLERK, SESSIONS, Coaching, coaching_of
 from tests.support.stack import Database
 
 GAP = {"rule": "gap", "action": "stop", "step": 4, "reason": "The gap is 0.4."}
