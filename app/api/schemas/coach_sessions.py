@@ -11,9 +11,9 @@ from app.domain.coach.sessions import (
     MAX_PROMPTS,
     Budget,
     CoachOptions,
+    CoachOutcome,
     CoachSession,
     CoachStatus,
-    Outcome,
     Phase,
     Promotion,
 )
@@ -93,7 +93,7 @@ class CoachSessionObject(DescribedModel):
     """`completed`, `failed` and `cancelled` are final."""
     phase: Phase
     """What the session does, or did last."""
-    outcome: Outcome | None
+    outcome: CoachOutcome | None
     """Why a completed session ended."""
     reason: str | None
     """The last entry of the logbook, once the session is paused or has ended."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.domain.coach.sessions import CoachStatus, Entry, Outcome, Progress
+from app.domain.coach.sessions import CoachOutcome, CoachStatus, Entry, Progress
 from app.domain.jobs.usage import Caps
 
 
@@ -50,7 +50,7 @@ class Pause:
 @dataclass(frozen=True, slots=True)
 class End:
     status: CoachStatus
-    outcome: Outcome | None
+    outcome: CoachOutcome | None
 
 
 Action = Wait | Continue | Measure | Train | Propose | Promote | Pause | End

@@ -7,7 +7,7 @@ from app.domain.coach.evidence import Evidence, SkillEvidence
 from app.domain.coach.practice import GroupGain
 from app.domain.coach.samples import Measurement
 from app.domain.coach.sessions import CoachSession, Entry, Progress, TriedPrompt
-from app.domain.coach.weaknesses import Weakness
+from app.domain.coach.weaknesses import GroupKind, Weakness
 from app.domain.students.students import SkillStatus
 
 _SHOWN = 5
@@ -57,8 +57,8 @@ def prompted(number: int, tried: TriedPrompt) -> Entry:
 
 def chose(chosen: Sequence[GroupGain], progress: Progress) -> Entry:
     parts = [
-        f"{_group(each)} (mean {_number(each.mean)}, attempts of different score in {each.spread} "
-        f"of {each.rows} rows, expected gain {each.gain:.3g})"
+        f"{_rows(each.kind, each.name)} (mean {_number(each.mean)}, attempts of different score in "
+        f"{each.spread} of {each.rows} rows, expected gain {each.gain:.3g})"
         for each in chosen
     ]
     text = (
@@ -231,8 +231,8 @@ def _weakness(each: Weakness) -> str:
     low, high = each.interval
     span = f"{each.share:.0%} (95 % interval {low:.0%} to {high:.0%})"
     match each.kind:
-        case "tag" | "cluster" | "all":
-            where = each.name if each.kind == "all" else f"{each.kind} '{each.name}'"
+        case "tag" | "cluster" | "all" as kind:
+            where = _rows(kind, each.name)
             return f"{where}, where {span} of the score is missing in {each.rows} rows"
         case "component":
             return f"'{each.name}' of the grader, of which {span} is missing"
@@ -244,8 +244,14 @@ def _weakness(each: Weakness) -> str:
             assert_never(each.kind)
 
 
-def _group(each: GroupGain) -> str:
-    return each.name if each.kind == "all" else f"{each.kind} '{each.name}'"
+def _rows(kind: GroupKind, name: str) -> str:
+    match kind:
+        case "tag" | "cluster":
+            return f"{kind} '{name}'"
+        case "all":
+            return name
+        case _:
+            assert_never(kind)
 
 
 def _number(value: float | None) -> str:

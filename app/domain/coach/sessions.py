@@ -45,7 +45,7 @@ class Phase(StrEnum):
     GATING = "gating"
 
 
-Outcome = Literal[
+CoachOutcome = Literal[
     "target",
     "nothing_to_gain",
     "prompt_enough",
@@ -192,7 +192,7 @@ class CoachSession:
     """The method of its jobs as compiled and resolved, with redacted secrets."""
     metadata: dict[str, str] | None = None
     progress: Progress = Progress()
-    outcome: Outcome | None = None
+    outcome: CoachOutcome | None = None
     reason: str | None = None
     """The last entry of an ended or paused session."""
     key_id: str = ""

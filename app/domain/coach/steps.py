@@ -22,10 +22,10 @@ from app.domain.coach.actions import (
 from app.domain.coach.evidence import Evidence, SkillEvidence
 from app.domain.coach.practice import expected_gains, picked
 from app.domain.coach.sessions import (
+    CoachOutcome,
     CoachSession,
     CoachStatus,
     Entry,
-    Outcome,
     Phase,
     Progress,
     TriedPrompt,
@@ -37,33 +37,43 @@ from app.domain.students.students import SkillStatus
 
 def next_step(session: CoachSession, evidence: Evidence) -> Step:
     """Returns what the session does now."""
-    progress = session.progress
-    if evidence.child == "running":
-        return Step(Wait(), progress)
-    if evidence.child != "none":
-        spent = progress.spent.plus(evidence.usage)
-        session = replace(session, progress=replace(progress, spent=spent, child=None))
-    phase: Callable[[CoachSession, Evidence], Step]
-    match progress.phase:
-        case Phase.MEASURING:
-            phase = _measuring
-        case Phase.PROMPTING:
-            phase = _prompting
-        case Phase.CHOOSING:
-            phase = _choosing
-        case Phase.TRAINING:
-            phase = _training
-        case Phase.GATING:
-            phase = _gating
+    match evidence.child:
+        case "running":
+            return Step(Wait(), session.progress)
+        case "none":
+            return _of_phase(session, evidence)
+        case "cancelled":
+            ended = sentences.child_cancelled()
+            return _end(_settled(session, evidence), None, ended, status=CoachStatus.CANCELLED)
+        case "failed" if not evidence.nothing_learned:
+            ended = sentences.child_failed(evidence.error)
+            return _end(_settled(session, evidence), None, ended, status=CoachStatus.FAILED)
+        case "done" | "failed" | "capped":
+            return _of_phase(_settled(session, evidence), evidence)
         case _:
-            assert_never(progress.phase)
-    if evidence.child == "cancelled":
-        return _end(session, None, sentences.child_cancelled(), status=CoachStatus.CANCELLED)
-    if evidence.child == "failed" and not evidence.nothing_learned:
-        return _end(
-            session, None, sentences.child_failed(evidence.error), status=CoachStatus.FAILED
-        )
-    return phase(session, evidence)
+            assert_never(evidence.child)
+
+
+def _settled(session: CoachSession, evidence: Evidence) -> CoachSession:
+    """Returns the session without its job, whose usage is counted."""
+    spent = session.progress.spent.plus(evidence.usage)
+    return replace(session, progress=replace(session.progress, spent=spent, child=None))
+
+
+def _of_phase(session: CoachSession, evidence: Evidence) -> Step:
+    match session.progress.phase:
+        case Phase.MEASURING:
+            return _measuring(session, evidence)
+        case Phase.PROMPTING:
+            return _prompting(session, evidence)
+        case Phase.CHOOSING:
+            return _choosing(session, evidence)
+        case Phase.TRAINING:
+            return _training(session, evidence)
+        case Phase.GATING:
+            return _gating(session, evidence)
+        case _:
+            assert_never(session.progress.phase)
 
 
 def _measuring(session: CoachSession, evidence: Evidence) -> Step:
@@ -159,13 +169,21 @@ def _choosing(session: CoachSession, evidence: Evidence) -> Step:
 
 
 def _training(session: CoachSession, evidence: Evidence) -> Step:
+    match evidence.child:
+        case "none" | "running" | "cancelled":
+            return Step(Wait(), session.progress)
+        case "failed":
+            return _flat(session, sentences.learned_nothing(session.progress, evidence.error))
+        case "capped":
+            return _end(session, "budget", sentences.capped(session))
+        case "done":
+            return _trained(session, evidence)
+        case _:
+            assert_never(evidence.child)
+
+
+def _trained(session: CoachSession, evidence: Evidence) -> Step:
     progress = session.progress
-    if evidence.child == "none":  # the job was made by this session's last step, in one commit
-        return Step(Wait(), progress)
-    if evidence.nothing_learned:
-        return _flat(session, sentences.learned_nothing(progress, evidence.error))
-    if evidence.child == "capped":
-        return _end(session, "budget", sentences.capped(session))
     entry = sentences.trained(progress, evidence)
     if evidence.gap:
         return _end(session, "reward_hack", sentences.reward_hack(evidence), before=(entry,))
@@ -270,7 +288,7 @@ def _within_budget(
 
 def _end(
     session: CoachSession,
-    outcome: Outcome | None,
+    outcome: CoachOutcome | None,
     entry: Entry,
     *,
     status: CoachStatus = CoachStatus.COMPLETED,

@@ -4,7 +4,8 @@ Owns the rule. A group of rows (a tag, a cluster of texts) lacks the share of th
 between its mean and the highest reward that was seen; a kind of attempt (a stop reason, a failing
 tool, a low grader component) is a share of the attempts. The interval of either share is Wilson's,
 at 95 %, with rows as the observations: samples of one row resemble each other, so counting them
-would make it too narrow. A weakness is a share whose interval begins above `LEAST_SHARE`.
+would make it too narrow. A weakness is a share whose interval begins above `LEAST_SHARE`, and
+attempts of a kind must lack score: a detour that always succeeds is none.
 """
 
 import math
@@ -125,6 +126,13 @@ def _lacking(measurement: Measurement, groups: Sequence[Group], scale: Scale) ->
 
 def _kinds(measurement: Measurement) -> Iterable[Weakness]:
     scored = measurement.scored
+    scale = measurement.scale
+    for weakness in _kinds_of_attempts(scored):
+        if scale.ceiling <= 0 or scale.shortfall(weakness.mean or 0.0) > LEAST_SHARE:
+            yield weakness
+
+
+def _kinds_of_attempts(scored: Sequence[Sample]) -> Iterable[Weakness]:
     reasons = {each.stop_reason for each in scored if stopped_short(each)}
     for reason in sorted(str(reason) for reason in reasons):
         yield from _kind("stop_reason", reason, scored, _stops_at(reason))

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.domain.coach.sessions import CoachSession
-from app.domain.errors import InvalidRequest
 from app.domain.jobs.job_secrets import restored_method
 from app.domain.jobs.jobs import Job, NewJob
 from app.domain.jobs.usage import NO_CAPS, Caps
-from app.domain.methods.method_documents import stored_method
+from app.domain.methods.method_documents import StoredReinforcementMethod
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.students.students import PREFIX
 from app.gateways.secrets import SecretBox
@@ -88,9 +87,7 @@ class ChildJobs:
         role: str,
     ) -> Job:
         kind = ReinforcementMethod.kind
-        method = stored_method({"type": kind, kind: options}).parse()
-        if not isinstance(method, ReinforcementMethod):
-            raise InvalidRequest("The Coach practises by reinforcement alone.", param="method")
+        method = StoredReinforcementMethod({"type": kind, kind: options}).parse()
         return await self.creation.create_resolved(
             NewJob(
                 model=f"{PREFIX}{session.student}",

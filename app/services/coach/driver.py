@@ -29,10 +29,10 @@ from app.domain.coach.actions import (
 from app.domain.coach.sessions import (
     POLL_S,
     Child,
+    CoachOutcome,
     CoachSession,
     CoachStatus,
     Entry,
-    Outcome,
     Progress,
 )
 from app.domain.coach.steps import next_step
@@ -66,7 +66,7 @@ class _Change:
     status: CoachStatus
     progress: Progress
     wait_s: float = 0.0
-    outcome: Outcome | None = None
+    outcome: CoachOutcome | None = None
 
 
 class CoachDriver:

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, assert_never
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.coach import sentences
@@ -13,6 +13,7 @@ from app.domain.jobs.creation.requests import JobRequest
 from app.domain.jobs.job_secrets import split_method
 from app.domain.jobs.jobs import NewJob
 from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.students.students import SkillStatus
 from app.gateways.secrets import SecretBox
 from app.services.coach.observation import MAX_SAMPLES
@@ -129,13 +130,17 @@ class CoachSessionService:
         metadata: dict[str, str] | None,
     ) -> tuple[CoachSession, dict[str, object]]:
         """Returns the session of a resolved job, and the secrets of its method."""
-        if not isinstance(new.method, ReinforcementMethod) or new.validation_file is None:
-            raise refused_value(
-                _METHOD,
-                "the Coach practises by reinforcement, because it needs the score of each attempt; "
-                f"POST /v1/students/{student}/improve makes a job of another method",
-            )
-        kind = new.method.kind
+        match new.method:
+            case ReinforcementMethod(kind=kind):
+                validation = str(new.validation_file)  # this method requires one
+            case SupervisedMethod() | DpoMethod():
+                raise refused_value(
+                    _METHOD,
+                    "the Coach practises by reinforcement, because it needs the score of each "
+                    f"attempt; POST /v1/students/{student}/improve makes a job of another method",
+                )
+            case _:
+                assert_never(new.method)
         sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
         shown, secrets = split_method(sent)
         session = CoachSession(
@@ -143,7 +148,7 @@ class CoachSessionService:
             student=student,
             options=options,
             training_file=new.training_file,
-            validation_file=new.validation_file,
+            validation_file=validation,
             method=shown,
             metadata=metadata,
         )

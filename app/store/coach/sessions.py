@@ -12,10 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.accounts.tenants import Tenant
 from app.domain.coach.sessions import (
     CoachOptions,
+    CoachOutcome,
     CoachSession,
     CoachStatus,
     Entry,
-    Outcome,
     Progress,
     no_session,
 )
@@ -130,7 +130,7 @@ class CoachSessionStore:
         *,
         status: CoachStatus,
         progress: Progress,
-        outcome: Outcome | None = None,
+        outcome: CoachOutcome | None = None,
         reason: str | None = None,
         wait_s: float = 0.0,
     ) -> None:

@@ -62,7 +62,8 @@ def test_kinds_of_attempts_are_weaknesses_too() -> None:
     assert found == {("stop_reason", "max_turns"): 1.0, ("failing_tool", "search"): 1.0}
     mixed = Measurement(
         tuple(
-            Sample(f"r{row}", row, 0.5, components={"polite": float(row % 2)}) for row in range(20)
+            Sample(f"r{row}", row, float(row % 2), components={"polite": float(row % 2)})
+            for row in range(20)
         )
     )
     [polite] = find_weaknesses(mixed, [])
