@@ -41,8 +41,7 @@ from app.services.coach.child_jobs import ChildJobs
 from app.services.coach.observation import Observation
 from app.services.jobs.jobs import JobService
 from app.services.students.students import StudentService
-from app.store.database import Database
-from app.store.leases.leases import Lease
+from app.store.database import CoachClaim, Database
 from app.store.unit_of_work import UnitOfWork
 
 log = structlog.get_logger()
@@ -75,30 +74,30 @@ class CoachDriver:
         self._ports = ports
         self._tenant = tenant
 
-    async def step(self, lease: Lease) -> None:
-        """Takes a step under the lease. Raises `LeaseLost` when the session was paused, ended,
+    async def step(self, claim: CoachClaim) -> None:
+        """Takes a step under the claim. Raises `LeaseLost` when the session was paused, ended,
         deleted or claimed again, and `Unavailable`.
         """
         async with self._database.tenant(self._tenant) as unit:
-            session = await unit.coach_sessions.held(lease)
+            session = await unit.coach_sessions.held(claim.lease)
         try:
             evidence = await self._ports.observation.of(session)
             step = await asyncio.to_thread(next_step, session, evidence)
-            await self._take(lease, step)
+            await self._take(claim, step)
         except QuotaExceeded as error:
             log.info("coach waits for a quota", session_id=session.id, error=error.message)
-            await self._write(lease, _Change(CoachStatus.RUNNING, session.progress, _FULL_S))
+            await self._write(claim, _Change(CoachStatus.RUNNING, session.progress, _FULL_S))
         except Unavailable:
             raise
         except RequestError as error:
-            await self._refused(lease, session, error)
+            await self._refused(claim, session, error)
 
-    async def _take(self, lease: Lease, step: Step) -> None:
+    async def _take(self, claim: CoachClaim, step: Step) -> None:
         request = self._database.request(self._tenant)
         async with request as unit:
             leave = request.begin_request_transaction()
             try:
-                session = await unit.coach_sessions.held(lease)
+                session = await unit.coach_sessions.held(claim.lease)
                 change = await self._act(unit, session, step)
                 await self._end_job(session, change.progress)
                 await _store(unit, session, change, step.entries)
@@ -162,15 +161,15 @@ class CoachDriver:
             with suppress(NotFound, WrongState):
                 await self._ports.jobs.cancel(child.id)
 
-    async def _refused(self, lease: Lease, session: CoachSession, error: RequestError) -> None:
+    async def _refused(self, claim: CoachClaim, session: CoachSession, error: RequestError) -> None:
         """Ends a session whose action the service refuses, such as a job on a deleted file."""
         log.info("coach refused", session_id=session.id, error=error.message)
         change = _Change(CoachStatus.FAILED, replace(session.progress, child=None))
-        await self._write(lease, change, [sentences.refused(error.message)])
+        await self._write(claim, change, [sentences.refused(error.message)])
 
-    async def _write(self, lease: Lease, change: _Change, entries: Sequence[Entry] = ()) -> None:
+    async def _write(self, claim: CoachClaim, change: _Change, entries: Sequence[Entry] = ()) -> None:
         async with self._database.tenant(self._tenant) as unit:
-            session = await unit.coach_sessions.held(lease)
+            session = await unit.coach_sessions.held(claim.lease)
             await _store(unit, session, change, entries)
 
 

@@ -74,7 +74,7 @@ class CoachRunner:
     async def _step(self, claim: CoachClaim) -> None:
         named = {"session_id": claim.lease.id, "project_id": claim.lease.project_id}
         try:
-            await self._driver_of(claim.tenant).step(claim.lease)
+            await self._driver_of(claim.tenant).step(claim)
         except LeaseLost:
             log.info("session of the coach gone", **named)
         except Unavailable as error:

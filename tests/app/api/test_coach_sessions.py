@@ -128,9 +128,9 @@ async def test_an_older_claim_writes_nothing(coaching: Coaching) -> None:
     assert newer.lease.fence == older.lease.fence + 1
     assert await coaching.claims(60.0) == []
     with pytest.raises(LeaseLost):
-        await coaching.factory(older).coach_driver().step(older.lease)
+        await coaching.factory(older).coach_driver().step(older)
     assert coaching.jobs(path) == []
-    await coaching.factory(newer).coach_driver().step(newer.lease)
+    await coaching.factory(newer).coach_driver().step(newer)
     assert len(coaching.jobs(path)) == 1
 
 
