@@ -167,7 +167,9 @@ class CoachDriver:
         change = _Change(CoachStatus.FAILED, replace(session.progress, child=None))
         await self._write(claim, change, [sentences.refused(error.message)])
 
-    async def _write(self, claim: CoachClaim, change: _Change, entries: Sequence[Entry] = ()) -> None:
+    async def _write(
+        self, claim: CoachClaim, change: _Change, entries: Sequence[Entry] = ()
+    ) -> None:
         async with self._database.tenant(self._tenant) as unit:
             session = await unit.coach_sessions.held(claim.lease)
             await _store(unit, session, change, entries)
