@@ -75,6 +75,8 @@ class CreateCoachSession(PlannedJob):
             min_gain=self.min_gain,
             patience=self.patience,
             budget=self.budget.to_budget(),
+            seed=self.seed,
+            suffix=self.suffix,
         )
 
 

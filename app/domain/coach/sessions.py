@@ -87,6 +87,10 @@ class CoachOptions:
     patience: int = 2
     """Rounds in succession without such a gain after which the session ends."""
     budget: Budget = Budget()
+    seed: int | None = None
+    """Seed of its jobs; `None` chooses one for each."""
+    suffix: str | None = None
+    """Part of the names of the models that its jobs make."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,6 +95,8 @@ class ChildJobs:
                 validation_file=files[1],
                 method=method,
                 caps=caps,
+                seed=session.options.seed,
+                suffix=session.options.suffix,
                 metadata={SESSION_KEY: session.id, "coach_role": role},
             )
         )

