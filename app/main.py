@@ -15,6 +15,7 @@ from app.api import (
     audit_logs,
     chat_completions,
     checkpoints,
+    coach_sessions,
     curricula,
     environments,
     eval_runs,
@@ -61,6 +62,7 @@ from app.dashboard.error_pages import ErrorPages
 from app.dashboard.routes import FORMS
 from app.dashboard.routes import router as pages
 from app.factory.process import ProcessContext
+from app.factory.project import coach_runner
 from app.logs import hide_queries, log_to_stderr
 from app.settings.settings import Settings, load_settings
 
@@ -89,6 +91,7 @@ _ROUTES = (
     evals,
     eval_runs,
     students,
+    coach_sessions,
     webhook_endpoints,
     signing,
     trials,
@@ -122,10 +125,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.state.context = context
         if context.settings.monitoring_key is not None:
             app.state.process_metrics = ProcessMetrics()
+        runner = coach_runner(context)
         _freeze_startup_objects()
+        runner.start()
         try:
             yield
         finally:
+            await runner.aclose()
             await context.aclose()
 
     app = SpecifiedApp(

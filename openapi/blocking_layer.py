@@ -9,7 +9,15 @@ from pathlib import Path
 
 import unasync
 
-NOUNS = ("AgentRFT", "Curriculum", "FeedbackCollector", "ImprovementPlan", "Recipe", "Skill")
+NOUNS = (
+    "AgentRFT",
+    "Coach",
+    "Curriculum",
+    "FeedbackCollector",
+    "ImprovementPlan",
+    "Recipe",
+    "Skill",
+)
 NAMES = {
     **{f"Async{noun}": noun for noun in (*NOUNS, "Student", "TrainingJob")},
     "AsyncRetryingTransport": "RetryingTransport",

@@ -103,6 +103,10 @@ class Settings(ModelSettings):
     """
     usage_flush_s: float = Field(5.0, gt=0)
     """Seconds between two writes of what chats used; a killed API process loses as much of it."""
+    coach_poll_s: float = Field(2.0, ge=0)
+    """Seconds between two looks of an API process for due steps of Coach sessions; 0 leaves them to
+    other processes.
+    """
     validate_files_after_s: float = Field(1.0, ge=0)
     """Seconds that the API leaves a new job to workers before it reads the job's files itself."""
 

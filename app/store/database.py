@@ -7,6 +7,7 @@ connects.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, assert_never
 
 from sqlalchemy import event, text
@@ -22,6 +23,7 @@ from app.domain.jobs.status_counts import StatusCount
 from app.store.accounts.dashboard_sessions import SESSION, SessionLookup
 from app.store.accounts.keys import KEY_ID, KeyLookup
 from app.store.jobs.jobs import JobStore
+from app.store.leases.leases import Lease
 from app.store.transactions.autocommit import AutocommitStatements
 from app.store.transactions.connections import losses_as_unavailable, refuse_closed
 from app.store.transactions.request_transaction import RequestSlots
@@ -37,9 +39,18 @@ power or network. The system's default is two hours.
 """
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 _STATUS_COUNTS = text("SELECT status, jobs, oldest_s FROM installation_counts()")
+_CLAIM_COACH_SESSIONS = text("SELECT * FROM claim_coach_sessions(:at_most, :lease_s)")
 _UNBOUND_ROLE = """
     SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)
 """
+
+
+@dataclass(frozen=True, slots=True)
+class CoachClaim:
+    """The right to take a session's next step, as its tenant."""
+
+    tenant: Tenant
+    lease: Lease
 
 
 class UnboundRoleError(RuntimeError):
@@ -156,8 +167,26 @@ class Database:
                 rows = await connection.execute(_STATUS_COUNTS)
                 return [StatusCount(JobStatus(status), jobs, age) for status, jobs, age in rows]
 
+    async def claim_coach_sessions(self, at_most: int, lease_s: float) -> list[CoachClaim]:
+        """Claims sessions of all tenants whose next step is due. Raises `Unavailable`."""
+        values = {"at_most": at_most, "lease_s": lease_s}
+        with losses_as_unavailable():
+            async with self._engine.connect() as connection:
+                rows = await connection.execute(_CLAIM_COACH_SESSIONS, values)
+                return [_coach_claim(row) for row in rows]
+
     async def dispose(self) -> None:
         await self._engine.dispose()
+
+
+def _coach_claim(row: Any) -> CoachClaim:
+    tenant = Tenant(
+        organization_id=row.organization_id,
+        project_id=row.project_id,
+        organization_slug=row.organization_slug,
+        key_id=row.key_id,
+    )
+    return CoachClaim(tenant, Lease(row.id, row.project_id, row.fence))
 
 
 def _connect_args(idle_in_transaction_s: float) -> dict[str, Any]:

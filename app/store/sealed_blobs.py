@@ -19,6 +19,7 @@ from app.domain.http.idempotency import SEALED_RESPONSE
 from app.domain.registry.registered_objects import SEALED_VERSION
 from app.store.database import Database
 from app.store.schema.base import Base
+from app.store.schema.coach import CoachSessionTable
 from app.store.schema.evals import EvalTable
 from app.store.schema.idempotency import StoredResponseTable
 from app.store.schema.jobs import FineTuningJobTable
@@ -44,7 +45,8 @@ class SealedColumn:
 
 
 def _by_id(
-    noun: str, table: type[FineTuningJobTable | EvalTable | WebhookEndpointTable]
+    noun: str,
+    table: type[FineTuningJobTable | CoachSessionTable | EvalTable | WebhookEndpointTable],
 ) -> SealedColumn:
     """Returns the secrets of a table whose rows have a project and an id."""
     return SealedColumn(
@@ -55,6 +57,7 @@ def _by_id(
 SEALED: Final = (
     _by_id("jobs", FineTuningJobTable),
     _by_id("evals", EvalTable),
+    _by_id("coach_sessions", CoachSessionTable),
     SealedColumn(
         "registered_versions",
         RegisteredVersionTable,

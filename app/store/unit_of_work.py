@@ -17,6 +17,7 @@ from app.store.accounts.projects import ProjectStore
 from app.store.accounts.quotas import QuotaStore
 from app.store.accounts.service_accounts import ServiceAccountStore
 from app.store.accounts.usage import UsageStore
+from app.store.coach.sessions import CoachSessionStore
 from app.store.evals.eval_items import EvalItemStore
 from app.store.evals.eval_runs import EvalRunStore
 from app.store.evals.evals import EvalStore
@@ -100,6 +101,7 @@ class UnitOfWork(ProjectUnitOfWork):
         self.registry = RegistryStore(session, project_id)
         self.students = StudentStore(session, project_id)
         self.skills = SkillStore(session, project_id)
+        self.coach_sessions = CoachSessionStore(session, project_id)
 
     def wrote_end(self) -> bool:
         """Returns True once the end of a job or a run was logged: the log's reader needs a

@@ -40,6 +40,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "docs/running-models.md",
         "docs/models.md",
         "docs/students.md",
+        "docs/coach.md",
     ),
     "Running the service": (
         "docs/operations.md",

@@ -1738,6 +1738,132 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/coach_sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Coach Sessions
+         * @description Lists sessions, newest first.
+         */
+        get: operations["listCoachSessions"];
+        put?: never;
+        /**
+         * Create Coach Session
+         * @description Makes a session: it measures the student, tries prompts, trains what it expects to gain most
+         *     from, and sends each result through the gate. Its jobs are compiled from the improvement plan.
+         */
+        post: operations["createCoachSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/coach_sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Coach Session
+         * @description Returns a session with its findings.
+         */
+        get: operations["getCoachSession"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/coach_sessions/{session_id}/logbook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Coach Entries
+         * @description Lists the logbook in its order; `after` is the number of an entry.
+         */
+        get: operations["listCoachEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/coach_sessions/{session_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause Coach Session
+         * @description Lets a session take no further step. A job that runs goes on to its end.
+         */
+        post: operations["pauseCoachSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/coach_sessions/{session_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Coach Session
+         * @description Continues a paused session where it was.
+         */
+        post: operations["resumeCoachSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/coach_sessions/{session_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Coach Session
+         * @description Ends a session, and cancels the job or the gate that it waits for. Skills that became current
+         *     stay.
+         */
+        post: operations["cancelCoachSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhook_endpoints": {
         parameters: {
             query?: never;
@@ -3936,6 +4062,342 @@ export interface components {
             high: number;
         };
         /**
+         * CoachBudget
+         * @description Limits of a session over all its jobs. The session ends at the first that is reached.
+         */
+        CoachBudget: {
+            /**
+             * Jobs
+             * @description Jobs that measure, and jobs that train; `null` sets no limit.
+             * @default 8
+             */
+            jobs: number | null;
+            /**
+             * Rollouts
+             * @description Rollouts of all jobs; absent: no limit.
+             */
+            rollouts?: number | null;
+            /**
+             * Tokens
+             * @description Tokens of prompts and answers of all jobs; absent: no limit.
+             */
+            tokens?: number | null;
+            /**
+             * Seconds
+             * @description Time of all jobs; absent: no limit.
+             */
+            seconds?: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * CoachEntry
+         * @description One entry of a logbook: what the Coach did, with the numbers, and why.
+         */
+        CoachEntry: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default coach_session.entry
+             * @constant
+             */
+            object: "coach_session.entry";
+            /**
+             * Number
+             * @description Place in the logbook, from 1.
+             */
+            number: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "started" | "measured" | "prompted" | "chose" | "trained" | "gated" | "promoted" | "paused" | "ended";
+            /**
+             * Text
+             * @description The entry in plain words.
+             */
+            text: string;
+            /**
+             * Data
+             * @description The numbers of the entry.
+             */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
+            created_at: number;
+        };
+        /**
+         * CoachGain
+         * @description The gain that practice of a group of rows is expected to bring.
+         */
+        CoachGain: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "tag" | "cluster" | "all";
+            /**
+             * Name
+             * @description The tag, or the words of the cluster.
+             */
+            name: string;
+            /**
+             * Rows
+             * @description Held-out rows of the group.
+             */
+            rows: number;
+            /**
+             * Weight
+             * @description Their share of all held-out rows.
+             */
+            weight: number;
+            /**
+             * Mean
+             * @description Their mean score.
+             */
+            mean: number;
+            /**
+             * Headroom
+             * @description Highest score that was seen less the mean.
+             */
+            headroom: number;
+            /**
+             * Spread
+             * @description Rows whose attempts have different scores.
+             */
+            spread: number;
+            /**
+             * Gain
+             * @description Weight × headroom × (spread + 1) / (rows + 2), halved for each round that did not help.
+             */
+            gain: number;
+        };
+        /**
+         * CoachPrompt
+         * @description A system prompt that was tried before training.
+         */
+        CoachPrompt: {
+            /** Prompt */
+            prompt: string;
+            /**
+             * Mean
+             * @description Mean score with the prompt; `null` if nothing was scored.
+             */
+            mean: number | null;
+            /**
+             * Gain
+             * @description Paired difference to the rows as they are.
+             */
+            gain: number | null;
+            /**
+             * Interval
+             * @description 95 % interval of the difference; `null` for too few rows.
+             */
+            interval: number[] | null;
+            /**
+             * Enough
+             * @description True if the prompt reaches the target, or leaves nothing to gain.
+             */
+            enough: boolean;
+        };
+        /**
+         * CoachSessionObject
+         * @description A session of the Coach, with what it has found out so far.
+         */
+        CoachSessionObject: {
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default coach_session
+             * @constant
+             */
+            object: "coach_session";
+            /** Student */
+            student: string;
+            /** @description `completed`, `failed` and `cancelled` are final. */
+            status: components["schemas"]["CoachStatus"];
+            /** @description What the session does, or did last. */
+            phase: components["schemas"]["Phase"];
+            /**
+             * Outcome
+             * @description Why a completed session ended.
+             */
+            outcome: ("target" | "nothing_to_gain" | "prompt_enough" | "mastered" | "plateau" | "budget" | "regression" | "held" | "reward_hack" | "not_promoted") | null;
+            /**
+             * Reason
+             * @description The last entry of the logbook, once the session is paused or has ended.
+             */
+            reason: string | null;
+            /**
+             * Promote
+             * @enum {string}
+             */
+            promote: "automatic" | "ask";
+            /** Samples */
+            samples: number;
+            /** Target */
+            target: number | null;
+            /** Min Gain */
+            min_gain: number;
+            /** Patience */
+            patience: number;
+            /** Budget */
+            budget: {
+                [key: string]: unknown;
+            };
+            spent: components["schemas"]["CoachSpent"];
+            /** Training File */
+            training_file: string;
+            /** Validation File */
+            validation_file: string;
+            /**
+             * Method
+             * @description Method of the session's jobs; secrets are redacted.
+             */
+            method: {
+                [key: string]: unknown;
+            };
+            /**
+             * Round
+             * @description Jobs that trained.
+             */
+            round: number;
+            /**
+             * Job Id
+             * @description The training job of this round.
+             */
+            job_id: string | null;
+            /**
+             * Waiting For
+             * @description `kind` and `id` of the job or skill that the session waits for.
+             */
+            waiting_for: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Measured In
+             * @description `job_id`, `split` and `step` of the rollouts that measured the student.
+             */
+            measured_in: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * First Mean
+             * @description Mean score of the held-out rows at the start.
+             */
+            first_mean: number | null;
+            /**
+             * Mean
+             * @description Mean score of the model that answers for the student.
+             */
+            mean: number | null;
+            /**
+             * Weaknesses
+             * @description Weaknesses of that model, the largest first.
+             */
+            weaknesses: components["schemas"]["CoachWeakness"][];
+            /**
+             * Gains
+             * @description Expected gains, the largest first.
+             */
+            gains: components["schemas"]["CoachGain"][];
+            /**
+             * Prompts
+             * @description System prompts that were tried.
+             */
+            prompts: components["schemas"]["CoachPrompt"][];
+            /**
+             * Promoted
+             * @description Skills of the session that became current.
+             */
+            promoted: number;
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
+            created_at: number;
+            /** Finished At */
+            finished_at: number | null;
+        };
+        /**
+         * CoachSpent
+         * @description What the jobs of a session used; those of the job that runs are added at its end.
+         */
+        CoachSpent: {
+            /** Jobs */
+            jobs: number;
+            /** Rollouts */
+            rollouts: number;
+            /** Tokens */
+            tokens: number;
+            /** Seconds */
+            seconds: number;
+        };
+        /**
+         * CoachStatus
+         * @description State of a session; the last three are final.
+         * @enum {string}
+         */
+        CoachStatus: "running" | "paused" | "completed" | "failed" | "cancelled";
+        /**
+         * CoachWeakness
+         * @description A group of rows, or a kind of attempt, that clearly lacks score.
+         */
+        CoachWeakness: {
+            /**
+             * Kind
+             * @description `tag`, `cluster` or `all` for a group of rows; else a kind of attempt.
+             * @enum {string}
+             */
+            kind: "tag" | "cluster" | "all" | "component" | "stop_reason" | "failing_tool";
+            /**
+             * Name
+             * @description The tag, the words of the cluster, the component, the stop reason, or the tool.
+             */
+            name: string;
+            /**
+             * Rows
+             * @description Rows that were compared.
+             */
+            rows: number;
+            /**
+             * Share
+             * @description Lacking share of the score's range, or share of the attempts: 0 to 1.
+             */
+            share: number;
+            /**
+             * Interval
+             * @description 95 % interval of the share.
+             */
+            interval: number[];
+            /**
+             * Mean
+             * @description Mean score of the group, or of the attempts of that kind.
+             */
+            mean: number | null;
+            /**
+             * Examples
+             * @description Ids of rollouts with the lowest scores, in the job of `measured_in`.
+             */
+            examples: string[];
+        };
+        /**
          * CodeExecutionEnvironment
          * @description Functions to write; an answer earns the share of tests that its function passes.
          */
@@ -4460,6 +4922,139 @@ export interface components {
              * @description Seconds until the key expires; absent: it does not expire.
              */
             expires_in_seconds?: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * CreateCoachSession
+         * @description A session of the Coach: a student, the improvement plan of its jobs, and when to stop.
+         */
+        CreateCoachSession: {
+            /**
+             * Recipe
+             * @description Id of the recipe to start from; it brings method, grader, knobs, and, without data of your own, its sample curriculum.
+             */
+            recipe?: string | null;
+            /**
+             * Method
+             * @description Training method; absent: the recipe's, or else reinforcement.
+             */
+            method?: ("supervised" | "dpo" | "reinforcement") | null;
+            /**
+             * Training File
+             * @description Id of a file with training rows.
+             */
+            training_file?: string | null;
+            /**
+             * Validation File
+             * @description Id of a file with held-out rows for validations.
+             */
+            validation_file?: string | null;
+            /**
+             * Curriculum
+             * @description Registered curriculum or inline rows, as in a job, instead of files.
+             */
+            curriculum?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Grader
+             * @description Grader definition or reference, as in a job; absent: the recipe's.
+             */
+            grader?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Tools
+             * @description Tools that the service calls, as in a job.
+             */
+            tools?: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Mcp Servers
+             * @description Servers of tools, as in a job.
+             */
+            mcp_servers?: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Environment
+             * @description Environment of the episodes, as in a job.
+             */
+            environment?: string | {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Knobs
+             * @description Knob positions; absent ones are the recipe's, or else the middle.
+             */
+            knobs?: components["schemas"]["PlanKnobs"] | null;
+            /**
+             * Seed
+             * @description Seed that the job gets; absent: chosen when it is created.
+             */
+            seed?: number | null;
+            /**
+             * Suffix
+             * @description Part of the tuned model's name, for the job.
+             */
+            suffix?: string | null;
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Student
+             * @description Name of the student to coach.
+             */
+            student: string;
+            /**
+             * Promote
+             * @description `automatic` makes each skill current that passed the gate; `ask` pauses for your decision.
+             * @default automatic
+             * @enum {string}
+             */
+            promote: "automatic" | "ask";
+            /**
+             * Prompts
+             * @description System prompts to try before training; the rubric of the recipe is tried after them.
+             * @default []
+             */
+            prompts: string[];
+            /**
+             * Samples
+             * @description Attempts at each held-out row in a measurement.
+             * @default 4
+             */
+            samples: number;
+            /**
+             * Target
+             * @description Mean score of the held-out rows at which the session ends; absent: none.
+             */
+            target?: number | null;
+            /**
+             * Min Gain
+             * @description Gain of the mean score that is too small to go on for.
+             * @default 0.02
+             */
+            min_gain: number;
+            /**
+             * Patience
+             * @description Rounds in succession without such a gain after which the session ends.
+             * @default 2
+             */
+            patience: number;
+            /**
+             * @description Limits of the whole session.
+             * @default {
+             *       "jobs": 8
+             *     }
+             */
+            budget: components["schemas"]["CoachBudget"];
         } & {
             [key: string]: unknown;
         };
@@ -9735,6 +10330,72 @@ export interface components {
             last_id: string | null;
         };
         /**
+         * Page[CoachEntry]
+         * @description A page of `CoachEntry` objects.
+         */
+        Page_CoachEntry_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /**
+             * Data
+             * @description The objects of this page.
+             */
+            data: components["schemas"]["CoachEntry"][];
+            /**
+             * Has More
+             * @description True if a further page follows; request it with `after` set to `last_id`.
+             */
+            has_more: boolean;
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
+            first_id: string | null;
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
+            last_id: string | null;
+        };
+        /**
+         * Page[CoachSessionObject]
+         * @description A page of `CoachSessionObject` objects.
+         */
+        Page_CoachSessionObject_: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /**
+             * Data
+             * @description The objects of this page.
+             */
+            data: components["schemas"]["CoachSessionObject"][];
+            /**
+             * Has More
+             * @description True if a further page follows; request it with `after` set to `last_id`.
+             */
+            has_more: boolean;
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
+            first_id: string | null;
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
+            last_id: string | null;
+        };
+        /**
          * Page[Curriculum]
          * @description A page of `Curriculum` objects.
          */
@@ -10700,6 +11361,12 @@ export interface components {
              */
             project_id: string;
         };
+        /**
+         * Phase
+         * @description What a session does; in all but `choosing` it waits for a job or a skill.
+         * @enum {string}
+         */
+        Phase: "measuring" | "prompting" | "choosing" | "training" | "gating";
         /**
          * PlanEstimate
          * @description Estimated cost of a plan's job if no rule stops it early.
@@ -28591,6 +29258,831 @@ export interface operations {
             };
             /** @description The body did not arrive in time. */
             408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    listCoachSessions: {
+        parameters: {
+            query?: {
+                /** @description Id of the last object of the previous page */
+                after?: string | null;
+                /** @description Objects of a page */
+                limit?: number;
+                /** @description Only sessions of this student */
+                student?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_CoachSessionObject_"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    createCoachSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCoachSession"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoachSessionObject"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    getCoachSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoachSessionObject"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    listCoachEntries: {
+        parameters: {
+            query?: {
+                /** @description Number of the entry behind which the page begins */
+                after?: number;
+                /** @description Objects of a page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_CoachEntry_"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    pauseCoachSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoachSessionObject"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    resumeCoachSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoachSessionObject"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    cancelCoachSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoachSessionObject"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];

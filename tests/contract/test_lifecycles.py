@@ -60,6 +60,13 @@ def made_build(client: httpx.Client) -> httpx.Response:
     return client.post("/v1/feedback/builds", json={"method": "supervised", "name": "b"})
 
 
+def made_session(client: httpx.Client) -> httpx.Response:
+    client.post("/v1/students", json={"name": "coached", "base_model": "tiny-agent"})
+    file = file_of(client)
+    body = {"student": "coached", "training_file": file, "validation_file": file, "grader": CHECK}
+    return client.post("/v1/coach_sessions", json=body)
+
+
 def posted(path: str, **body: Any) -> Maker:
     return lambda client: client.post(path, json=body)
 
@@ -68,6 +75,7 @@ MAKERS: dict[str, Maker] = {
     "createChatCompletion": made_completion,
     "createFeedback": made_feedback,
     "createFeedbackBuild": made_build,
+    "createCoachSession": made_session,
     "createStudent": posted("/v1/students", name="clerk", base_model="tiny-agent"),
     "createFile": made_file,
     "createFineTuningJob": made_job,

@@ -83,6 +83,8 @@ class Services:
             egress=EgressSettings(allow_plain_http=True, call_timeout_s=5),
             # Tests that watch a job's state decide who validates its files.
             validate_files_after_s=3600,
+            # Tests take the steps of Coach sessions themselves.
+            coach_poll_s=0,
             # Tests share a project and start no worker, so their jobs wait for ever.
             quotas=Quotas(queued_jobs=100_000),
         )

@@ -3,12 +3,13 @@
 Promises that a skill becomes current only after the gate let it pass.
 """
 
+from contextlib import suppress
 from typing import assert_never
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.ids import new_id
-from app.domain.jobs.jobs import JobStatus
+from app.domain.jobs.jobs import JobStatus, StopRequest
 from app.domain.models.models import BaseModelSpec, find_base_model
 from app.domain.students.students import Skill, SkillStatus, Student
 from app.gateways.job_queue import JobQueue
@@ -71,6 +72,7 @@ class StudentService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name, locked=True)
             await close_gates(unit, await unit.skills.running(name))
+            await _end_coaching(unit, name)
             unit.after_end(self._queue.enqueue_deliveries)
             await unit.students.delete(name)
 
@@ -102,6 +104,11 @@ class StudentService:
             await unit.students.get(name)
             page, more = await unit.skills.page(name, after=after, limit=limit)
             return [await settled_skill(unit, skill) for skill in page], more
+
+    async def skill(self, name: str, skill_id: str) -> Skill:
+        """Returns a skill with the gate's decision, if its runs have ended."""
+        async with self._database.tenant(self._tenant) as unit:
+            return await settled_skill(unit, await unit.skills.get(name, skill_id))
 
     async def promote(self, name: str, skill_id: str) -> Student:
         """Makes a skill current. Raises `WrongState` unless the gate let it pass against the model
@@ -158,6 +165,16 @@ class StudentService:
                 f"`model` is 'student:{student.name}'."
             )
         return published
+
+
+async def _end_coaching(unit: UnitOfWork, student: str) -> None:
+    """Cancels the jobs of Coach sessions, which are deleted with the student."""
+    for session in await unit.coach_sessions.open_of(student):
+        child = session.progress.child
+        if child is not None and child.kind == "job":
+            # A job that ended or was deleted meanwhile needs no end.
+            with suppress(NotFound, WrongState):
+                await unit.jobs.request_stop(child.id, StopRequest.CANCEL)
 
 
 def _refusal(skill: Skill, answering: str | None) -> WrongState | None:

@@ -3,6 +3,7 @@
 from app.store.schema import (
     audit_logs,
     checkpoints,
+    coach,
     dashboard_sessions,
     eval_items,
     eval_runs,
@@ -37,6 +38,7 @@ __all__ = [
     "Base",
     "audit_logs",
     "checkpoints",
+    "coach",
     "dashboard_sessions",
     "eval_items",
     "eval_runs",

@@ -4,6 +4,7 @@ Each noun exists twice: `Student` blocks, `AsyncStudent` is awaited.
 """
 
 from agent_rft.asynchronous.client import AsyncAgentRFT
+from agent_rft.asynchronous.coach import AsyncCoach
 from agent_rft.asynchronous.curricula import AsyncCurriculum
 from agent_rft.asynchronous.feedback import AsyncFeedbackCollector
 from agent_rft.asynchronous.jobs import AsyncTrainingJob
@@ -23,6 +24,7 @@ from agent_rft.errors import (
 )
 from agent_rft.replies import Reply
 from agent_rft.synchronous.client import AgentRFT
+from agent_rft.synchronous.coach import Coach
 from agent_rft.synchronous.curricula import Curriculum
 from agent_rft.synchronous.feedback import FeedbackCollector
 from agent_rft.synchronous.jobs import TrainingJob
@@ -33,6 +35,7 @@ __all__ = [
     "APIError",
     "AgentRFT",
     "AsyncAgentRFT",
+    "AsyncCoach",
     "AsyncCurriculum",
     "AsyncFeedbackCollector",
     "AsyncImprovementPlan",
@@ -42,6 +45,7 @@ __all__ = [
     "AsyncTrainingJob",
     "AuthenticationError",
     "BadRequestError",
+    "Coach",
     "ConflictError",
     "ConnectionFailed",
     "Curriculum",

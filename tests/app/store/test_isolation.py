@@ -130,7 +130,7 @@ async def _fill_every_table(rows: Rows) -> Job:
         await unit.exports.insert(an_export())
         await unit.usage.insert([a_usage()], **owner_of(tenant))
         await insert_feedback(unit)
-        await insert_student(unit, job.id)
+        await insert_student(unit, tenant, job.id)
     async with run_unit(rows, await claimed_rows(rows, job)) as run:
         for verb in WRITES:
             if not verb.startswith(("jobs.", "journal.forget")):

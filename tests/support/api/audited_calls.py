@@ -13,6 +13,7 @@ from tests.support.api.feedback_calls import (
 )
 from tests.support.api.organization import ADMIN_KEYS, PROJECTS, Admin, execute
 from tests.support.api.student_calls import (
+    COACHING,
     improvement,
     promotion,
     proposal,
@@ -239,6 +240,7 @@ CALLS: dict[str, tuple[str, Call]] = {
     "deleteFeedback": ("feedback.deleted", change("DELETE", preferences)),
     "createFeedbackBuild": ("feedback.build.created", new_build),
     "deleteEndUserData": ("feedback.deleted", end_user_removal),
+    **COACHING,
     "createStudent": ("student.created", student),
     "updateStudent": ("student.updated", change("POST", student, regression_evals=[])),
     "improveStudent": ("fine_tuning.job.created", improvement),

@@ -1,13 +1,13 @@
 """Calls on students that change something."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 from uuid import uuid4
 
 from tests.support.api.organization import execute
 from tests.support.stack import Database
 
-STUDENTS = "/v1/students"
+STUDENTS, SESSIONS = "/v1/students", "/v1/coach_sessions"
 FILES = ("training_file", "validation_file")
 GRADER = {"type": "string_check", "name": "x", "operation": "eq", "input": "a", "reference": "a"}
 
@@ -23,11 +23,32 @@ class Caller(Protocol):
     async def file(self) -> str: ...
 
 
+Call = Callable[[Any], Awaitable[Any]]
+
+
 async def student(caller: Caller) -> str:
     """Makes a student. Returns its path."""
     name = f"clerk-{uuid4().hex}"
     await caller("POST", STUDENTS, json={"name": name, "base_model": "tiny-agent"})
     return f"{STUDENTS}/{name}"
+
+
+async def coach_session(caller: Caller) -> str:
+    """Makes a session of the Coach. Returns its path."""
+    name = (await student(caller)).rsplit("/", 1)[1]
+    files = {file: await caller.file() for file in FILES}
+    body = {"student": name, **files, "grader": GRADER}
+    return f"{SESSIONS}/{(await caller('POST', SESSIONS, json=body))['id']}"
+
+
+def moved(*verbs: str) -> Call:
+    """Returns calls on a session, one after another."""
+
+    async def call(caller: Caller) -> Any:
+        path = await coach_session(caller)
+        return [await caller("POST", f"{path}/{verb}") for verb in verbs][-1]
+
+    return call
 
 
 async def improvement(caller: Caller) -> Any:
@@ -59,3 +80,13 @@ async def promotion(caller: Caller) -> Any:
 async def roll_back(caller: Caller) -> Any:
     path = await promotion(caller)
     return await caller("POST", f"{path}/roll_back", json={"skill": None})
+
+
+MOVED = "coach_session.updated"
+COACHING: dict[str, tuple[str, Call]] = {
+    "createCoachSession": ("coach_session.created", coach_session),
+    "pauseCoachSession": (MOVED, moved("pause")),
+    "resumeCoachSession": (MOVED, moved("pause", "resume")),
+    "cancelCoachSession": (MOVED, moved("cancel")),
+}
+"""Calls on sessions of the Coach, each with the entry that it must leave."""

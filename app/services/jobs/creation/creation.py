@@ -73,7 +73,7 @@ class JobCreationService:
         fault.
         """
         async with self._ports.references.resolved(request) as new:
-            return await self._create(new)
+            return await self.create_resolved(new)
 
     async def refusal(self, request: JobRequest) -> InvalidRequest | None:
         """Returns the error that `create` would raise for the call, without creating a job; checks
@@ -107,7 +107,8 @@ class JobCreationService:
                 raise fault
         return model, method
 
-    async def _create(self, new: NewJob) -> Job:
+    async def create_resolved(self, new: NewJob) -> Job:
+        """Inserts a job whose references are replaced by their definitions, as `create` does."""
         model, method = await self._check(new)
         integrations, of_integrations = split_integrations(new.integrations)
         secrets = method.secrets | of_integrations

@@ -7,6 +7,7 @@ from typing import Any, Self
 from typing_extensions import override
 
 from agent_rft.asynchronous.client import AsyncAgentRFT
+from agent_rft.asynchronous.coach import AsyncCoach
 from agent_rft.asynchronous.curricula import AsyncCurriculum
 from agent_rft.asynchronous.jobs import AsyncTrainingJob
 from agent_rft.asynchronous.plans import AsyncImprovementPlan
@@ -155,6 +156,18 @@ class AsyncStudent(Presentation):
         call = improve_student.asyncio
         made = await self._client.call(call, StudentImprovement, self.name, body=body)
         return AsyncTrainingJob(self._client, made.job)
+
+    async def coach(
+        self,
+        curriculum: AsyncCurriculum | str | None = None,
+        plan: AsyncImprovementPlan | None = None,
+        **parts: Any,
+    ) -> AsyncCoach:
+        """Starts a session of the Coach, which improves the student by itself.
+
+        `parts` are those of `Coach.start`: `budget`, `prompts`, `target`, `grader` and others.
+        """
+        return await AsyncCoach.start(self.name, curriculum, plan, client=self._client, **parts)
 
     async def propose(self, job: AsyncTrainingJob | str) -> AsyncSkill:
         """Sends the model of a job through the gate."""

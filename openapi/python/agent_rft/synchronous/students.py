@@ -10,6 +10,7 @@ from agent_rft.defaults import default_client
 from agent_rft.presentation import Presentation
 from agent_rft.replies import Reply
 from agent_rft.synchronous.client import AgentRFT
+from agent_rft.synchronous.coach import Coach
 from agent_rft.synchronous.curricula import Curriculum
 from agent_rft.synchronous.jobs import TrainingJob
 from agent_rft.synchronous.plans import ImprovementPlan
@@ -153,6 +154,18 @@ class Student(Presentation):
         call = improve_student.sync
         made = self._client.call(call, StudentImprovement, self.name, body=body)
         return TrainingJob(self._client, made.job)
+
+    def coach(
+        self,
+        curriculum: Curriculum | str | None = None,
+        plan: ImprovementPlan | None = None,
+        **parts: Any,
+    ) -> Coach:
+        """Starts a session of the Coach, which improves the student by itself.
+
+        `parts` are those of `Coach.start`: `budget`, `prompts`, `target`, `grader` and others.
+        """
+        return Coach.start(self.name, curriculum, plan, client=self._client, **parts)
 
     def propose(self, job: TrainingJob | str) -> Skill:
         """Sends the model of a job through the gate."""

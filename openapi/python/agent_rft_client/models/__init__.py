@@ -75,6 +75,25 @@ from .chat_user_message import ChatUserMessage
 from .chosen_reward_rule import ChosenRewardRule
 from .chosen_reward_rule_action import ChosenRewardRuleAction
 from .cispo_options import CispoOptions
+from .coach_budget import CoachBudget
+from .coach_entry import CoachEntry
+from .coach_entry_data import CoachEntryData
+from .coach_entry_kind import CoachEntryKind
+from .coach_gain import CoachGain
+from .coach_gain_kind import CoachGainKind
+from .coach_prompt import CoachPrompt
+from .coach_session_object import CoachSessionObject
+from .coach_session_object_budget import CoachSessionObjectBudget
+from .coach_session_object_measured_in_type_0 import CoachSessionObjectMeasuredInType0
+from .coach_session_object_metadata_type_0 import CoachSessionObjectMetadataType0
+from .coach_session_object_method import CoachSessionObjectMethod
+from .coach_session_object_outcome_type_0 import CoachSessionObjectOutcomeType0
+from .coach_session_object_promote import CoachSessionObjectPromote
+from .coach_session_object_waiting_for_type_0 import CoachSessionObjectWaitingForType0
+from .coach_spent import CoachSpent
+from .coach_status import CoachStatus
+from .coach_weakness import CoachWeakness
+from .coach_weakness_kind import CoachWeaknessKind
 from .code_execution_environment import CodeExecutionEnvironment
 from .code_execution_grader import CodeExecutionGrader
 from .comparison import Comparison
@@ -98,6 +117,15 @@ from .costs_result import CostsResult
 from .costs_result_line_item_type_0 import CostsResultLineItemType0
 from .costs_result_quantity_unit_type_0 import CostsResultQuantityUnitType0
 from .create_admin_key import CreateAdminKey
+from .create_coach_session import CreateCoachSession
+from .create_coach_session_curriculum_type_1 import CreateCoachSessionCurriculumType1
+from .create_coach_session_environment_type_1 import CreateCoachSessionEnvironmentType1
+from .create_coach_session_grader_type_1 import CreateCoachSessionGraderType1
+from .create_coach_session_mcp_servers_type_0_item import CreateCoachSessionMcpServersType0Item
+from .create_coach_session_metadata_type_0 import CreateCoachSessionMetadataType0
+from .create_coach_session_method_type_0 import CreateCoachSessionMethodType0
+from .create_coach_session_promote import CreateCoachSessionPromote
+from .create_coach_session_tools_type_0_item import CreateCoachSessionToolsType0Item
 from .create_curriculum import CreateCurriculum
 from .create_curriculum_metadata_type_0 import CreateCurriculumMetadataType0
 from .create_curriculum_training_type_0_item import CreateCurriculumTrainingType0Item
@@ -391,6 +419,8 @@ from .owner_service_account import OwnerServiceAccount
 from .owner_user import OwnerUser
 from .page_admin_key_object import PageAdminKeyObject
 from .page_audit_log_entry import PageAuditLogEntry
+from .page_coach_entry import PageCoachEntry
+from .page_coach_session_object import PageCoachSessionObject
 from .page_curriculum import PageCurriculum
 from .page_curve import PageCurve
 from .page_environment import PageEnvironment
@@ -423,6 +453,7 @@ from .parse_errors_rule_action import ParseErrorsRuleAction
 from .part_object import PartObject
 from .part_object_status import PartObjectStatus
 from .permission_object import PermissionObject
+from .phase import Phase
 from .plan_estimate import PlanEstimate
 from .plan_knobs import PlanKnobs
 from .plan_knobs_auto_stop_type_0 import PlanKnobsAutoStopType0
@@ -721,6 +752,25 @@ __all__ = (
     "ChosenRewardRule",
     "ChosenRewardRuleAction",
     "CispoOptions",
+    "CoachBudget",
+    "CoachEntry",
+    "CoachEntryData",
+    "CoachEntryKind",
+    "CoachGain",
+    "CoachGainKind",
+    "CoachPrompt",
+    "CoachSessionObject",
+    "CoachSessionObjectBudget",
+    "CoachSessionObjectMeasuredInType0",
+    "CoachSessionObjectMetadataType0",
+    "CoachSessionObjectMethod",
+    "CoachSessionObjectOutcomeType0",
+    "CoachSessionObjectPromote",
+    "CoachSessionObjectWaitingForType0",
+    "CoachSpent",
+    "CoachStatus",
+    "CoachWeakness",
+    "CoachWeaknessKind",
     "CodeExecutionEnvironment",
     "CodeExecutionGrader",
     "Comparison",
@@ -744,6 +794,15 @@ __all__ = (
     "CostsResultLineItemType0",
     "CostsResultQuantityUnitType0",
     "CreateAdminKey",
+    "CreateCoachSession",
+    "CreateCoachSessionCurriculumType1",
+    "CreateCoachSessionEnvironmentType1",
+    "CreateCoachSessionGraderType1",
+    "CreateCoachSessionMcpServersType0Item",
+    "CreateCoachSessionMetadataType0",
+    "CreateCoachSessionMethodType0",
+    "CreateCoachSessionPromote",
+    "CreateCoachSessionToolsType0Item",
     "CreateCurriculum",
     "CreateCurriculumMetadataType0",
     "CreateCurriculumTrainingType0Item",
@@ -1037,6 +1096,8 @@ __all__ = (
     "OwnerUser",
     "PageAdminKeyObject",
     "PageAuditLogEntry",
+    "PageCoachEntry",
+    "PageCoachSessionObject",
     "PageCurriculum",
     "PageCurve",
     "PageEnvironment",
@@ -1069,6 +1130,7 @@ __all__ = (
     "PartObject",
     "PartObjectStatus",
     "PermissionObject",
+    "Phase",
     "PlanEstimate",
     "PlanKnobs",
     "PlanKnobsAutoStopType0",

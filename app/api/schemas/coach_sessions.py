@@ -1,0 +1,182 @@
+"""Sessions of the Coach on the wire (an extension)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from app.api.schemas.coach_findings import CoachGain, CoachPrompt, CoachSpent, CoachWeakness
+from app.api.schemas.common import ClosedBody
+from app.api.schemas.improvement_plans import PlannedJob
+from app.domain.coach.sessions import (
+    MAX_PROMPTS,
+    Budget,
+    CoachOptions,
+    CoachOutcome,
+    CoachSession,
+    CoachStatus,
+    Phase,
+    Promotion,
+)
+from app.domain.documents.field_descriptions import DescribedModel
+from app.domain.documents.json_object import Json
+from app.domain.plans.recipes import PlanRecipe
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+Prompt = Annotated[str, StringConstraints(min_length=1, max_length=16_384)]
+Count = Annotated[int, Field(strict=True, ge=1, le=10**12)]
+Score = Annotated[float, Field(strict=True, ge=-1e9, le=1e9)]
+
+
+class CoachBudget(ClosedBody):
+    """Limits of a session over all its jobs. The session ends at the first that is reached."""
+
+    jobs: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = 8
+    """Jobs that measure, and jobs that train; `null` sets no limit."""
+    rollouts: Count | None = None
+    """Rollouts of all jobs; absent: no limit."""
+    tokens: Count | None = None
+    """Tokens of prompts and answers of all jobs; absent: no limit."""
+    seconds: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    """Time of all jobs; absent: no limit."""
+
+    def to_budget(self) -> Budget:
+        return Budget(
+            jobs=self.jobs, rollouts=self.rollouts, tokens=self.tokens, seconds=self.seconds
+        )
+
+
+class CreateCoachSession(PlannedJob):
+    """A session of the Coach: a student, the improvement plan of its jobs, and when to stop."""
+
+    student: Text
+    """Name of the student to coach."""
+    promote: Promotion = "automatic"
+    """`automatic` makes each skill current that passed the gate; `ask` pauses for your decision."""
+    prompts: Annotated[tuple[Prompt, ...], Field(max_length=MAX_PROMPTS)] = ()
+    """System prompts to try before training; the rubric of the recipe is tried after them."""
+    samples: Annotated[int, Field(strict=True, ge=2, le=64)] = 4
+    """Attempts at each held-out row in a measurement."""
+    target: Score | None = None
+    """Mean score of the held-out rows at which the session ends; absent: none."""
+    min_gain: Annotated[float, Field(gt=0, le=1e9)] = 0.02
+    """Gain of the mean score that is too small to go on for."""
+    patience: Annotated[int, Field(strict=True, ge=1, le=100)] = 2
+    """Rounds in succession without such a gain after which the session ends."""
+    budget: CoachBudget = CoachBudget()
+    """Limits of the whole session."""
+
+    def options(self, recipe: PlanRecipe | None) -> CoachOptions:
+        rubric = () if recipe is None else (_rubric_prompt(recipe),)
+        return CoachOptions(
+            promote=self.promote,
+            prompts=(*self.prompts, *rubric)[: MAX_PROMPTS + 1],
+            samples=self.samples,
+            target=self.target,
+            min_gain=self.min_gain,
+            patience=self.patience,
+            budget=self.budget.to_budget(),
+            seed=self.seed,
+            suffix=self.suffix,
+        )
+
+
+def _rubric_prompt(recipe: PlanRecipe) -> str:
+    marks = "\n".join(f"- {mark}" for mark in recipe.rubric)
+    return f"{recipe.purpose}\nA good answer:\n{marks}"
+
+
+class CoachSessionObject(DescribedModel):
+    """A session of the Coach, with what it has found out so far."""
+
+    id: str
+    object: Literal["coach_session"] = "coach_session"
+    student: str
+    status: CoachStatus
+    """`completed`, `failed` and `cancelled` are final."""
+    phase: Phase
+    """What the session does, or did last."""
+    outcome: CoachOutcome | None
+    """Why a completed session ended."""
+    reason: str | None
+    """The last entry of the logbook, once the session is paused or has ended."""
+    promote: Promotion
+    samples: int
+    target: float | None
+    min_gain: float
+    patience: int
+    budget: Json
+    spent: CoachSpent
+    training_file: str
+    validation_file: str
+    method: Json
+    """Method of the session's jobs; secrets are redacted."""
+    round: int
+    """Jobs that trained."""
+    job_id: str | None
+    """The training job of this round."""
+    waiting_for: Json | None
+    """`kind` and `id` of the job or skill that the session waits for."""
+    measured_in: Json | None
+    """`job_id`, `split` and `step` of the rollouts that measured the student."""
+    first_mean: float | None
+    """Mean score of the held-out rows at the start."""
+    mean: float | None
+    """Mean score of the model that answers for the student."""
+    weaknesses: list[CoachWeakness]
+    """Weaknesses of that model, the largest first."""
+    gains: list[CoachGain]
+    """Expected gains, the largest first."""
+    prompts: list[CoachPrompt]
+    """System prompts that were tried."""
+    promoted: int
+    """Skills of the session that became current."""
+    metadata: dict[str, str] | None
+    created_at: int
+    finished_at: int | None
+
+    @classmethod
+    def of(cls, row: CoachSession) -> "CoachSessionObject":
+        progress, options = row.progress, row.options
+        child, measured = progress.child, progress.measured
+        return cls(
+            id=row.id,
+            student=row.student,
+            status=row.status,
+            phase=progress.phase,
+            outcome=row.outcome,
+            reason=row.reason,
+            promote=options.promote,
+            samples=options.samples,
+            target=options.target,
+            min_gain=options.min_gain,
+            patience=options.patience,
+            budget=_budget(options.budget),
+            spent=CoachSpent.of(progress.spent),
+            training_file=row.training_file,
+            validation_file=row.validation_file,
+            method=dict(row.method),
+            round=progress.round,
+            job_id=progress.job_id,
+            waiting_for=None if child is None else {"kind": child.kind, "id": child.id},
+            measured_in=None
+            if measured is None
+            else {"job_id": measured.job_id, "split": measured.split, "step": measured.step},
+            first_mean=progress.first_mean,
+            mean=progress.mean,
+            weaknesses=[CoachWeakness.of(each) for each in progress.weaknesses],
+            gains=[CoachGain.of(each) for each in progress.gains],
+            prompts=[CoachPrompt.of(each) for each in progress.tried],
+            promoted=progress.promoted,
+            metadata=row.metadata,
+            created_at=row.created_at,
+            finished_at=row.finished_at,
+        )
+
+
+def _budget(budget: Budget) -> dict[str, Any]:
+    return {
+        "jobs": budget.jobs,
+        "rollouts": budget.rollouts,
+        "tokens": budget.tokens,
+        "seconds": budget.seconds,
+    }

@@ -1,0 +1,63 @@
+"""The actions of a session's step: a closed union. Pure data."""
+
+from dataclasses import dataclass
+
+from app.domain.coach.sessions import CoachOutcome, CoachStatus, Entry, Progress
+from app.domain.jobs.usage import Caps
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Look again later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Look again at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Make a job that samples the held-out rows and does not train."""
+
+    prompt: str | None
+    """System prompt that replaces that of each row; `None` leaves the rows as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Train:
+    """Make a job that practises groups of rows."""
+
+    keys: tuple[str, ...]
+    caps: Caps
+
+
+@dataclass(frozen=True, slots=True)
+class Propose:
+    job_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Promote:
+    skill_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Wait for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    status: CoachStatus
+    outcome: CoachOutcome | None
+
+
+Action = Wait | Continue | Measure | Train | Propose | Promote | Pause | End
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    action: Action
+    progress: Progress
+    entries: tuple[Entry, ...] = ()

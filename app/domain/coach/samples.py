@@ -1,0 +1,154 @@
+"""Reads attempts of a model: rows with their tags, and the scored samples of each row. Pure."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Final
+
+from app.domain.rollouts.metrics import TIE
+from app.domain.rollouts.rollouts import RolloutRow
+from app.domain.rollouts.trajectory import StopReason
+
+MOST_TAGS: Final = 16
+"""Tags of a row that count; each becomes a group of rows."""
+_TAG_LENGTH: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeRow:
+    """The parts of a row by which rows are grouped."""
+
+    index: int
+    """Number among the lines of its file that are not blank, from 0: `prompt_index` of rollouts."""
+    text: str
+    """The last message of a user."""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One scored or lost attempt at a row."""
+
+    rollout_id: str
+    row: int
+    reward: float | None
+    """`None` for an attempt that was lost to a failure of an endpoint."""
+    stop_reason: str | None = None
+    components: Mapping[str, float] | None = None
+    failed_tools: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The attempts of one model at the same rows."""
+
+    samples: tuple[Sample, ...]
+
+    @property
+    def scored(self) -> list[Sample]:
+        return [sample for sample in self.samples if sample.reward is not None]
+
+    @property
+    def rewards(self) -> dict[int, list[float]]:
+        """Returns the rewards of each row."""
+        found: dict[int, list[float]] = defaultdict(list)
+        for sample in self.samples:
+            if sample.reward is not None:
+                found[sample.row].append(sample.reward)
+        return dict(found)
+
+    @property
+    def row_means(self) -> dict[int, float]:
+        return {row: fmean(values) for row, values in self.rewards.items()}
+
+    @property
+    def mean(self) -> float | None:
+        """Returns the mean over rows of their mean rewards, `None` without any reward."""
+        means = self.row_means
+        return fmean(means.values()) if means else None
+
+    @property
+    def lost(self) -> int:
+        return len(self.samples) - len(self.scored)
+
+    @property
+    def scale(self) -> "Scale":
+        rewards = [value for values in self.rewards.values() for value in values]
+        return Scale(min([0.0, *rewards]), max(rewards, default=0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The range in which rewards were seen: from 0, or the lowest below it, to the highest."""
+
+    floor: float
+    ceiling: float
+
+    @property
+    def is_flat(self) -> bool:
+        return self.ceiling - self.floor <= TIE
+
+    def shortfall(self, reward: float) -> float:
+        """Returns the share of the range that a reward lacks to the ceiling: 0 to 1."""
+        if self.is_flat:
+            return 0.0
+        lacking = (self.ceiling - reward) / (self.ceiling - self.floor)
+        return min(1.0, max(0.0, lacking))
+
+
+def sample_of(row: RolloutRow) -> Sample:
+    return Sample(
+        rollout_id=row.id,
+        row=row.prompt_index,
+        reward=row.reward,
+        stop_reason=row.stop_reason,
+        components=dict(row.components),
+        failed_tools=frozenset(_failed_tools(row.trace)),
+    )
+
+
+def stopped_short(sample: Sample) -> bool:
+    """Returns True for an attempt that ended without an answer, such as at a limit."""
+    return sample.stop_reason not in (None, StopReason.FINAL_ANSWER.value)
+
+
+def practice_row(index: int, row: Mapping[str, Any]) -> PracticeRow:
+    """Returns the parts of a row of a job's file; `tags` is a text or a list of texts."""
+    return PracticeRow(index, _question(row.get("messages")), tags_of(row))
+
+
+def tags_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    sent = row.get("tags")
+    listed = [sent] if isinstance(sent, str) else sent if isinstance(sent, list) else []
+    named = {tag.strip()[:_TAG_LENGTH] for tag in listed if isinstance(tag, str) and tag.strip()}
+    return tuple(sorted(named)[:MOST_TAGS])
+
+
+def _question(messages: object) -> str:
+    if not isinstance(messages, Sequence):
+        return ""
+    for message in reversed(messages):
+        if isinstance(message, Mapping) and message.get("role") == "user":
+            return _text(message.get("content"))
+    return ""
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return " ".join(
+        part["text"]
+        for part in parts
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str)
+    )
+
+
+def _failed_tools(trace: Mapping[str, Any]) -> list[str]:
+    return [
+        str(call.get("name"))
+        for turn in trace.get("turns") or []
+        for call in turn.get("tool_calls") or []
+        if call.get("error") is not None
+    ]

@@ -1,0 +1,232 @@
+"""A session of the Coach: its states, options, progress and logbook. Pure data, and one table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final, Literal
+
+from app.domain.coach.practice import GroupGain
+from app.domain.coach.weaknesses import Weakness
+from app.domain.errors import NotFound, WrongState
+from app.domain.jobs.usage import Caps, Usage
+
+MAX_PROMPTS: Final = 8
+_AMOUNTS: Final = ("jobs", "rollouts", "tokens", "seconds")
+POLL_S: Final = 2.0
+"""Seconds between two looks at the job or skill that a session waits for."""
+
+
+class CoachStatus(StrEnum):
+    """State of a session; the last three are final."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+TRANSITIONS: Final[Mapping[CoachStatus, frozenset[CoachStatus]]] = {
+    CoachStatus.RUNNING: frozenset(CoachStatus) - {CoachStatus.RUNNING},
+    CoachStatus.PAUSED: frozenset({CoachStatus.RUNNING, CoachStatus.CANCELLED}),
+    CoachStatus.COMPLETED: frozenset(),
+    CoachStatus.FAILED: frozenset(),
+    CoachStatus.CANCELLED: frozenset(),
+}
+
+
+class Phase(StrEnum):
+    """What a session does; in all but `choosing` it waits for a job or a skill."""
+
+    MEASURING = "measuring"
+    PROMPTING = "prompting"
+    CHOOSING = "choosing"
+    TRAINING = "training"
+    GATING = "gating"
+
+
+CoachOutcome = Literal[
+    "target",
+    "nothing_to_gain",
+    "prompt_enough",
+    "mastered",
+    "plateau",
+    "budget",
+    "regression",
+    "held",
+    "reward_hack",
+    "not_promoted",
+]
+Promotion = Literal["automatic", "ask"]
+EntryKind = Literal[
+    "started", "measured", "prompted", "chose", "trained", "gated", "promoted", "paused", "ended"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Limits of a session over all its jobs; `None` sets none."""
+
+    jobs: int | None = 8
+    rollouts: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoachOptions:
+    promote: Promotion = "automatic"
+    prompts: tuple[str, ...] = ()
+    """System prompts to try before training."""
+    samples: int = 4
+    """Attempts at each held-out row in a measurement."""
+    target: float | None = None
+    """Mean score of the held-out rows that is enough."""
+    min_gain: float = 0.02
+    """Expected or measured gain of the mean score that is too small to go on for."""
+    patience: int = 2
+    """Rounds in succession without such a gain after which the session ends."""
+    budget: Budget = Budget()
+    seed: int | None = None
+    """Seed of its jobs; `None` chooses one for each."""
+    suffix: str | None = None
+    """Part of the names of the models that its jobs make."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What the jobs of a session used."""
+
+    jobs: int = 0
+    rollouts: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+    def plus(self, usage: Usage | None) -> "Spent":
+        """Returns the sum with a job that ended; its start has been counted."""
+        if usage is None:
+            return self
+        return Spent(
+            jobs=self.jobs,
+            rollouts=self.rollouts + usage.rollouts,
+            tokens=self.tokens + usage.prompt_tokens + usage.completion_tokens,
+            seconds=self.seconds + usage.training_time_s,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The rollouts that measure a model: a split and step of a job."""
+
+    job_id: str
+    split: Literal["valid", "report"]
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """The job or skill that a session waits for."""
+
+    kind: Literal["job", "skill"]
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TriedPrompt:
+    prompt: str
+    mean: float | None
+    gain: float | None
+    """Mean over rows of the score with the prompt less that without."""
+    interval: tuple[float, float] | None
+    enough: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Everything that a session has found out and done, from which its next step follows."""
+
+    phase: Phase = Phase.MEASURING
+    round: int = 0
+    """Number of training jobs."""
+    child: Child | None = None
+    job_id: str | None = None
+    """The training job of this round."""
+    measured: Source | None = None
+    """The measurement of the model that answers for the student."""
+    first_mean: float | None = None
+    mean: float | None = None
+    """Its mean score; `first_mean` is that of the first measurement."""
+    weaknesses: tuple[Weakness, ...] = ()
+    gains: tuple[GroupGain, ...] = ()
+    practised: tuple[str, ...] = ()
+    """Keys of the groups that this round practises."""
+    unhelped: Mapping[str, int] = field(default_factory=dict)
+    """Rounds that practised a group without a gain, by its key."""
+    tried: tuple[TriedPrompt, ...] = ()
+    flat_rounds: int = 0
+    """Rounds in succession without a gain."""
+    asked: bool = False
+    """The session has paused for the promotion of the skill at the gate."""
+    promoted: int = 0
+    """Skills of the session that became current."""
+    spent: Spent = Spent()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the logbook: what the Coach did, with the numbers, and why."""
+
+    kind: EntryKind
+    text: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    number: int = 0
+    """Place in the logbook, from 1; set when it is stored."""
+    created_at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoachSession:
+    id: str
+    student: str
+    status: CoachStatus = CoachStatus.RUNNING
+    options: CoachOptions = CoachOptions()
+    training_file: str
+    validation_file: str
+    method: Mapping[str, Any]
+    """The method of its jobs as compiled and resolved, with redacted secrets."""
+    metadata: dict[str, str] | None = None
+    progress: Progress = Progress()
+    outcome: CoachOutcome | None = None
+    reason: str | None = None
+    """The last entry of an ended or paused session."""
+    key_id: str = ""
+    created_at: int = 0
+    finished_at: int | None = None
+
+    def used_up(self) -> str | None:
+        """Returns the amount of the budget that has nothing left, `None` while all have."""
+        for name in _AMOUNTS:
+            limit = getattr(self.options.budget, name)
+            if limit is not None and getattr(self.progress.spent, name) >= limit:
+                return name
+        return None
+
+    def caps(self) -> Caps:
+        """Returns the caps of a training job: what is left of the budget."""
+        budget, spent = self.options.budget, self.progress.spent
+        seconds = None if budget.seconds is None else budget.seconds - spent.seconds
+        rollouts = None if budget.rollouts is None else budget.rollouts - spent.rollouts
+        return Caps(seconds, rollouts)
+
+    def check_move(self, to: CoachStatus) -> None:
+        """Raises `WrongState` for a change that the table does not have."""
+        if to not in TRANSITIONS[self.status]:
+            raise WrongState(f"Coach session {self.id} is {self.status.value}.")
+
+
+def no_session(session_id: str) -> NotFound:
+    return NotFound(
+        f"Coach session '{session_id}' does not exist.",
+        param="session_id",
+        code="coach_session_not_found",
+    )

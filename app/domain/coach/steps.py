@@ -1,0 +1,298 @@
+"""Decides the next step of a session from what it has found out. Pure.
+
+Owns the order measure, try prompts, choose, train, gate, and each reason to end.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+from app.domain.coach import sentences
+from app.domain.coach.actions import (
+    Continue,
+    End,
+    Measure,
+    Pause,
+    Promote,
+    Propose,
+    Step,
+    Train,
+    Wait,
+)
+from app.domain.coach.evidence import Evidence, SkillEvidence
+from app.domain.coach.practice import expected_gains, picked
+from app.domain.coach.sessions import (
+    CoachOutcome,
+    CoachSession,
+    CoachStatus,
+    Entry,
+    Phase,
+    Progress,
+    TriedPrompt,
+)
+from app.domain.coach.weaknesses import find_weaknesses
+from app.domain.jobs.curves.gains import paired_gain
+from app.domain.students.students import SkillStatus
+
+
+def next_step(session: CoachSession, evidence: Evidence) -> Step:
+    """Returns what the session does now."""
+    match evidence.child:
+        case "running":
+            return Step(Wait(), session.progress)
+        case "none":
+            return _of_phase(session, evidence)
+        case "cancelled":
+            ended = sentences.child_cancelled()
+            return _end(_settled(session, evidence), None, ended, status=CoachStatus.CANCELLED)
+        case "failed" if not evidence.nothing_learned:
+            ended = sentences.child_failed(evidence.error)
+            return _end(_settled(session, evidence), None, ended, status=CoachStatus.FAILED)
+        case "done" | "failed" | "capped":
+            return _of_phase(_settled(session, evidence), evidence)
+        case _:
+            assert_never(evidence.child)
+
+
+def _settled(session: CoachSession, evidence: Evidence) -> CoachSession:
+    """Returns the session without its job, whose usage is counted."""
+    spent = session.progress.spent.plus(evidence.usage)
+    return replace(session, progress=replace(session.progress, spent=spent, child=None))
+
+
+def _of_phase(session: CoachSession, evidence: Evidence) -> Step:
+    match session.progress.phase:
+        case Phase.MEASURING:
+            return _measuring(session, evidence)
+        case Phase.PROMPTING:
+            return _prompting(session, evidence)
+        case Phase.CHOOSING:
+            return _choosing(session, evidence)
+        case Phase.TRAINING:
+            return _training(session, evidence)
+        case Phase.GATING:
+            return _gating(session, evidence)
+        case _:
+            assert_never(session.progress.phase)
+
+
+def _measuring(session: CoachSession, evidence: Evidence) -> Step:
+    progress = session.progress
+    if evidence.child == "none":
+        return _within_budget(session, lambda: Step(Measure(None), progress))
+    if evidence.fresh is None or evidence.fresh.mean is None:
+        return _end(session, None, sentences.nothing_scored(evidence), status=CoachStatus.FAILED)
+    progress = _measured(session, evidence)
+    progress = replace(progress, first_mean=progress.mean)
+    entries = (sentences.measured(progress, evidence.fresh),)
+    session = replace(session, progress=progress)
+    if _reached(session, progress.mean):
+        return _end(session, "target", sentences.target_reached(session), before=entries)
+    if not picked(progress.gains, least=session.options.min_gain):
+        ended = sentences.nothing_to_gain(session)
+        return _end(session, "nothing_to_gain", ended, before=entries)
+    phase = Phase.PROMPTING if session.options.prompts else Phase.CHOOSING
+    return Step(Continue(), replace(progress, phase=phase), entries)
+
+
+def _measured(session: CoachSession, evidence: Evidence) -> Progress:
+    """Returns the progress with the evidence's new measurement as that of the student."""
+    progress, fresh = session.progress, evidence.fresh
+    if fresh is None:
+        raise ValueError("there is no measurement")
+    return replace(
+        progress,
+        measured=evidence.fresh_source,
+        mean=fresh.mean,
+        weaknesses=find_weaknesses(fresh, evidence.groups, ceiling=session.options.target),
+        gains=expected_gains(fresh, evidence.groups, unhelped=progress.unhelped),
+    )
+
+
+def _prompting(session: CoachSession, evidence: Evidence) -> Step:
+    progress, prompts = session.progress, session.options.prompts
+    entries: tuple[Entry, ...] = ()
+    if evidence.child != "none":
+        tried = _tried(session, evidence)
+        progress = replace(progress, tried=(*progress.tried, tried))
+        session = replace(session, progress=progress)
+        entries = (sentences.prompted(len(progress.tried), tried),)
+        if tried.enough:
+            ended = sentences.prompt_enough(tried)
+            return _end(session, "prompt_enough", ended, before=entries)
+    left = prompts[len(progress.tried) :]
+    if not left:
+        return Step(Continue(), replace(progress, phase=Phase.CHOOSING), entries)
+    return _within_budget(session, lambda: Step(Measure(left[0]), progress, entries), entries)
+
+
+def _tried(session: CoachSession, evidence: Evidence) -> TriedPrompt:
+    """Returns the comparison of a prompt with the rows as they are. It is enough if it reaches the
+    target, or is clearly better and leaves nothing to gain.
+    """
+    progress = session.progress
+    prompt = session.options.prompts[len(progress.tried)]
+    fresh, before = evidence.fresh, evidence.now
+    if fresh is None or before is None or fresh.mean is None:
+        return TriedPrompt(prompt, None, None, None)
+    gain = paired_gain(before.row_means, fresh.row_means)
+    if gain is None:
+        return TriedPrompt(prompt, fresh.mean, None, None)
+    left = expected_gains(fresh, evidence.groups, unhelped={})
+    better = gain.is_clear and gain.mean > 0
+    enough = better and not picked(left, least=session.options.min_gain)
+    enough = enough or _reached(session, fresh.mean)
+    return TriedPrompt(prompt, fresh.mean, gain.mean, gain.interval, enough)
+
+
+def _choosing(session: CoachSession, evidence: Evidence) -> Step:
+    progress, options = session.progress, session.options
+    if _reached(session, progress.mean):
+        return _end(session, "target", sentences.target_reached(session))
+    if progress.flat_rounds >= options.patience:
+        return _end(session, "plateau", sentences.plateau(session))
+    if progress.flat_rounds and evidence.now is not None:
+        gains = expected_gains(evidence.now, evidence.groups, unhelped=progress.unhelped)
+        progress = replace(progress, gains=gains)
+    chosen = picked(progress.gains, least=options.min_gain)
+    if not chosen:
+        return _end(session, "mastered", sentences.mastered(session))
+
+    def train() -> Step:
+        keys = tuple(each.key for each in chosen)
+        started = replace(
+            progress, phase=Phase.TRAINING, round=progress.round + 1, practised=keys, job_id=None
+        )
+        return Step(Train(keys, session.caps()), started, (sentences.chose(chosen, started),))
+
+    return _within_budget(session, train)
+
+
+def _training(session: CoachSession, evidence: Evidence) -> Step:
+    match evidence.child:
+        case "none" | "running" | "cancelled":
+            return Step(Wait(), session.progress)
+        case "failed":
+            return _flat(session, sentences.learned_nothing(session.progress, evidence.error))
+        case "capped":
+            return _end(session, "budget", sentences.capped(session))
+        case "done":
+            return _trained(session, evidence)
+        case _:
+            assert_never(evidence.child)
+
+
+def _trained(session: CoachSession, evidence: Evidence) -> Step:
+    progress = session.progress
+    entry = sentences.trained(progress, evidence)
+    if evidence.gap:
+        return _end(session, "reward_hack", sentences.reward_hack(evidence), before=(entry,))
+    if evidence.gain is None or evidence.gain.mean <= 0 or progress.job_id is None:
+        return _flat(session, entry)
+    proposed = replace(progress, phase=Phase.GATING)
+    return Step(Propose(progress.job_id), proposed, (entry,))
+
+
+def _gating(session: CoachSession, evidence: Evidence) -> Step:
+    skill = evidence.skill
+    if skill is None:
+        return _end(session, None, sentences.skill_gone(), status=CoachStatus.FAILED)
+    if skill.is_current:
+        return _promoted(session, evidence)
+    match skill.status:
+        case SkillStatus.RUNNING:
+            return Step(Wait(), session.progress)
+        case SkillStatus.PASSED:
+            return _passed(session, skill)
+        case SkillStatus.HELD:
+            return _held(session, skill, has_regression_sets=evidence.has_regression_sets)
+        case _:
+            assert_never(skill.status)
+
+
+def _passed(session: CoachSession, skill: SkillEvidence) -> Step:
+    progress, entry = session.progress, sentences.gated(skill)
+    match session.options.promote:
+        case "automatic":
+            return Step(Promote(skill.id), progress, (entry,))
+        case "ask":
+            if progress.asked:
+                return _end(session, "not_promoted", sentences.not_promoted(skill))
+            asked = replace(progress, asked=True)
+            return Step(Pause(), asked, (entry, sentences.asks(session, skill)))
+        case _:
+            assert_never(session.options.promote)
+
+
+def _held(session: CoachSession, skill: SkillEvidence, *, has_regression_sets: bool) -> Step:
+    entry = sentences.gated(skill)
+    if skill.lost:
+        return _end(session, "regression", sentences.regression(skill), before=(entry,))
+    if not has_regression_sets:
+        return _end(session, "held", sentences.held(session), before=(entry,))
+    return _flat(session, entry)
+
+
+def _promoted(session: CoachSession, evidence: Evidence) -> Step:
+    """Returns the step after a promotion: the report's measurement is that of the student now."""
+    progress, gain = session.progress, evidence.gain
+    helped = gain is not None and gain.mean >= session.options.min_gain
+    unhelped = dict(progress.unhelped)
+    if not helped:
+        unhelped |= {key: unhelped.get(key, 0) + 1 for key in progress.practised}
+    progress = replace(
+        progress,
+        phase=Phase.CHOOSING,
+        child=None,
+        asked=False,
+        promoted=progress.promoted + 1,
+        flat_rounds=0 if helped else progress.flat_rounds + 1,
+        unhelped=unhelped,
+    )
+    session = replace(session, progress=progress)
+    if evidence.fresh is not None and evidence.fresh.mean is not None:
+        progress = _measured(session, evidence)
+    return Step(Continue(), progress, (sentences.promoted(progress),))
+
+
+def _flat(session: CoachSession, entry: Entry) -> Step:
+    """Returns the step after a round without a gain."""
+    progress = session.progress
+    unhelped = dict(progress.unhelped)
+    unhelped |= {key: unhelped.get(key, 0) + 1 for key in progress.practised}
+    progress = replace(
+        progress,
+        phase=Phase.CHOOSING,
+        child=None,
+        asked=False,
+        flat_rounds=progress.flat_rounds + 1,
+        unhelped=unhelped,
+    )
+    return Step(Continue(), progress, (entry,))
+
+
+def _reached(session: CoachSession, mean: float | None) -> bool:
+    target = session.options.target
+    return target is not None and mean is not None and mean >= target
+
+
+def _within_budget(
+    session: CoachSession, go_on: Callable[[], Step], before: tuple[Entry, ...] = ()
+) -> Step:
+    """Returns the step that starts a job, or the end if the budget has none left."""
+    used = session.used_up()
+    if used is None:
+        return go_on()
+    return _end(session, "budget", sentences.budget(session, used), before=before)
+
+
+def _end(
+    session: CoachSession,
+    outcome: CoachOutcome | None,
+    entry: Entry,
+    *,
+    status: CoachStatus = CoachStatus.COMPLETED,
+    before: tuple[Entry, ...] = (),
+) -> Step:
+    progress = replace(session.progress, child=None)
+    return Step(End(status, outcome), progress, (*before, entry))

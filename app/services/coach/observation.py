@@ -1,0 +1,199 @@
+"""Reads what a step of a session decides on: its job, skill, report and measurements."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, assert_never
+
+from app.domain.coach.evidence import ChildStatus, Evidence, SkillEvidence
+from app.domain.coach.samples import Measurement, Sample, sample_of
+from app.domain.coach.sessions import CoachSession, Phase, Source
+from app.domain.errors import NOTHING_TO_LEARN, NotFound
+from app.domain.jobs.curves.gains import Gain
+from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.jobs.usage import Usage
+from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
+from app.domain.students.gate import target_comparison
+from app.services.coach.session_files import SessionFiles
+from app.services.students.students import StudentService
+from app.store.database import Database
+
+_PAGE: Final = 200
+MAX_SAMPLES: Final = 20_000
+"""Attempts of one measurement: reading more takes longer than a step may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    database: Database
+    files: SessionFiles
+    students: StudentService
+
+    async def of(self, session: CoachSession) -> Evidence:
+        """Raises `Unavailable` while something cannot be read; the step is taken later then."""
+        progress = session.progress
+        match progress.phase:
+            case Phase.MEASURING | Phase.PROMPTING:
+                return await self._measuring(session)
+            case Phase.CHOOSING:
+                return await self._choosing(session)
+            case Phase.TRAINING:
+                return await self._training(session)
+            case Phase.GATING:
+                return await self._gating(session)
+            case _:
+                assert_never(progress.phase)
+
+    async def _measuring(self, session: CoachSession) -> Evidence:
+        job = await self._job(session)
+        if job is None:
+            return _missing(session)
+        status = _measuring_status(job)
+        evidence = Evidence(child=status, error=_error(job), usage=_usage(job, status))
+        if status != "done":
+            return evidence
+        source = Source(job.id, "valid", 0)
+        now = session.progress.measured
+        held_out = await self.files.held_out(session.validation_file)
+        return replace(
+            evidence,
+            groups=held_out.groups,
+            fresh=await self._measurement(source),
+            fresh_source=source,
+            now=None if now is None else await self._measurement(now),
+        )
+
+    async def _choosing(self, session: CoachSession) -> Evidence:
+        progress = session.progress
+        if not progress.flat_rounds or progress.measured is None:
+            return Evidence()
+        now = await self._measurement(progress.measured)
+        if now.mean is None:  # its job was deleted: what it showed is in the progress
+            return Evidence()
+        held_out = await self.files.held_out(session.validation_file)
+        return Evidence(now=now, groups=held_out.groups)
+
+    async def _training(self, session: CoachSession) -> Evidence:
+        job = await self._job(session)
+        if job is None:
+            return _missing(session)
+        status = _training_status(job)
+        code = None if job.error is None else job.error.code
+        evidence = Evidence(
+            child=status,
+            error=_error(job),
+            usage=_usage(job, status),
+            nothing_learned=code == NOTHING_TO_LEARN,
+        )
+        if status != "done":
+            return evidence
+        early = job.ended_early or {}
+        return replace(
+            await self._of_report(evidence, job.id),
+            gap=early.get("rule") == "gap",
+            error=early.get("reason"),
+        )
+
+    async def _gating(self, session: CoachSession) -> Evidence:
+        child, progress = session.progress.child, session.progress
+        if child is None or child.kind != "skill" or progress.job_id is None:
+            return Evidence()
+        student = await self.students.get(session.student)
+        try:
+            skill = await self.students.skill(session.student, child.id)
+        except NotFound:
+            return Evidence()
+        evidence = Evidence(
+            skill=SkillEvidence.of(skill, student.current_skill),
+            has_regression_sets=bool(student.regression_sets),
+        )
+        if student.current_skill != skill.id:
+            return evidence
+        held_out = await self.files.held_out(session.validation_file)
+        return replace(await self._of_report(evidence, progress.job_id), groups=held_out.groups)
+
+    async def _of_report(self, evidence: Evidence, job_id: str) -> Evidence:
+        """Adds the paired gain of a job's report, and the attempts of the model that it trained."""
+        async with self.database.tenant(self.files.tenant) as unit:
+            report = await unit.reports.get(job_id)
+        if report is None:
+            return evidence
+        source = Source(job_id, "report", int(report["step"]))
+        return replace(
+            evidence,
+            gain=_gain(report),
+            fresh=await self._measurement(source),
+            fresh_source=source,
+        )
+
+    async def _job(self, session: CoachSession) -> Job | None:
+        child = session.progress.child
+        if child is None or child.kind != "job":
+            return None
+        try:
+            async with self.database.tenant(self.files.tenant) as unit:
+                return await unit.jobs.get(child.id)
+        except NotFound:
+            return None
+
+    async def _measurement(self, source: Source) -> Measurement:
+        samples: list[Sample] = []
+        where = RolloutFilter(split=source.split, step=source.step)
+        after, more = None, True
+        while more and len(samples) < MAX_SAMPLES:
+            async with self.database.tenant(self.files.tenant) as unit:
+                page, more = await unit.rollouts.page(
+                    source.job_id, where, after=after, limit=_PAGE
+                )
+            after = page[-1].id if page else None
+            samples += await asyncio.to_thread(_samples, page)
+        return Measurement(tuple(samples))
+
+
+def _samples(rows: Sequence[RolloutRow]) -> list[Sample]:
+    return [sample_of(row) for row in rows]
+
+
+def _missing(session: CoachSession) -> Evidence:
+    """Returns the evidence without a job: none was made yet, or it was deleted."""
+    if session.progress.child is None:
+        return Evidence()
+    return Evidence(child="failed", error=f"Job {session.progress.child.id} was deleted.")
+
+
+def _measuring_status(job: Job) -> ChildStatus:
+    """Returns `done` for a job that is paused at its cap, behind the baseline."""
+    match job.status:
+        case JobStatus.SUCCEEDED:
+            return "done"
+        case JobStatus.PAUSED:
+            return "done" if job.caps.reached(job.usage) else "running"
+        case JobStatus.FAILED:
+            return "failed"
+        case JobStatus.CANCELLED:
+            return "cancelled"
+        case JobStatus.VALIDATING_FILES | JobStatus.QUEUED | JobStatus.RUNNING | JobStatus.PAUSING:
+            return "running"
+        case _:
+            assert_never(job.status)
+
+
+def _training_status(job: Job) -> ChildStatus:
+    if job.status is JobStatus.PAUSED and job.caps.reached(job.usage):
+        return "capped"
+    return _measuring_status(job)
+
+
+def _error(job: Job) -> str | None:
+    return None if job.error is None else job.error.message
+
+
+def _usage(job: Job, status: ChildStatus) -> Usage | None:
+    return None if status == "running" else job.usage
+
+
+def _gain(report: dict[str, Any]) -> Gain | None:
+    compared = target_comparison(report)
+    if compared.difference is None:
+        return None
+    return Gain(compared.difference, compared.interval, compared.rows)

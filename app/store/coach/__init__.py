@@ -1,0 +1,1 @@
+"""Sessions of the Coach and their logbooks as rows."""

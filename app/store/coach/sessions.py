@@ -1,0 +1,227 @@
+"""Sessions of the Coach as rows, and the entries of their logbooks."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+from sqlalchemy import ColumnElement, func, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.coach.sessions import (
+    CoachOptions,
+    CoachOutcome,
+    CoachSession,
+    CoachStatus,
+    Entry,
+    Progress,
+    no_session,
+)
+from app.domain.errors import WrongState
+from app.store.accounts.projects import refuse_archived
+from app.store.leases.leases import Lease, is_held, lease_lost
+from app.store.paging import Keyset
+from app.store.schema.coach import CoachEntryTable as Logbook
+from app.store.schema.coach import CoachSessionTable as Table
+from app.store.storable import storable
+from app.store.times import unix, unix_or_none
+
+_OPTIONS: Final = TypeAdapter(CoachOptions)
+_PROGRESS: Final = TypeAdapter(Progress)
+_OPEN: Final = (CoachStatus.RUNNING.value, CoachStatus.PAUSED.value)
+
+
+class CoachSessionStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, session: CoachSession, tenant: Tenant, *, secrets: bytes | None) -> None:
+        """Raises `WrongState` while another session teaches the student."""
+        await refuse_archived(self._session, self._project_id)
+        made = await self._session.scalar(
+            upsert(Table)
+            .values(
+                project_id=self._project_id,
+                id=session.id,
+                organization_id=tenant.organization_id,
+                organization_slug=tenant.organization_slug,
+                key_id=tenant.key_id,
+                student=session.student,
+                status=session.status.value,
+                options=_OPTIONS.dump_python(session.options, mode="json"),
+                training_file=session.training_file,
+                validation_file=session.validation_file,
+                method=storable(dict(session.method)),
+                secrets=secrets,
+                labels=session.metadata,
+                progress=_progress(session.progress),
+            )
+            .on_conflict_do_nothing(
+                index_elements=[Table.project_id, Table.student],
+                index_where=Table.status.in_(_OPEN),
+            )
+            .returning(Table.id)
+        )
+        if made is None:
+            raise WrongState(
+                f"Another Coach session teaches student '{session.student}': cancel it, or wait "
+                "for its end.",
+                param="student",
+                code="coach_session_open",
+            )
+
+    async def get(self, session_id: str, *, locked: bool = False) -> CoachSession:
+        """Raises `NotFound`. A locked row keeps its status until the transaction ends."""
+        query = select(Table).where(*self._of(session_id))
+        query = query.execution_options(populate_existing=True)
+        row = await self._session.scalar(query.with_for_update() if locked else query)
+        if row is None:
+            raise no_session(session_id)
+        return _to_session(row)
+
+    async def held(self, lease: Lease) -> CoachSession:
+        """Returns the session and locks it at the fence of the lease. Raises `LeaseLost` once it
+        was paused, ended, deleted or claimed again.
+        """
+        held = is_held(Table, lease, states=(CoachStatus.RUNNING.value,))
+        query = select(Table).where(held).execution_options(populate_existing=True)
+        row = await self._session.scalar(query.with_for_update())
+        if row is None:
+            raise lease_lost(lease)
+        return _to_session(row)
+
+    async def secrets(self, session_id: str) -> bytes | None:
+        return await self._session.scalar(select(Table.secrets).where(*self._of(session_id)))
+
+    async def page(
+        self, *, student: str | None, after: str | None, limit: int
+    ) -> tuple[list[CoachSession], bool]:
+        """Returns a page, newest first."""
+        own = [Table.project_id == self._project_id]
+        named = [] if student is None else [Table.student == student]
+        page, more = await Keyset((Table.created_at, Table.id), descending=True).page(
+            self._session,
+            select(Table).where(*own, *named).execution_options(populate_existing=True),
+            after=after,
+            cursor=[*own, Table.id == after],
+            limit=limit,
+        )
+        return [_to_session(row) for row in page], more
+
+    async def open_of(self, student: str) -> list[CoachSession]:
+        """Returns the sessions of a student that have not ended, and locks them."""
+        rows = await self._session.scalars(
+            select(Table)
+            .where(
+                Table.project_id == self._project_id,
+                Table.student == student,
+                Table.status.in_(_OPEN),
+            )
+            .with_for_update()
+        )
+        return [_to_session(row) for row in rows]
+
+    async def write(
+        self,
+        session_id: str,
+        *,
+        status: CoachStatus,
+        progress: Progress,
+        outcome: CoachOutcome | None = None,
+        reason: str | None = None,
+        wait_s: float = 0.0,
+    ) -> None:
+        """Writes what a step or a user changed, and ends the lease; the next step is due after
+        `wait_s`.
+        """
+        ended = status not in (CoachStatus.RUNNING, CoachStatus.PAUSED)
+        await self._session.execute(
+            update(Table)
+            .where(*self._of(session_id))
+            .values(
+                status=status.value,
+                progress=_progress(progress),
+                outcome=outcome,
+                reason=reason,
+                lease_until=None,
+                next_step_at=func.now() + timedelta(seconds=wait_s),
+                finished_at=func.now() if ended else None,
+            )
+        )
+
+    async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
+        """Adds entries to the logbook of a locked session."""
+        if not entries:
+            return
+        of = (Logbook.project_id == self._project_id, Logbook.session_id == session_id)
+        last = await self._session.scalar(select(func.max(Logbook.number)).where(*of)) or 0
+        await self._session.execute(
+            insert(Logbook),
+            [
+                {
+                    "project_id": self._project_id,
+                    "session_id": session_id,
+                    "number": last + place,
+                    "kind": entry.kind,
+                    "text": storable(entry.text),
+                    "data": storable(dict(entry.data)),
+                }
+                for place, entry in enumerate(entries, start=1)
+            ],
+        )
+
+    async def logbook(self, session_id: str, *, after: int, limit: int) -> tuple[list[Entry], bool]:
+        """Returns entries in their order, those behind number `after`."""
+        rows = (
+            await self._session.scalars(
+                select(Logbook)
+                .where(
+                    Logbook.project_id == self._project_id,
+                    Logbook.session_id == session_id,
+                    Logbook.number > after,
+                )
+                .order_by(Logbook.number)
+                .limit(limit + 1)
+            )
+        ).all()
+        return [_to_entry(row) for row in rows[:limit]], len(rows) > limit
+
+    def _of(self, session_id: str) -> tuple[ColumnElement[bool], ...]:
+        return (Table.project_id == self._project_id, Table.id == session_id)
+
+
+def _progress(progress: Progress) -> dict[str, Any]:
+    stored: dict[str, Any] = storable(_PROGRESS.dump_python(progress, mode="json"))
+    return stored
+
+
+def _to_session(row: Table) -> CoachSession:
+    return CoachSession(
+        id=row.id,
+        student=row.student,
+        status=CoachStatus(row.status),
+        options=_OPTIONS.validate_python(row.options),
+        training_file=row.training_file,
+        validation_file=row.validation_file,
+        method=row.method,
+        metadata=row.labels,
+        progress=_PROGRESS.validate_python(row.progress),
+        outcome=row.outcome,  # type: ignore[arg-type]  # written from the same closed set
+        reason=row.reason,
+        key_id=row.key_id,
+        created_at=unix(row.created_at),
+        finished_at=unix_or_none(row.finished_at),
+    )
+
+
+def _to_entry(row: Logbook) -> Entry:
+    return Entry(
+        row.kind,  # type: ignore[arg-type]  # written from the same closed set
+        row.text,
+        row.data,
+        number=row.number,
+        created_at=unix(row.created_at),
+    )

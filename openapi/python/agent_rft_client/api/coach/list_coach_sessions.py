@@ -1,0 +1,271 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...types import Response, UNSET
+from ... import errors
+
+from ...models.error_envelope import ErrorEnvelope
+from ...models.page_coach_session_object import PageCoachSessionObject
+from ...types import UNSET, Unset
+from typing import cast
+
+
+
+def _get_kwargs(
+    *,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+    student: None | str | Unset = UNSET,
+
+) -> dict[str, Any]:
+    
+
+    
+
+    params: dict[str, Any] = {}
+
+    json_after: None | str | Unset
+    if isinstance(after, Unset):
+        json_after = UNSET
+    else:
+        json_after = after
+    params["after"] = json_after
+
+    params["limit"] = limit
+
+    json_student: None | str | Unset
+    if isinstance(student, Unset):
+        json_student = UNSET
+    else:
+        json_student = student
+    params["student"] = json_student
+
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/coach_sessions",
+        "params": params,
+    }
+
+
+    return _kwargs
+
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | PageCoachSessionObject | None:
+    if response.status_code == 200:
+        response_200 = PageCoachSessionObject.from_dict(response.json())
+
+
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_403
+
+    if response.status_code == 413:
+        response_413 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_413
+
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
+    if response.status_code == 503:
+        response_503 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | PageCoachSessionObject]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+    student: None | str | Unset = UNSET,
+
+) -> Response[ErrorEnvelope | PageCoachSessionObject]:
+    """ List Coach Sessions
+
+     Lists sessions, newest first.
+
+    Args:
+        after (None | str | Unset): Id of the last object of the previous page
+        limit (int | Unset): Objects of a page Default: 20.
+        student (None | str | Unset): Only sessions of this student
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | PageCoachSessionObject]
+     """
+
+
+    kwargs = _get_kwargs(
+        after=after,
+limit=limit,
+student=student,
+
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+    student: None | str | Unset = UNSET,
+
+) -> ErrorEnvelope | PageCoachSessionObject | None:
+    """ List Coach Sessions
+
+     Lists sessions, newest first.
+
+    Args:
+        after (None | str | Unset): Id of the last object of the previous page
+        limit (int | Unset): Objects of a page Default: 20.
+        student (None | str | Unset): Only sessions of this student
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | PageCoachSessionObject
+     """
+
+
+    return sync_detailed(
+        client=client,
+after=after,
+limit=limit,
+student=student,
+
+    ).parsed
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+    student: None | str | Unset = UNSET,
+
+) -> Response[ErrorEnvelope | PageCoachSessionObject]:
+    """ List Coach Sessions
+
+     Lists sessions, newest first.
+
+    Args:
+        after (None | str | Unset): Id of the last object of the previous page
+        limit (int | Unset): Objects of a page Default: 20.
+        student (None | str | Unset): Only sessions of this student
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | PageCoachSessionObject]
+     """
+
+
+    kwargs = _get_kwargs(
+        after=after,
+limit=limit,
+student=student,
+
+    )
+
+    response = await client.get_async_httpx_client().request(
+        **kwargs
+    )
+
+    return _build_response(client=client, response=response)
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+    student: None | str | Unset = UNSET,
+
+) -> ErrorEnvelope | PageCoachSessionObject | None:
+    """ List Coach Sessions
+
+     Lists sessions, newest first.
+
+    Args:
+        after (None | str | Unset): Id of the last object of the previous page
+        limit (int | Unset): Objects of a page Default: 20.
+        student (None | str | Unset): Only sessions of this student
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | PageCoachSessionObject
+     """
+
+
+    return (await asyncio_detailed(
+        client=client,
+after=after,
+limit=limit,
+student=student,
+
+    )).parsed

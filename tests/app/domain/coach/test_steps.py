@@ -1,0 +1,277 @@
+"""The decisions of a session, as tables: phase and evidence in, action out."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.domain.coach.actions import Continue, End, Measure, Pause, Promote, Propose, Train, Wait
+from app.domain.coach.evidence import Evidence, SkillEvidence
+from app.domain.coach.practice import GroupGain
+from app.domain.coach.samples import Measurement, Sample
+from app.domain.coach.sessions import (
+    TRANSITIONS,
+    Budget,
+    Child,
+    CoachOptions,
+    CoachSession,
+    CoachStatus,
+    Phase,
+    Progress,
+    Source,
+    Spent,
+)
+from app.domain.coach.steps import next_step
+from app.domain.coach.weaknesses import Group
+from app.domain.errors import WrongState
+from app.domain.jobs.curves.gains import Gain
+from app.domain.jobs.usage import Caps, Usage
+from app.domain.students.students import SkillStatus
+
+JOB, SKILL = Child("job", "ftjob-1"), Child("skill", "skill_1")
+ROWS = 12
+GROUPS = (Group("tag", "refunds", tuple(range(ROWS))),)
+WORTH = GroupGain("tag", "refunds", ROWS, 1.0, 0.4, 0.6, 6, 0.3)
+LITTLE = replace(WORTH, gain=0.001)
+
+
+def attempts(*rewards: float, rows: int = ROWS) -> Measurement:
+    return Measurement(
+        tuple(
+            Sample(f"rollout_{row}_{place}", row, reward, "final_answer")
+            for row in range(rows)
+            for place, reward in enumerate(rewards)
+        )
+    )
+
+
+def session(phase: Phase, *, options: CoachOptions | None = None, **progress: Any) -> CoachSession:
+    return CoachSession(
+        id="coach_1",
+        student="clerk",
+        training_file="file-a",
+        validation_file="file-b",
+        method={},
+        options=options or CoachOptions(),
+        progress=Progress(phase=phase, **progress),
+    )
+
+
+def skill(status: SkillStatus, *, lost: bool = False, current: bool = False) -> SkillEvidence:
+    return SkillEvidence("skill_1", status, "Because.", lost, current)
+
+
+def fresh(*rewards: float, **more: Any) -> Evidence:
+    return Evidence(
+        child="done",
+        usage=Usage(rollouts=48, prompt_tokens=5, completion_tokens=7, training_time_s=2.0),
+        fresh=attempts(*rewards),
+        fresh_source=Source("ftjob-1", "valid", 0),
+        groups=GROUPS,
+        **more,
+    )
+
+
+WANTS = CoachOptions(target=0.9)
+PROMPTS = CoachOptions(prompts=("Be kind.", "Be brief."))
+ASKS = CoachOptions(promote="ask")
+ONE_JOB = CoachOptions(budget=Budget(jobs=1))
+GAINED = Gain(0.3, (0.2, 0.4), ROWS)
+LOST = Gain(-0.1, (-0.2, -0.01), ROWS)
+
+
+@pytest.mark.parametrize(
+    ("before", "evidence", "action"),
+    [
+        (session(Phase.MEASURING), Evidence(), Measure(None)),
+        (session(Phase.MEASURING, child=JOB), Evidence(child="running"), Wait()),
+        (session(Phase.MEASURING, child=JOB), fresh(0.0, 1.0), Continue()),
+        (
+            session(Phase.MEASURING, child=JOB),
+            fresh(1.0, 1.0),
+            End(CoachStatus.COMPLETED, "nothing_to_gain"),
+        ),
+        (
+            session(Phase.MEASURING, child=JOB),
+            fresh(0.0, 0.0),
+            End(CoachStatus.COMPLETED, "nothing_to_gain"),
+        ),
+        (
+            session(Phase.MEASURING, child=JOB, options=WANTS),
+            fresh(1.0, 0.9),
+            End(CoachStatus.COMPLETED, "target"),
+        ),
+        (
+            session(Phase.MEASURING, child=JOB),
+            Evidence(child="done", fresh=Measurement(())),
+            End(CoachStatus.FAILED, None),
+        ),
+        (
+            session(Phase.MEASURING, child=JOB),
+            Evidence(child="failed", error="No tool."),
+            End(CoachStatus.FAILED, None),
+        ),
+        (
+            session(Phase.TRAINING, child=JOB),
+            Evidence(child="cancelled"),
+            End(CoachStatus.CANCELLED, None),
+        ),
+        (session(Phase.PROMPTING, options=PROMPTS), Evidence(), Measure("Be kind.")),
+        (
+            session(Phase.PROMPTING, options=PROMPTS, child=JOB),
+            fresh(0.0, 1.0, now=attempts(0.0, 1.0)),
+            Measure("Be brief."),
+        ),
+        (
+            session(Phase.PROMPTING, options=PROMPTS, child=JOB),
+            fresh(1.0, 1.0, now=attempts(0.0, 1.0)),
+            End(CoachStatus.COMPLETED, "prompt_enough"),
+        ),
+        (session(Phase.CHOOSING, gains=(WORTH,)), Evidence(), Train(("tag:refunds",), Caps())),
+        (
+            session(Phase.CHOOSING, gains=(LITTLE,)),
+            Evidence(),
+            End(CoachStatus.COMPLETED, "mastered"),
+        ),
+        (
+            session(Phase.CHOOSING, gains=(WORTH,), mean=0.95, options=WANTS),
+            Evidence(),
+            End(CoachStatus.COMPLETED, "target"),
+        ),
+        (
+            session(Phase.CHOOSING, gains=(WORTH,), flat_rounds=2),
+            Evidence(),
+            End(CoachStatus.COMPLETED, "plateau"),
+        ),
+        (
+            session(Phase.CHOOSING, gains=(WORTH,), spent=Spent(jobs=1), options=ONE_JOB),
+            Evidence(),
+            End(CoachStatus.COMPLETED, "budget"),
+        ),
+        (
+            session(Phase.TRAINING, child=JOB, job_id="ftjob-1"),
+            Evidence(child="done", gain=GAINED),
+            Propose("ftjob-1"),
+        ),
+        (
+            session(Phase.TRAINING, child=JOB, job_id="ftjob-1"),
+            Evidence(child="done", gain=LOST),
+            Continue(),
+        ),
+        (
+            session(Phase.TRAINING, child=JOB, job_id="ftjob-1"),
+            Evidence(child="done", gain=GAINED, gap=True),
+            End(CoachStatus.COMPLETED, "reward_hack"),
+        ),
+        (
+            session(Phase.TRAINING, child=JOB),
+            Evidence(child="capped"),
+            End(CoachStatus.COMPLETED, "budget"),
+        ),
+        (
+            session(Phase.TRAINING, child=JOB),
+            Evidence(child="failed", nothing_learned=True),
+            Continue(),
+        ),
+        (session(Phase.GATING, child=SKILL), Evidence(skill=skill(SkillStatus.RUNNING)), Wait()),
+        (
+            session(Phase.GATING, child=SKILL),
+            Evidence(skill=skill(SkillStatus.PASSED)),
+            Promote("skill_1"),
+        ),
+        (
+            session(Phase.GATING, child=SKILL, options=ASKS),
+            Evidence(skill=skill(SkillStatus.PASSED)),
+            Pause(),
+        ),
+        (
+            session(Phase.GATING, child=SKILL, options=ASKS, asked=True),
+            Evidence(skill=skill(SkillStatus.PASSED)),
+            End(CoachStatus.COMPLETED, "not_promoted"),
+        ),
+        (
+            session(Phase.GATING, child=SKILL, options=ASKS, asked=True),
+            Evidence(skill=skill(SkillStatus.PASSED, current=True), gain=GAINED),
+            Continue(),
+        ),
+        (
+            session(Phase.GATING, child=SKILL),
+            Evidence(skill=skill(SkillStatus.HELD, lost=True), has_regression_sets=True),
+            End(CoachStatus.COMPLETED, "regression"),
+        ),
+        (
+            session(Phase.GATING, child=SKILL),
+            Evidence(skill=skill(SkillStatus.HELD)),
+            End(CoachStatus.COMPLETED, "held"),
+        ),
+        (
+            session(Phase.GATING, child=SKILL),
+            Evidence(skill=skill(SkillStatus.HELD), has_regression_sets=True),
+            Continue(),
+        ),
+        (session(Phase.GATING, child=SKILL), Evidence(), End(CoachStatus.FAILED, None)),
+    ],
+)
+def test_each_situation_has_its_action(
+    before: CoachSession, evidence: Evidence, action: object
+) -> None:
+    assert next_step(before, evidence).action == action
+
+
+def test_a_finished_job_is_counted_once_and_forgotten() -> None:
+    step = next_step(session(Phase.MEASURING, child=JOB, spent=Spent(jobs=1)), fresh(0.0, 1.0))
+    assert step.progress.child is None
+    assert step.progress.spent == Spent(jobs=1, rollouts=48, tokens=12, seconds=2.0)
+    assert (step.progress.mean, step.progress.first_mean) == (0.5, 0.5)
+    waits = next_step(session(Phase.MEASURING, child=JOB), Evidence(child="running"))
+    assert (waits.progress.child, waits.entries) == (JOB, ())
+
+
+def test_a_flat_round_halves_what_it_practised() -> None:
+    before = session(
+        Phase.TRAINING, child=JOB, job_id="ftjob-1", practised=("tag:refunds",), gains=(WORTH,)
+    )
+    flat = next_step(before, Evidence(child="done", gain=LOST)).progress
+    assert (flat.flat_rounds, dict(flat.unhelped)) == (1, {"tag:refunds": 1})
+    look = Evidence(now=attempts(0.0, 1.0), groups=GROUPS)
+    chosen = next_step(replace(before, progress=flat), look)
+    assert isinstance(chosen.action, Train)
+    [again] = chosen.progress.gains
+    untouched = next_step(session(Phase.MEASURING, child=JOB), fresh(0.0, 1.0)).progress.gains[0]
+    assert again.gain == untouched.gain / 2
+
+
+def test_a_job_gets_what_is_left_of_the_budget() -> None:
+    options = CoachOptions(budget=Budget(rollouts=1000, seconds=60.0))
+    spent = Spent(jobs=1, rollouts=400, seconds=45.0)
+    before = session(Phase.CHOOSING, gains=(WORTH,), options=options, spent=spent)
+    action = next_step(before, Evidence()).action
+    assert isinstance(action, Train)
+    assert action.caps == Caps(max_training_time_s=15.0, max_rollouts=600)
+
+
+def test_each_end_is_an_entry_with_its_reason() -> None:
+    before = session(Phase.TRAINING, child=JOB, job_id="ftjob-1")
+    hacked = Evidence(child="done", gain=GAINED, gap=True, error="The gap is 0.4.")
+    step = next_step(before, hacked)
+    assert [entry.kind for entry in step.entries] == ["trained", "ended"]
+    assert "exploits the grader" in step.entries[-1].text
+    assert step.entries[-1].text.endswith("The gap is 0.4.")
+
+
+def _moves(status: CoachStatus) -> Sequence[CoachStatus]:
+    return sorted(TRANSITIONS[status])
+
+
+@pytest.mark.parametrize("status", CoachStatus)
+def test_a_session_moves_by_the_table_alone(status: CoachStatus) -> None:
+    ended = {CoachStatus.COMPLETED, CoachStatus.FAILED, CoachStatus.CANCELLED}
+    assert bool(_moves(status)) is (status not in ended)
+    at = replace(session(Phase.CHOOSING), status=status)
+    for to in CoachStatus:
+        if to in _moves(status):
+            at.check_move(to)
+        else:
+            with pytest.raises(WrongState):
+                at.check_move(to)

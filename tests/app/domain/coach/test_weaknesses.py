@@ -1,0 +1,122 @@
+"""Weaknesses, clusters and the choice of what is practised, by value."""
+
+import pytest
+
+from app.domain.coach.clusters import TextClusters
+from app.domain.coach.practice import expected_gains, picked, practice_rows
+from app.domain.coach.samples import Measurement, PracticeRow, Sample, practice_row
+from app.domain.coach.weaknesses import find_weaknesses, groups_of, wilson
+
+WORDS = {
+    "refund": "Customer {n} wants a refund for a broken lamp",
+    "invoice": "Print the invoice of order {n} as a document",
+}
+
+
+def _rows(count: int = 10, *, tagged: bool = True) -> list[PracticeRow]:
+    return [
+        PracticeRow(
+            place * count + number,
+            text.format(n=number),
+            (tag,) if tagged else (),
+        )
+        for place, (tag, text) in enumerate(WORDS.items())
+        for number in range(count)
+    ]
+
+
+def _measured(rewards: dict[str, tuple[float, ...]], **more: object) -> Measurement:
+    return Measurement(
+        tuple(
+            Sample(f"{row.index}-{place}", row.index, reward, **more)  # type: ignore[arg-type]  # fields of a sample
+            for row in _rows()
+            for place, reward in enumerate(rewards[row.tags[0]])
+        )
+    )
+
+
+def test_a_group_that_lacks_score_is_a_weakness_with_an_interval() -> None:
+    measured = _measured({"refund": (0.0, 0.5), "invoice": (1.0, 1.0)})
+    [weak] = [each for each in find_weaknesses(measured, groups_of(_rows())) if each.kind == "tag"]
+    assert (weak.name, weak.rows, weak.share, weak.mean) == ("refund", 10, 0.75, 0.25)
+    assert weak.interval == wilson(0.75, 10)
+    assert weak.examples == ("0-0", "1-0", "2-0")
+
+
+@pytest.mark.parametrize(
+    ("share", "count", "interval"),
+    [(0.0, 10, (0.0, 0.2775)), (0.5, 10, (0.2366, 0.7634)), (1.0, 10, (0.7225, 1.0))],
+)
+def test_the_interval_is_wilsons(share: float, count: int, interval: tuple[float, float]) -> None:
+    assert wilson(share, count) == pytest.approx(interval, abs=1e-4)
+
+
+def test_kinds_of_attempts_are_weaknesses_too() -> None:
+    measured = _measured(
+        {"refund": (0.0, 1.0), "invoice": (0.0, 1.0)},
+        stop_reason="max_turns",
+        failed_tools=frozenset({"search"}),
+        components={"polite": 0.0},
+    )
+    found = {(each.kind, each.name): each.share for each in find_weaknesses(measured, [])}
+    assert found == {("stop_reason", "max_turns"): 1.0, ("failing_tool", "search"): 1.0}
+    mixed = Measurement(
+        tuple(
+            Sample(f"r{row}", row, float(row % 2), components={"polite": float(row % 2)})
+            for row in range(20)
+        )
+    )
+    [polite] = find_weaknesses(mixed, [])
+    assert (polite.kind, polite.name, polite.share) == ("component", "polite", 0.5)
+
+
+def test_rows_without_tags_are_grouped_by_their_words() -> None:
+    clusters = TextClusters(_rows(tagged=False)).clusters
+    assert [each.rows for each in clusters] == [tuple(range(10)), tuple(range(10, 20))]
+    assert "refund" in clusters[0].name or "lamp" in clusters[0].name
+    one = TextClusters([PracticeRow(n, f"Ticket {n} is late") for n in range(8)])
+    assert one.clusters == []
+
+
+def test_the_expected_gain_is_the_documented_formula() -> None:
+    measured = _measured({"refund": (0.0, 1.0), "invoice": (1.0, 1.0)})
+    tags = [group for group in groups_of(_rows()) if group.kind == "tag"]
+    refund, invoice = expected_gains(measured, tags, unhelped={})
+    assert (refund.name, refund.weight, refund.headroom, refund.spread) == ("refund", 0.5, 0.5, 10)
+    assert refund.gain == pytest.approx(0.5 * 0.5 * 11 / 12)
+    assert invoice.gain == 0.0
+    assert picked((refund, invoice), least=0.02) == (refund,)
+    assert picked((refund, invoice), least=0.5) == ()
+    twice = expected_gains(measured, tags, unhelped={"tag:refund": 2})
+    assert twice[0].gain == pytest.approx(refund.gain / 4)
+
+
+def test_practice_has_the_group_and_a_quarter_of_others() -> None:
+    rows = _rows(12)
+    chosen = practice_rows(["tag:refund"], training=rows, held_out=rows)
+    refunds = [index for index in chosen if index < 12]
+    assert (len(refunds), len(chosen)) == (12, 16)
+    few = [row for row in rows if row.index < 12 or row.index % 6 == 0]
+    assert practice_rows(["tag:invoice"], training=few, held_out=few) == [row.index for row in few]
+
+
+def test_clusters_of_held_out_rows_find_training_rows() -> None:
+    held_out = _rows(tagged=False)
+    training = [
+        PracticeRow(index, WORDS["invoice" if index % 2 else "refund"].format(n=90 + index))
+        for index in range(40)
+    ]
+    name = TextClusters(held_out).clusters[1].name
+    chosen = practice_rows([f"cluster:{name}"], training=training, held_out=held_out)
+    assert {index for index in range(40) if index % 2} <= set(chosen)
+    assert len(chosen) == 27
+
+
+@pytest.mark.parametrize(
+    ("tags", "read"),
+    [(["b", "a", "a"], ("a", "b")), ("one", ("one",)), ([1, " "], ()), (None, ())],
+)
+def test_tags_are_a_text_or_a_list_of_texts(tags: object, read: tuple[str, ...]) -> None:
+    content = [{"type": "text", "text": "Hello"}]
+    row = {"messages": [{"role": "user", "content": content}], "tags": tags}
+    assert practice_row(3, row) == PracticeRow(3, "Hello", read)
