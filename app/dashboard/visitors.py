@@ -116,12 +116,17 @@ async def sent_form(request: Request) -> Mapping[str, str]:
 async def _own_form(request: Request, visitor: "SignedIn") -> Mapping[str, str]:
     """Returns the fields of a form that was made for the visitor's own session."""
     fields = await sent_form(request)
+    check_form_token(fields, visitor)
+    return fields
+
+
+def check_form_token(fields: Mapping[str, str], visitor: Visitor) -> None:
+    """Raises `PermissionDenied` for a form that was made for another session."""
     sent = fields.get(FORM_TOKEN, "").encode()
     if not hmac.compare_digest(sent, visitor.form_token.encode()):
         raise PermissionDenied(
             "This form was made for another session. Go back, reload the page and try again."
         )
-    return fields
 
 
 def check_site(request: Request) -> None:
