@@ -19,14 +19,16 @@ from app.dashboard import (
     usage,
 )
 from app.dashboard.registry import endpoints
+from app.dashboard.students import routes as teaching
 
 FORMS: Final = re.compile(
     r"/sign-in|/sign-out|/jobs/[^/]+/(?:pause|resume|cancel)|/endpoints/[^/]+/[^/]+/test|/models/ask"
+    r"|/teach/.+"
 )
 """Paths of the forms; all other bodies are JSON or uploads."""
 router = APIRouter(include_in_schema=False)
 for room in (
     *(sign_in, comparisons, jobs, reports, rollouts, streams, usage, assets, documentation),
-    *(baselines, models, endpoints),
+    *(baselines, models, endpoints, teaching),
 ):
     router.include_router(room.router)

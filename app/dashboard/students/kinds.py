@@ -151,24 +151,24 @@ def question_of(row: Mapping[str, Any]) -> str:
     given = row.get("input")
     messages = given.get("messages") if isinstance(given, dict) else row.get("messages")
     asked = [each for each in messages or () if each.get("role") == "user"]
-    return _text(asked[-1].get("content")) if asked else ""
+    return text_of_content(asked[-1].get("content")) if asked else ""
 
 
 def wanted_of(row: Mapping[str, Any]) -> str:
     """Returns what a row says about a right answer, as a person would read it."""
     match kind_of(row):
         case ExampleKind.WORDS:
-            return _text(row["fact"])
+            return text_of_content(row["fact"])
         case ExampleKind.NUMBER:
-            return _text(row["answer"])
+            return text_of_content(row["answer"])
         case ExampleKind.BETTER:
             return f"better: {_answer(row, 'preferred_output')}"
         case ExampleKind.CODE:
-            return f"the function {_text(row.get('function'))} passes its tests"
+            return f"the function {text_of_content(row.get('function'))} passes its tests"
         case ExampleKind.CALLS:
             sent = row["calls"] if isinstance(row["calls"], list) else []
             calls = [each for each in sent if isinstance(each, dict)]
-            return ", ".join(_text(each.get("name")) for each in calls) or "no call"
+            return ", ".join(text_of_content(each.get("name")) for each in calls) or "no call"
         case None:
             return ""
         case unknown:
@@ -187,10 +187,10 @@ def topic_of(row: Mapping[str, Any]) -> str:
 
 
 def _answer(row: Mapping[str, Any], name: str) -> str:
-    return _text(row[name][-1].get("content"))
+    return text_of_content(row[name][-1].get("content"))
 
 
-def _text(value: Any) -> str:
+def text_of_content(value: Any) -> str:
     """Returns a text, the texts of a list of parts, or the value as it would be printed."""
     if isinstance(value, str):
         return value

@@ -57,21 +57,22 @@ def knob_words(knob: KnobName, position: Any) -> str:
     """Returns what a knob at a position means for the student, in one sentence."""
     match knob:
         case "practice_mode":
-            return _PRACTICE.get(str(position), "The student practises as often as you chose.")
+            words = _PRACTICE.get(str(position), "The student practises as often as you chose.")
         case "drift_guard":
-            return _third(position, _DRIFT)
+            words = _third(position, _DRIFT)
         case "effort":
-            return _EFFORT[str(position)]
+            words = _EFFORT[str(position)]
         case "creativity":
-            return _third(position, _CREATIVITY)
+            words = _third(position, _CREATIVITY)
         case "auto_stop":
-            return _STOP[str(position)]
+            words = _STOP[str(position)]
+        case "target" if position is None:
+            words = "There is no score at which practice ends by itself."
         case "target":
-            if position is None:
-                return "There is no score at which practice ends by itself."
-            return f"Practice ends once tests reach the score {position:g}."
+            words = f"Practice ends once tests reach the score {position:g}."
         case _:
             assert_never(knob)
+    return words
 
 
 def _third(position: int, words: tuple[str, str, str]) -> str:

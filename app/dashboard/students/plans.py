@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.pages import HEADERS, page, wants_part
@@ -17,12 +18,25 @@ from app.domain.errors import InvalidRequest
 from app.domain.plans.recipes import PlanRecipe
 from app.domain.registry.registered_objects import RegisteredVersion
 
-router = APIRouter(
-    include_in_schema=False, route_class=PageRoute, prefix="/teach/students/{name}"
-)
+router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach/students/{name}")
 _LISTED: Final = 100
 Id = Annotated[str, Query(max_length=128)]
-Knob = Annotated[str, Query(max_length=16)]
+Knob = Annotated[str, Field(max_length=16)]
+_Id = Annotated[str, Field(max_length=128)]
+
+
+class PlanQuery(BaseModel):
+    """The fields of the form of a plan; an empty knob is at the recipe's position."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    recipe: _Id
+    curriculum: _Id = ""
+    practice_mode: Knob = ""
+    drift_guard: Knob = ""
+    effort: Knob = ""
+    creativity: Knob = ""
+    auto_stop: Knob = ""
 
 
 @router.get("/practice")
@@ -50,9 +64,7 @@ async def recipes_page(name: str, visitor: SignedIn, curriculum: Id = "") -> Res
 
 
 @router.get("/estimate")
-async def estimate_part(
-    name: str, visitor: SignedIn, recipe: Id, curriculum: Id = ""
-) -> Response:
+async def estimate_part(name: str, visitor: SignedIn, recipe: Id, curriculum: Id = "") -> Response:
     """Shows the price of a recipe with its own positions: part of the page of recipes."""
     await visitor.services.students().get(name)
     plan = await planned(visitor, name, recipe, curriculum=curriculum, knobs={})
@@ -62,29 +74,15 @@ async def estimate_part(
 
 
 @router.get("/plan")
-async def plan_page(  # noqa: PLR0913 - a field for each knob of the form
-    request: Request,
-    name: str,
-    visitor: SignedIn,
-    recipe: Id,
-    curriculum: Id = "",
-    practice_mode: Knob = "",
-    drift_guard: Knob = "",
-    effort: Knob = "",
-    creativity: Knob = "",
-    auto_stop: Knob = "",
+async def plan_page(
+    request: Request, name: str, visitor: SignedIn, sent: Annotated[PlanQuery, Query()]
 ) -> Response:
     """Shows the knobs with what they do and cost; a part of the page renews itself with them."""
-    sent = {
-        "practice_mode": practice_mode,
-        "drift_guard": drift_guard,
-        "effort": effort,
-        "creativity": creativity,
-        "auto_stop": auto_stop,
-    }
     student = await visitor.services.students().get(name)
-    chosen = await _chosen(visitor, curriculum)
-    plan = await planned(visitor, name, recipe, curriculum=curriculum, knobs=sent)
+    chosen = await _chosen(visitor, sent.curriculum)
+    plan = await planned(
+        visitor, name, sent.recipe, curriculum=sent.curriculum, knobs=sent.model_dump()
+    )
     template = "students/plan_part.html" if wants_part(request) else "students/plan.html"
     return await visitor.on_thread(
         lambda: page(
@@ -126,7 +124,9 @@ def _shown(plan: ShownPlan) -> Mapping[str, Any]:
     return {
         "recipe": plan.recipe,
         "knobs": knobs,
-        "sentences": [(each, knob_words(each.knob, each.position)) for each in plan.plan.explanation],
+        "sentences": [
+            (each, knob_words(each.knob, each.position)) for each in plan.plan.explanation
+        ],
         "choices": {name: CHOICE_WORDS[name] for name in CHOICES},
         "sliders": {name: SLIDER_WORDS[name] for name in SLIDERS if knobs[name] is not None},
         "estimate": plan.estimate,
