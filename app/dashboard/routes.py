@@ -19,7 +19,7 @@ from app.dashboard import (
     usage,
 )
 from app.dashboard.registry import endpoints
-from app.dashboard.students import routes as teaching
+from app.dashboard.students.routes import ROOMS as TEACHING
 
 FORMS: Final = re.compile(
     r"/sign-in|/sign-out|/jobs/[^/]+/(?:pause|resume|cancel)|/endpoints/[^/]+/[^/]+/test|/models/ask"
@@ -29,6 +29,7 @@ FORMS: Final = re.compile(
 router = APIRouter(include_in_schema=False)
 for room in (
     *(sign_in, comparisons, jobs, reports, rollouts, streams, usage, assets, documentation),
-    *(baselines, models, endpoints, teaching),
+    *(baselines, models, endpoints),
+    *TEACHING,
 ):
     router.include_router(room.router)

@@ -6,7 +6,7 @@ A chat is addressed by the stored completion that it continues, so that no page 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, assert_never, get_args
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
@@ -79,6 +79,7 @@ async def ask(name: str, request: Request, visitor: SignedIn, form: OwnForm) -> 
         "messages": [*messages, {"role": "user", "content": prompt}],
         "max_completion_tokens": _TOKENS,
         "temperature": 1.0,
+        "stream": False,
         "store": True,
         "metadata": {"student": name},
     }
@@ -134,11 +135,15 @@ def _values(
                 raise InvalidRequest("Type what the student should have answered.")
             return "correction", {"completion_id": answer, "correction": correction}
         case "first":
-            pair = (answer, other)
+            return "preference", _preference(answer, other)
         case "second":
-            pair = (other, answer)
-    values = dict(zip(("chosen_completion_id", "rejected_completion_id"), pair, strict=True))
-    return "preference", values
+            return "preference", _preference(other, answer)
+        case _:
+            assert_never(judgement)
+
+
+def _preference(better: str, worse: str) -> dict[str, Any]:
+    return {"chosen_completion_id": better, "rejected_completion_id": worse}
 
 
 async def _ask(visitor: Visitor, body: dict[str, Any], times: int) -> list[str]:

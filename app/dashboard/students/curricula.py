@@ -26,7 +26,7 @@ from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import InvalidRequest, RequestError
 from app.domain.feedback.build_requests import BuildRequest
 from app.domain.feedback.rows import BuildOptions
-from app.domain.registry.curricula import SplitInput
+from app.domain.registry.curricula import CurriculumPart, SplitInput
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach/examples")
 _LISTED: Final = 100
@@ -54,9 +54,12 @@ async def make_examples(visitor: SignedIn, sent: ExamplesForm) -> Response:
     if not read.is_usable or not sent.name:
         return await _form(visitor, sent, findings, read=read)
     practised, kept = await asyncio.to_thread(divided, read.rows)
-    data = {"training": SplitInput(None, practised), "validation": SplitInput(None, kept)}
+    data: dict[CurriculumPart, SplitInput] = {
+        "training": SplitInput(None, practised),
+        "validation": SplitInput(None, kept),
+    }
     try:
-        made = await visitor.services.curricula().create(sent.name, data, metadata=None)  # type: ignore[arg-type] - the keys are the two parts
+        made = await visitor.services.curricula().create(sent.name, data, metadata=None)
     except InvalidRequest as refused:
         cure = "Change it, and press the button again."
         return await _form(visitor, sent, [Finding("Name", refused.message, cure)], read=read)

@@ -101,8 +101,8 @@ def _read_line(read: ReadExamples, line: bytes, number: int) -> None:
     where = f"Line {number}"
     try:
         kind = kind_of(load_line(line, number))
-    except DatasetError as fault:
-        read.find(where, f"{fault.message}.", "Each line is one example as a JSON object.")
+    except DatasetError as error:
+        read.find(where, f"{error.message}.", "Each line is one example as a JSON object.")
         return
     method = "reinforcement" if kind is None else KINDS[kind].method
     row, faults = inspect_row(method, line, number)

@@ -130,8 +130,8 @@ async def _preferences(
     compared = None if report is None else report.get("preference_accuracy")
     if report is not None and compared:
         rows = int(report["rows"])
-        shares = (compared["start_mean"], compared["tuned_mean"])
-        return Headway(*(share_tally(share, rows) for share in shares), is_preference=True)
+        before, now = (share_tally(compared[end], rows) for end in ("start_mean", "tuned_mean"))
+        return Headway(before, now, is_preference=True)
     ends = (await visitor.services.metrics().ends([job.id], (PREFERENCE_ACCURACY,))).get(job.id, [])
     points = sorted((point.step, point.value) for point in ends if point.split == _VALID)
     if len(points) < 2:  # noqa: PLR2004 - a test before and a test since

@@ -41,6 +41,15 @@ def pasted(word: str = "Probably", questions: Sequence[str] = QUESTIONS) -> str:
     return "\n".join(lines)
 
 
+def rows(word: str = "Probably") -> dict[str, list[dict[str, object]]]:
+    """Returns the same examples as the parts of a curriculum."""
+    made: list[dict[str, object]] = [
+        {"messages": [{"role": "user", "content": each}], "fact": word, "topic": "orders"}
+        for each in QUESTIONS
+    ]
+    return {"training": made[:14], "validation": made[14:]}
+
+
 async def follow(visit: Visit, path: str, fields: dict[str, str]) -> httpx.Response:
     """Sends a form and returns the page that it leads to, or that refuses it."""
     token = await visit.form_token("/teach")
