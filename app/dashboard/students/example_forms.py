@@ -33,7 +33,6 @@ class SentExamples:
     instructions: str = ""
     pasted: str = ""
     cells: Sequence[Mapping[str, str]] = ({},) * _LINES
-    file_name: str = ""
     content: bytes = b""
     wants_more: bool = False
 
@@ -57,21 +56,22 @@ async def _sent_examples(request: Request, visitor: SignedIn) -> SentExamples:
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type not in _FORMS:
         raise InvalidRequest(f"The form of examples is sent as '{_FORMS[0]}'.")
-    form = await request.form(
+    fields, content = dict[str, str](), b""
+    async with request.form(
         max_files=1, max_fields=_WIDEST * MOST_LINES + _OTHERS, max_part_size=_MOST_BYTES
-    )
-    fields = {name: value for name, value in form.items() if isinstance(value, str)}
+    ) as form:
+        for name, value in form.items():
+            if isinstance(value, UploadFile):
+                content = await value.read()
+            else:
+                fields[name] = value
     if any("\x00" in value for value in fields.values()):
         raise InvalidRequest("NUL is not allowed in a form.")
     check_form_token(fields, visitor)
-    file = form.get("file")
-    content, file_name = b"", ""
-    if isinstance(file, UploadFile):
-        content, file_name = await file.read(), file.filename or ""
-    return _read(fields, content, file_name)
+    return _read(fields, content)
 
 
-def _read(fields: Mapping[str, str], content: bytes, file_name: str) -> SentExamples:
+def _read(fields: Mapping[str, str], content: bytes) -> SentExamples:
     kind = kind_named(fields.get("kind", ExampleKind.WORDS.value))
     names = [column.name for column in KINDS[kind].columns]
     sent = fields.get("lines", "")
@@ -86,7 +86,6 @@ def _read(fields: Mapping[str, str], content: bytes, file_name: str) -> SentExam
         instructions=fields.get("instructions", "").replace("\r\n", "\n"),
         pasted=fields.get("pasted", ""),
         cells=cells,
-        file_name=file_name,
         content=content,
         wants_more=fields.get("more") is not None,
     )

@@ -91,7 +91,7 @@ def read_lines(content: bytes) -> ReadExamples:
         if is_blank(line):
             continue
         if len(read.findings) >= MOST_FINDINGS:
-            read.find(f"Line {number}", "There are more findings.", "Mend these first.")
+            read.find(f"Line {number}", "There are more findings.", "Correct these first.")
             break
         _read_line(read, line, number)
     return read

@@ -63,7 +63,7 @@ async def test_judgements_of_a_chat_become_feedback(
     assert {one["completion_id"] for one in found} == {first}
 
 
-async def test_the_better_of_two_answers_goes_on(
+async def test_the_chat_continues_with_the_better_of_two_answers(
     visit: Visit, api: Api, engine: ChatEngine
 ) -> None:
     await make_student(visit, "clerk")
@@ -76,7 +76,7 @@ async def test_the_better_of_two_answers_goes_on(
     assert page.url.params["answer"] == stored[1]
     assert "Right." in page.text
     [one] = (await api.call("GET", "/v1/feedback")).json()["data"]
-    assert (one["chosen_completion_id"], one["rejected_completion_id"]) == (stored[1], stored[0])
+    assert (one["completion_id"], one["rejected_completion_id"]) == (stored[1], stored[0])
     built = await follow(visit, "/teach/examples/from-feedback", {"name": "Talk"})
     assert built.status_code == 400
     assert "The feedback makes 1 rows to train, and a job needs 10" in built.text

@@ -8,7 +8,7 @@ from tests.support.dashboard.teaching import QUESTIONS, make_examples, make_stud
 from tests.support.dashboard.visits import Visit, texts_of
 
 
-async def test_a_student_is_made_and_says_what_it_must_not_forget(visit: Visit, api: Api) -> None:
+async def test_a_student_is_made_and_shows_what_it_must_not_forget(visit: Visit, api: Api) -> None:
     page = await make_student(visit, "clerk", keep=("customer_support",))
     assert "Answers now" in page.text
     assert "Sample: Customer support" in page.text
