@@ -67,6 +67,7 @@ async def recipes_page(name: str, visitor: SignedIn, curriculum: Id = "") -> Res
 async def estimate_part(name: str, visitor: SignedIn, recipe: Id, curriculum: Id = "") -> Response:
     """Shows the price of a recipe with its own positions: part of the page of recipes."""
     await visitor.services.students().get(name)
+    await _chosen(visitor, curriculum)
     plan = await planned(visitor, name, recipe, curriculum=curriculum, knobs={})
     return await visitor.on_thread(
         lambda: page("students/estimate.html", estimate=plan.estimate, errors=plan.errors)
