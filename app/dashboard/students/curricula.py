@@ -91,10 +91,6 @@ async def curriculum_page(curriculum_id: str, visitor: SignedIn) -> Response:
         split: (curriculum.definition.get(split) or {}).get("rows", 0)
         for split in ("training", "validation")
     }
-    findings = [*rows.practised.findings, *rows.kept.findings]
-    if rows.kind is None and not findings:
-        cure = "Practise with them through the API, with a grader of your own."
-        findings = [Finding("All", "No recipe of these pages can rate them.", cure)]
     return await visitor.on_thread(
         lambda: page(
             "students/curriculum.html",
@@ -102,7 +98,7 @@ async def curriculum_page(curriculum_id: str, visitor: SignedIn) -> Response:
             curriculum=curriculum,
             kind=None if rows.kind is None else KINDS[rows.kind],
             counts=counts,
-            findings=findings,
+            findings=rows.findings,
             shown=[_shown(row) for row in rows.practised.rows[:_SHOWN]],
             students=students,
         )

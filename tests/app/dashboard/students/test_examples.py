@@ -39,6 +39,16 @@ async def test_a_file_becomes_a_curriculum(visit: Visit, api: Api) -> None:
     assert (curriculum["training_rows"], curriculum["validation_rows"]) == (14, 10)
 
 
+async def test_tests_that_were_practised_are_found(visit: Visit, api: Api) -> None:
+    made = {"training": every_row(), "validation": every_row()[:10]}
+    sent = await api.call("POST", "/v1/curricula", json={"name": "Memory", **made})
+    page = await visit.get(f"/teach/examples/{sent.json()['id']}")
+    assert "10 questions of the tests are practised too" in page.text
+    sent = await api.call("POST", "/v1/curricula", json={"name": "None", "training": every_row()})
+    page = await visit.get(f"/teach/examples/{sent.json()['id']}")
+    assert "No examples are kept for tests" in page.text
+
+
 async def test_findings_name_the_line_and_the_cure(visit: Visit, api: Api) -> None:
     good = every_row()
     pair = {"messages": good[0]["messages"], "answer": 4}
