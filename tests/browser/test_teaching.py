@@ -58,6 +58,9 @@ async def test_from_nothing_to_a_promoted_better_student(live: Installation, tab
     await chat(page)
     found |= await forms_of(tab, "/teach chat")
     await make_examples(page, habit(live))
+    # A browser writes the status of a refused form to its console.
+    [refused], tab.problems = tab.problems, []
+    assert "400" in refused
     found |= await forms_of(tab, "/teach made examples")
     await plan(tab, found)
     await page.get_by_role("heading", name="Report card of clerk").wait_for()

@@ -126,7 +126,9 @@ def _shown(plan: ShownPlan) -> Mapping[str, Any]:
         "recipe": plan.recipe,
         "knobs": knobs,
         "sentences": [
-            (each, knob_words(each.knob, each.position)) for each in plan.plan.explanation
+            (each, knob_words(each.knob, each.position))
+            for each in plan.plan.explanation
+            if each.settings
         ],
         "choices": {name: CHOICE_WORDS[name] for name in CHOICES},
         "sliders": {name: SLIDER_WORDS[name] for name in SLIDERS if knobs[name] is not None},
