@@ -134,6 +134,9 @@ async def promote(tab: Tab, found: dict[str, list[str]]) -> None:
     page = tab.page
     await page.get_by_role("button", name="Propose it to the gate").click()
     await page.get_by_text("It passed the gate: you may let it answer.").wait_for()
+    assert (
+        await page.get_by_text(re.compile(r"At first \d+ of 12 were answered right")).count() == 1
+    )
     found |= await forms_of(tab, "/teach passed")
     await page.get_by_role("button", name="Let it answer").click()
     await page.get_by_role("heading", name="Answers now").wait_for()

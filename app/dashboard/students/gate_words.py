@@ -57,6 +57,8 @@ def _sentence(found: Comparison) -> str:
     if found.interval is None:
         return f"{found.rows} questions are too few to tell. Add more, and propose it again."
     low, high = (round(_POINTS * end) for end in found.interval)
+    if low == high == 0:
+        return f"Nothing changed (over {found.rows} questions)."
     middle = round(_POINTS * (found.difference or 0.0))
     measured = f"over {found.rows} questions; between {low:+d} and {high:+d} points of 100"
     if found.excludes_a_loss:

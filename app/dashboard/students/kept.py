@@ -2,14 +2,18 @@
 one run whose rows the gate repeats.
 """
 
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final
 
 from app.dashboard.students.curriculum_rows import kept_rows, rows_of
 from app.dashboard.students.kinds import KINDS, ExampleKind
+from app.dashboard.students.progress_words import Tally
 from app.dashboard.visitors import Visitor
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.evals.data_sources import SampledSource
-from app.domain.evals.evals import NewEval
+from app.domain.evals.evals import EvalRunStatus, NewEval
 from app.domain.graders.graders import read_grader
 from app.domain.plans.recipes import PlanRecipe
 from app.domain.students.students import MAX_REGRESSION_EVALS, PREFIX, Student
@@ -20,6 +24,35 @@ _RATED: Final = (ExampleKind.WORDS, ExampleKind.NUMBER, ExampleKind.CODE)
 _MOST: Final = 200
 _SAMPLING: Final = {"temperature": 0.0, "max_completion_tokens": 256, "seed": 1}
 FROM_SAMPLE: Final = "sample:"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSet:
+    """A set that a student must not forget, and what the student could do when it was made."""
+
+    name: str
+    tally: Tally | None
+    """`None` until all of its questions were answered."""
+
+    @property
+    def sentence(self) -> str:
+        if self.tally is None:
+            return "Its questions are being asked for the first time."
+        said = f"At first {self.tally.right} of {self.tally.rows} were answered right"
+        return f"{said}." if self.tally.right else f"{said}, so that nothing can be lost here yet."
+
+
+async def kept_sets(visitor: Visitor, student: Student, names: Mapping[str, str]) -> list[KeptSet]:
+    """Returns the sets of a student. `names` are those of the evals that still exist."""
+    found = list[KeptSet]()
+    for each in student.regression_sets:
+        tally = None
+        with suppress(NotFound):
+            run = await visitor.services.eval_runs().get(each.eval_id, each.run_id)
+            if run.status is EvalRunStatus.COMPLETED:
+                tally = Tally(run.counts.passed, run.counts.total)
+        found.append(KeptSet(names.get(each.eval_id, each.eval_id), tally))
+    return found
 
 
 async def keep(visitor: Visitor, name: str, source: str) -> Student:

@@ -88,7 +88,7 @@ def weak_topics(rows: Mapping[int, bool], topics: Sequence[str]) -> list[TopicTa
 def weak_sentence(weak: Sequence[TopicTally], headway: Headway) -> str:
     if not weak:
         left = headway.now.rows - headway.now.right
-        return "" if left else "Nothing of the test is left that it does not get right."
+        return "" if left else "It gets every question of the test right."
     named = ", ".join(
         f"{each.topic} ({each.tally.right} of {each.tally.rows})" for each in weak[:_NAMED]
     )

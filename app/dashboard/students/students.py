@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.pages import HEADERS, page
 from app.dashboard.students.gate_words import headline, verdicts
-from app.dashboard.students.kept import FROM_SAMPLE, SAMPLES, keep
+from app.dashboard.students.kept import FROM_SAMPLE, SAMPLES, keep, kept_sets
 from app.dashboard.students.plan_calls import STUDENT
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import InvalidRequest, NotFound
@@ -68,6 +68,7 @@ async def student_page(name: str, visitor: SignedIn) -> Response:
     skills, more = await visitor.services.students().skills(name, after=None, limit=_SKILLS)
     jobs, _ = await visitor.services.jobs().page(after=None, limit=_JOBS, metadata={STUDENT: name})
     names = await _eval_names(visitor, student, skills)
+    kept = await kept_sets(visitor, student, names)
     curricula, _ = await visitor.services.curricula().page(after=None, limit=_LISTED)
     current = next((skill for skill in skills if skill.id == student.current_skill), None)
     return await visitor.on_thread(
@@ -80,7 +81,7 @@ async def student_page(name: str, visitor: SignedIn) -> Response:
             is_waiting=any(skill.status is SkillStatus.RUNNING for skill in skills),
             more=more,
             jobs=jobs,
-            kept=[names.get(each.eval_id, each.eval_id) for each in student.regression_sets],
+            kept=kept,
             samples=_samples(visitor),
             curricula=curricula,
         )
