@@ -26,12 +26,12 @@ from app.web.hang_up import unless_client_hangs_up
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach/students/{name}")
 _TOKENS: Final = 512
 _AUTHOR: Final = "teaching pages"
-Judgement = Literal["up", "down", "correct", "first", "second"]
+ChatJudgement = Literal["up", "down", "correct", "first", "second"]
 Id = Annotated[str, Query(max_length=128)]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ChatLine:
     """One message of a chat."""
 
     role: str
@@ -110,7 +110,9 @@ async def judge(name: str, visitor: SignedIn, form: OwnForm) -> Response:
     """Stores thumbs, a correction or a preference."""
     await visitor.services.students().get(name)
     answer, other = form.get("answer", ""), form.get("other", "")
-    judgement = next((each for each in get_args(Judgement) if each == form.get("judgement")), None)
+    judgement = next(
+        (each for each in get_args(ChatJudgement) if each == form.get("judgement")), None
+    )
     if judgement is None:
         raise InvalidRequest("Choose what you think of the answer: one of the buttons below it.")
     correction = text_of(form, "correction", longest=LONGEST_TEXT)
@@ -124,7 +126,7 @@ async def judge(name: str, visitor: SignedIn, form: OwnForm) -> Response:
 
 
 def _values(
-    judgement: Judgement, answer: str, other: str, correction: str
+    judgement: ChatJudgement, answer: str, other: str, correction: str
 ) -> tuple[Literal["thumbs", "correction", "preference"], dict[str, Any]]:
     """Returns type and fields of a piece of feedback. Raises `InvalidRequest`."""
     match judgement:
@@ -167,9 +169,9 @@ def _answer(stored: StoredCompletion) -> str:
     return text_of_content(message.get("content"))
 
 
-def _said(messages: Sequence[Mapping[str, Any]]) -> list[Said]:
+def _said(messages: Sequence[Mapping[str, Any]]) -> list[ChatLine]:
     return [
-        Said(str(message.get("role")), text_of_content(message.get("content")))
+        ChatLine(str(message.get("role")), text_of_content(message.get("content")))
         for message in messages
     ]
 

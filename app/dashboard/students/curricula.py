@@ -15,7 +15,7 @@ from app.dashboard.students.example_forms import (
     kind_named,
 )
 from app.dashboard.students.examples import (
-    Finding,
+    ExampleRemark,
     ReadExamples,
     divided,
     read_file,
@@ -32,7 +32,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teac
 _LISTED: Final = 100
 _SHOWN: Final = 10
 _SHARE: Final = 0.3
-_UNREADABLE: Final = Finding(
+_UNREADABLE: Final = ExampleRemark(
     "Name", "The examples have no name.", "Name them after the task, such as “Refunds”."
 )
 
@@ -62,7 +62,7 @@ async def make_examples(visitor: SignedIn, sent: ExamplesForm) -> Response:
         made = await visitor.services.curricula().create(sent.name, data, metadata=None)
     except InvalidRequest as refused:
         cure = "Change it, and press the button again."
-        return await _form(visitor, sent, [Finding("Name", refused.message, cure)], read=read)
+        return await _form(visitor, sent, [ExampleRemark("Name", refused.message, cure)], read=read)
     return _to(made.id)
 
 
@@ -76,7 +76,7 @@ async def make_from_feedback(visitor: SignedIn, form: OwnForm) -> Response:
         built = await visitor.services.feedback_builds().build(request)
     except RequestError as refused:
         cure = "Judge more answers in the chat: two answers to a question, of which one is better."
-        finding = Finding("Feedback", refused.message, cure)
+        finding = ExampleRemark("Feedback", refused.message, cure)
         return await _form(visitor, SentExamples(), [finding])
     return _to(str(built.curriculum_id))
 
@@ -123,7 +123,7 @@ def _shown(row: dict[str, Any]) -> dict[str, str]:
 async def _form(
     visitor: Visitor,
     sent: SentExamples,
-    findings: list[Finding] | tuple[()],
+    findings: list[ExampleRemark] | tuple[()],
     *,
     read: ReadExamples | None = None,
 ) -> Response:

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.dashboard.students.examples import Finding, ReadExamples, read_lines
+from app.dashboard.students.examples import ExampleRemark, ReadExamples, read_lines
 from app.dashboard.students.kinds import ExampleKind, question_of
 from app.dashboard.visitors import Visitor
 from app.domain.errors import NotFound
@@ -29,20 +29,22 @@ class CurriculumRows:
         return self.practised.kind or self.kept.kind
 
     @property
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[ExampleRemark]:
         """Returns the findings of both files, and those about the two together."""
         found = [*self.practised.findings, *self.kept.findings]
         asked = set(map(question_of, self.practised.rows))
         both = sum(question_of(row) in asked for row in self.kept.rows)
         if both:
             what = f"{both} questions of the tests are practised too, so that these measure memory."
-            found.append(Finding("Tests", what, "Make the examples again here, all at once."))
+            found.append(ExampleRemark("Tests", what, "Make the examples again here, all at once."))
         if not self.kept.rows:
             what = "No examples are kept for tests, so that nobody sees whether practice helps."
-            found.append(Finding("Tests", what, "Make them again here, with twenty at least."))
+            found.append(
+                ExampleRemark("Tests", what, "Make them again here, with twenty at least.")
+            )
         if self.kind is None and not found:
             cure = "Practise with them through the API, with a grader of your own."
-            found.append(Finding("All", "No recipe of these pages can rate them.", cure))
+            found.append(ExampleRemark("All", "No recipe of these pages can rate them.", cure))
         return found
 
 

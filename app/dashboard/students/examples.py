@@ -30,7 +30,7 @@ _FEWEST: Final = 2 * MIN_EXAMPLES
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ExampleRemark:
     where: str
     what: str
     cure: str
@@ -43,14 +43,14 @@ class ReadExamples:
 
     kind: ExampleKind | None
     rows: list[dict[str, Any]] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ExampleRemark] = field(default_factory=list)
 
     @property
     def is_usable(self) -> bool:
         return self.kind is not None and not any(found.is_error for found in self.findings)
 
     def find(self, where: str, what: str, cure: str, *, is_error: bool = True) -> None:
-        self.findings.append(Finding(where, what, cure, is_error))
+        self.findings.append(ExampleRemark(where, what, cure, is_error))
 
 
 def read_typed(

@@ -12,7 +12,7 @@ _POINTS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ComparisonWords:
     """What the gate found in one comparison, for a reader without statistics."""
 
     subject: str
@@ -34,16 +34,16 @@ def headline(skill: Skill) -> str:
             assert_never(skill.status)
 
 
-def verdicts(skill: Skill, names: Mapping[str, str]) -> Iterator[Verdict]:
+def verdicts(skill: Skill, names: Mapping[str, str]) -> Iterator[ComparisonWords]:
     """Yields the comparisons of a decided skill. `names` are those of the evals."""
     if skill.status is SkillStatus.RUNNING:
         return
     for each in skill.comparisons:
         is_target = each.subject == _TARGET
         subject = "What it practised" if is_target else names.get(each.subject, each.subject)
-        yield Verdict(subject, _sentence(each), each.excludes_a_loss)
+        yield ComparisonWords(subject, _sentence(each), each.excludes_a_loss)
     if len(skill.comparisons) < 2:  # noqa: PLR2004 - the target alone
-        yield Verdict(
+        yield ComparisonWords(
             "What it must not forget",
             "Nothing is on the list, so nobody can see whether something was lost. Choose what it "
             "must not forget, and propose it again.",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from app.dashboard.students.curriculum_rows import kept_rows, rows_of
 from app.dashboard.students.kinds import KINDS, ExampleKind
-from app.dashboard.students.progress_words import Tally
+from app.dashboard.students.progress_words import RightCount
 from app.dashboard.visitors import Visitor
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.evals.data_sources import SampledSource
@@ -31,7 +31,7 @@ class KeptSet:
     """A set that a student must not forget, and what the student could do when it was made."""
 
     name: str
-    tally: Tally | None
+    tally: RightCount | None
     """`None` until all of its questions were answered."""
 
     @property
@@ -50,7 +50,7 @@ async def kept_sets(visitor: Visitor, student: Student, names: Mapping[str, str]
         with suppress(NotFound):
             run = await visitor.services.eval_runs().get(each.eval_id, each.run_id)
             if run.status is EvalRunStatus.COMPLETED:
-                tally = Tally(run.counts.passed, run.counts.total)
+                tally = RightCount(run.counts.passed, run.counts.total)
         found.append(KeptSet(names.get(each.eval_id, each.eval_id), tally))
     return found
 

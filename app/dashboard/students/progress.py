@@ -39,7 +39,7 @@ _VALID: Final[Split] = "valid"
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class BeforeAndAfter:
     """A question of the tests with the answers before and after practice."""
 
     question: str
@@ -143,12 +143,12 @@ async def _preferences(
 
 async def _examples(
     visitor: Visitor, job: Job, split: Split, rows: Sequence[dict[str, Any]], steps: Sequence[int]
-) -> list[Before]:
+) -> list[BeforeAndAfter]:
     """Returns the questions whose answers changed most."""
     ends = (steps[0], steps[-1])
     means = await visitor.services.rollouts().row_means(job.id, split, steps=ends)
     return [
-        Before(
+        BeforeAndAfter(
             question_of(rows[pair.row]) if pair.row < len(rows) else f"Question {pair.row + 1}",
             await _answer(visitor, job.id, split, ends[0], pair.row),
             await _answer(visitor, job.id, split, ends[1], pair.row),

@@ -15,7 +15,7 @@ _NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class RightCount:
     right: int
     rows: int
 
@@ -24,8 +24,8 @@ class Tally:
 class Headway:
     """Right answers to the questions that are kept for tests."""
 
-    before: Tally
-    now: Tally
+    before: RightCount
+    now: RightCount
     is_preference: bool = False
 
     @property
@@ -39,10 +39,10 @@ class Headway:
 @dataclass(frozen=True, slots=True)
 class TopicTally:
     topic: str
-    tally: Tally
+    tally: RightCount
 
 
-def _trend(before: Tally, now: Tally) -> str:
+def _trend(before: RightCount, now: RightCount) -> str:
     if before.rows != now.rows:
         return f"after {before.right} of {before.rows} before practice"
     if now.right > before.right:
@@ -61,12 +61,12 @@ def right_rows(counts: Sequence[PassCount], step: int) -> dict[int, bool]:
     }
 
 
-def tally(rows: Mapping[int, bool]) -> Tally:
-    return Tally(sum(rows.values()), len(rows))
+def tally(rows: Mapping[int, bool]) -> RightCount:
+    return RightCount(sum(rows.values()), len(rows))
 
 
-def share_tally(share: float, rows: int) -> Tally:
-    return Tally(round(share * rows), rows)
+def share_tally(share: float, rows: int) -> RightCount:
+    return RightCount(round(share * rows), rows)
 
 
 def weak_topics(rows: Mapping[int, bool], topics: Sequence[str]) -> list[TopicTally]:
@@ -78,7 +78,7 @@ def weak_topics(rows: Mapping[int, bool], topics: Sequence[str]) -> list[TopicTa
         if row < len(topics) and topics[row]:
             of_topic[topics[row]].append(is_right)
     found = [
-        TopicTally(topic, Tally(sum(results), len(results)))
+        TopicTally(topic, RightCount(sum(results), len(results)))
         for topic, results in of_topic.items()
         if sum(results) < _WEAK * len(results)
     ]

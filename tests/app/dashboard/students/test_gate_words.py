@@ -33,8 +33,8 @@ def skill(*comparisons: Comparison, status: SkillStatus = SkillStatus.HELD) -> S
         (
             Comparison("eval_1", 0.1, (-0.2, 0.4), 12),
             (
-                "A loss of more than 2 points cannot be ruled out (over 12 questions; between -20 and "
-                "+40 points of 100). More questions make this surer."
+                "A loss of more than 2 points cannot be ruled out (over 12 questions; between "
+                "-20 and +40 points of 100). More questions make this surer."
             ),
             False,
         ),
