@@ -1,4 +1,5 @@
-"""Pages for people: sign-in, jobs, curves, rollouts, baselines, reports, models, endpoints.
+"""Pages for people: sign-in, jobs, curves, rollouts, baselines, reports, models, endpoints,
+and in `students/` the pages in plain words.
 
 Owns: the pages that a browser shows at `/`, with everything that they load. Promises: a page shows
 only what its visitor's API key may read; every text of a model, tool or grader is shown as text; a

@@ -139,12 +139,17 @@ async def form_of(request: Request, owner: SessionOwner) -> Mapping[str, str]:
     `PermissionDenied` for any other.
     """
     fields = await sent_form(request)
+    check_form_token(fields, visitor)
+    return fields
+
+
+def check_form_token(fields: Mapping[str, str], visitor: Visitor) -> None:
+    """Raises `PermissionDenied` for a form that was made for another session."""
     sent = fields.get(FORM_TOKEN, "").encode()
     if not hmac.compare_digest(sent, owner.form_token.encode()):
         raise PermissionDenied(
             "This form was made for another session. Go back, reload the page and try again."
         )
-    return fields
 
 
 def check_site(request: Request) -> None:

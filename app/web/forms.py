@@ -16,13 +16,17 @@ _OTHERS: Final = 4096
 MAX_FORM_BYTES: Final = _ENCODED * (LONGEST_TEXT + LONGEST_ROW) + _OTHERS
 """Largest form of a page: one that its fields allow always fits."""
 _MAX_SIGN_IN_BYTES: Final = 16_384
+EXAMPLES_PATH: Final = "/teach/examples"
+MAX_EXAMPLES_BYTES: Final = 8 * 1024 * 1024
+"""Largest form with examples: a file, or what was typed and pasted."""
 
 
 def largest_form(path: str) -> int:
     """Returns the limit of a form in bytes. Anyone may send the one of the sign-in page, which has
-    nothing but a key.
+    nothing but a key; the one of examples has a file.
     """
-    return _MAX_SIGN_IN_BYTES if path == "/sign-in" else MAX_FORM_BYTES
+    limits = {"/sign-in": _MAX_SIGN_IN_BYTES, EXAMPLES_PATH: MAX_EXAMPLES_BYTES}
+    return limits.get(path, MAX_FORM_BYTES)
 
 
 def text_of(form: Mapping[str, str], name: str, *, longest: int) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "First steps": (
         "docs/quickstart.md",
+        "docs/teaching.md",
         "docs/dashboard.md",
         "docs/command-line.md",
         "docs/python.md",

@@ -1,9 +1,6 @@
 """Every page keeps the rules of axe-core and fits its window, in both themes and two widths."""
 
-import os
-import re
-from pathlib import Path
-from typing import Final, get_args
+from typing import Final
 
 from fastapi.routing import APIRoute
 
@@ -11,9 +8,11 @@ from app.dashboard.routes import router
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.organization import PROJECTS, Admin
 from tests.support.api.webhook_endpoints import made_endpoint
-from tests.support.dashboard.browser import Tab, Theme
+from tests.support.dashboard.browser import Tab
 from tests.support.dashboard.eval_scenes import create_eval_run, put_items
+from tests.support.dashboard.page_forms import forms_of
 from tests.support.dashboard.scenes import (
+    HOSTILE,
     create_job,
     execute,
     put_baseline,
@@ -21,21 +20,17 @@ from tests.support.dashboard.scenes import (
     put_points,
     train,
 )
+from tests.support.dashboard.teaching import rows
 from tests.support.stack import Database
 
-PICTURES: Final = os.environ.get("DASHBOARD_PICTURES")
-"""A folder for a picture of each page in each form."""
-WIDTHS: Final = (1440, 360)
 NO_PAGES: Final = {
     "/assets/{name}",
     "/docs",
     "/docs/{path:path}",  # `test_documentation.py` reads them
     "/jobs/{job_id}/stream",
     "/jobs/{job_id}/rollouts/{rollout_id}/raw.json",
+    "/teach/students/{name}/estimate",  # a part of the page of recipes
 }
-OPEN_ALL: Final = (
-    "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
-)
 
 
 async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) -> None:
@@ -74,6 +69,7 @@ async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) 
         *("/webhooks", f"/webhooks/{hook}", "/projects"),
         *(f"/jobs/compare?ids={job}&ids={waiting}", *(f"/jobs/{job}{part}" for part in of_job)),
     ]
+    paths += await teaching_paths(api)
     await tab.open("/sign-in")
     found = await forms_of(tab, "/sign-in")
     await tab.sign_in(api.key)
@@ -117,20 +113,21 @@ async def administrators_pages(api: Api) -> list[str]:
     return ["/projects?archived=true", *pages, "/admin-keys"]
 
 
-async def forms_of(tab: Tab, path: str) -> dict[str, list[str]]:
-    """Returns the violations of a page by its form."""
-    found = {}
-    await tab.page.evaluate(OPEN_ALL)
-    for theme in get_args(Theme):
-        for width in WIDTHS:
-            await tab.show(theme, width)
-            violations = await tab.violations()
-            if violations:
-                found[f"{path} {theme} {width}"] = violations
-            if PICTURES:
-                name = re.sub(r"\W+", "_", path) + f"-{theme}-{width}.png"
-                await tab.page.screenshot(path=Path(PICTURES) / name, full_page=True)
-    return found
+async def teaching_paths(api: Api) -> list[str]:
+    """Makes a student, examples and a practice. Returns the pages about them."""
+    body = {"name": "clerk", "base_model": "tiny-agent"}
+    await api.call("POST", "/v1/students", json=body)
+    made = await api.call("POST", "/v1/curricula", json={"name": HOSTILE, **rows()})
+    curriculum = made.json()["id"]
+    plan = {"recipe": "customer_support", "curriculum": curriculum}
+    started = await api.call("POST", "/v1/students/clerk/improve", json=plan)
+    job, student = started.json()["job"]["id"], "/teach/students/clerk"
+    query = f"recipe=customer_support&curriculum={curriculum}"
+    return [
+        *("/teach", "/teach/examples?kind=better", f"/teach/examples/{curriculum}", student),
+        *(f"{student}/chat", f"{student}/practice?curriculum={curriculum}"),
+        *(f"{student}/plan?{query}", f"{student}/jobs/{job}", "/teach/students/never"),
+    ]
 
 
 def unvisited(paths: list[str]) -> set[str]:

@@ -1,0 +1,149 @@
+"""Routes of examples: a form to type, paste or upload them, and the page of a curriculum."""
+
+import asyncio
+from typing import Any, Final
+
+from fastapi import APIRouter, Response
+from fastapi.responses import RedirectResponse
+
+from app.dashboard.refusals import PageRoute
+from app.dashboard.rendering.pages import HEADERS, page
+from app.dashboard.students.curriculum_rows import rows_of
+from app.dashboard.students.example_forms import (
+    ExamplesForm,
+    SentExamples,
+    kind_named,
+)
+from app.dashboard.students.examples import (
+    ExampleRemark,
+    ReadExamples,
+    divided,
+    read_file,
+    read_typed,
+)
+from app.dashboard.students.kinds import KINDS, TYPED, question_of, topic_of, wanted_of, worse_of
+from app.dashboard.visitors import OwnForm, SignedIn, Visitor
+from app.domain.errors import InvalidRequest, RequestError
+from app.domain.feedback.build_requests import BuildRequest
+from app.domain.feedback.rows import BuildOptions
+from app.domain.registry.curricula import CurriculumPart, SplitInput
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach/examples")
+_LISTED: Final = 100
+_SHOWN: Final = 10
+_SHARE: Final = 0.3
+_UNREADABLE: Final = ExampleRemark(
+    "Name", "The examples have no name.", "Name them after the task, such as “Refunds”."
+)
+
+
+@router.get("")
+async def examples_page(visitor: SignedIn, kind: str = "words") -> Response:
+    return await _form(visitor, SentExamples(kind=kind_named(kind)), ())
+
+
+@router.post("")
+async def make_examples(visitor: SignedIn, sent: ExamplesForm) -> Response:
+    """Makes a curriculum, or shows the form again with the findings. Nothing is stored while one
+    of them is an error.
+    """
+    if sent.wants_more:
+        return await _form(visitor, sent, ())
+    read = await asyncio.to_thread(_read, sent)
+    findings = list(read.findings) if sent.name else [_UNREADABLE, *read.findings]
+    if not read.is_usable or not sent.name:
+        return await _form(visitor, sent, findings, read=read)
+    practised, kept = await asyncio.to_thread(divided, read.rows)
+    data: dict[CurriculumPart, SplitInput] = {
+        "training": SplitInput(None, practised),
+        "validation": SplitInput(None, kept),
+    }
+    try:
+        made = await visitor.services.curricula().create(sent.name, data, metadata=None)
+    except InvalidRequest as refused:
+        cure = "Change it, and press the button again."
+        return await _form(visitor, sent, [ExampleRemark("Name", refused.message, cure)], read=read)
+    return _to(made.id)
+
+
+@router.post("/from-feedback")
+async def make_from_feedback(visitor: SignedIn, form: OwnForm) -> Response:
+    """Makes a curriculum of pairs from all feedback of the project."""
+    name = form.get("name", "").strip()[:64]
+    options = BuildOptions("dpo", corrections_as_pairs=True)
+    request = BuildRequest(options, _SHARE, None, name or "Feedback", None)
+    try:
+        built = await visitor.services.feedback_builds().build(request)
+    except RequestError as refused:
+        cure = "Judge more answers in the chat: two answers to a question, of which one is better."
+        finding = ExampleRemark("Feedback", refused.message, cure)
+        return await _form(visitor, SentExamples(), [finding])
+    return _to(str(built.curriculum_id))
+
+
+@router.get("/{curriculum_id}")
+async def curriculum_page(curriculum_id: str, visitor: SignedIn) -> Response:
+    """Shows the first examples, what is wrong with them, and the students to teach."""
+    curriculum = await visitor.services.curricula().get(curriculum_id)
+    rows = await rows_of(visitor, curriculum)
+    students, _ = await visitor.services.students().page(after=None, limit=_LISTED)
+    counts = {
+        split: (curriculum.definition.get(split) or {}).get("rows", 0)
+        for split in ("training", "validation")
+    }
+    return await visitor.on_thread(
+        lambda: page(
+            "students/curriculum.html",
+            form_token=visitor.form_token,
+            curriculum=curriculum,
+            kind=None if rows.kind is None else KINDS[rows.kind],
+            counts=counts,
+            findings=rows.findings,
+            shown=[_shown(row) for row in rows.practised.rows[:_SHOWN]],
+            students=students,
+        )
+    )
+
+
+def _read(sent: SentExamples) -> ReadExamples:
+    if sent.content:
+        return read_file(sent.content)
+    return read_typed(sent.kind, sent.cells, sent.pasted, sent.instructions)
+
+
+def _shown(row: dict[str, Any]) -> dict[str, str]:
+    return {
+        "question": question_of(row),
+        "wanted": wanted_of(row),
+        "worse": worse_of(row),
+        "topic": topic_of(row),
+    }
+
+
+async def _form(
+    visitor: Visitor,
+    sent: SentExamples,
+    findings: list[ExampleRemark] | tuple[()],
+    *,
+    read: ReadExamples | None = None,
+) -> Response:
+    curricula, more = await visitor.services.curricula().page(after=None, limit=_LISTED)
+    return await visitor.on_thread(
+        lambda: page(
+            "students/curricula.html",
+            400 if findings else 200,
+            form_token=visitor.form_token,
+            sent=sent,
+            kinds=[(kind, KINDS[kind]) for kind in TYPED],
+            columns=KINDS[sent.kind].columns,
+            findings=findings,
+            shown=[] if read is None else [_shown(row) for row in read.rows[:_SHOWN]],
+            curricula=curricula,
+            more=more,
+        )
+    )
+
+
+def _to(curriculum_id: str) -> Response:
+    path = f"/teach/examples/{curriculum_id}"
+    return RedirectResponse(path, status_code=303, headers=dict(HEADERS))

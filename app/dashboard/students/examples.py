@@ -1,0 +1,164 @@
+"""Reads typed, pasted and uploaded examples as rows, with a finding for everything that is wrong.
+
+Pure. `read_file` is the place for a further format of files: bytes in, rows and findings out.
+"""
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from app.dashboard.students.kinds import (
+    KINDS,
+    CellFault,
+    ExampleKind,
+    kind_of,
+    question_of,
+    row_of,
+)
+from app.domain.data.chat_rows import DatasetError, is_blank, load_line
+from app.domain.data.row_formats import inspect_row
+from app.domain.feedback.held_out import clusters, held_out
+from app.domain.jobs.jobs import MIN_EXAMPLES
+
+MOST_ROWS: Final = 20_000
+MOST_FINDINGS: Final = 50
+_SHARE: Final = 0.3
+"""Share of held-out rows: the gate needs many, because few make a wide interval."""
+_FEWEST: Final = 2 * MIN_EXAMPLES
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleRemark:
+    where: str
+    what: str
+    cure: str
+    is_error: bool = True
+
+
+@dataclass(slots=True)
+class ReadExamples:
+    """Examples that were read; nothing is stored while a finding is an error."""
+
+    kind: ExampleKind | None
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    findings: list[ExampleRemark] = field(default_factory=list)
+
+    @property
+    def is_usable(self) -> bool:
+        return self.kind is not None and not any(found.is_error for found in self.findings)
+
+    def find(self, where: str, what: str, cure: str, *, is_error: bool = True) -> None:
+        self.findings.append(ExampleRemark(where, what, cure, is_error))
+
+
+def read_typed(
+    kind: ExampleKind, cells: Sequence[Mapping[str, str]], pasted: str, instructions: str
+) -> ReadExamples:
+    """Reads the cells of a form, then the lines that were pasted from a spreadsheet. Empty lines
+    of the form are left out.
+    """
+    read = ReadExamples(kind)
+    typed = [(f"Line {number}", line) for number, line in enumerate(cells, start=1)]
+    for where, line in (*typed, *_pasted(kind, pasted)):
+        if not any(text.strip() for text in line.values()):
+            continue
+        try:
+            read.rows.append(row_of(kind, line, instructions.strip()))
+        except CellFault as fault:
+            cure = "Fill it in, or empty the whole line."
+            read.find(where, f"{fault}.", cure)
+    return _checked(read)
+
+
+def _pasted(kind: ExampleKind, text: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yields the cells of each pasted line; a spreadsheet separates them with tabs."""
+    names = [column.name for column in KINDS[kind].columns]
+    for number, cells in enumerate(csv.reader(text.splitlines(), "excel-tab"), start=1):
+        yield f"Pasted line {number}", dict(zip(names, cells, strict=False))
+
+
+def read_file(content: bytes) -> ReadExamples:
+    """Reads an uploaded file, with the findings about all of its rows together."""
+    return _checked(read_lines(content))
+
+
+def read_lines(content: bytes) -> ReadExamples:
+    """Reads JSON lines, as jobs do."""
+    read = ReadExamples(None)
+    for number, line in enumerate(content.splitlines(), start=1):
+        if is_blank(line):
+            continue
+        if len(read.findings) >= MOST_FINDINGS:
+            read.find(f"Line {number}", "There are more findings.", "Correct these first.")
+            break
+        _read_line(read, line, number)
+    return read
+
+
+def _read_line(read: ReadExamples, line: bytes, number: int) -> None:
+    where = f"Line {number}"
+    try:
+        kind = kind_of(load_line(line, number))
+    except DatasetError as error:
+        read.find(where, f"{error.message}.", "Each line is one example as a JSON object.")
+        return
+    method = "reinforcement" if kind is None else KINDS[kind].method
+    row, faults = inspect_row(method, line, number)
+    for fault in faults:
+        at = f" (at {fault.pointer})" if fault.pointer else ""
+        read.find(where, f"{fault.message}{at}.", "Each line is one example as a JSON object.")
+    if row is None:
+        return
+    if kind is None:
+        cure = (
+            "Give each line a key that rates an answer: “fact” (words of a right answer), "
+            "“answer” (a number), “tests”, “calls”, or a better and a worse answer."
+        )
+        read.find(where, "Nothing in the line says what a right answer is.", cure)
+    elif read.kind not in (None, kind):
+        read.find(where, "It is of another kind than the first line.", "Make one file per kind.")
+    else:
+        read.kind = kind
+        read.rows.append(row)
+
+
+def _checked(read: ReadExamples) -> ReadExamples:
+    """Adds the findings about all rows together."""
+    count = len(read.rows)
+    if count < _FEWEST:
+        cure = f"Add {_FEWEST - count} more: half may be for practice, the rest is kept for tests."
+        read.find("All", f"There are {count} examples, and {_FEWEST} are needed.", cure)
+    elif count > MOST_ROWS:
+        cure = "Upload a larger file with the API, which takes 100,000 rows."
+        read.find("All", f"There are {count:,} examples; a page reads {MOST_ROWS:,}.", cure)
+    elif not _division(read.rows):
+        cure = "Ask about other things, too: questions that are nearly the same count as one."
+        read.find("All", "The questions are too much alike to keep some for tests.", cure)
+    twice = sum(number - 1 for number in Counter(map(question_of, read.rows)).values())
+    if twice:
+        cure = "They are kept, and practised more often than others."
+        read.find("All", f"{twice} questions are there more than once.", cure, is_error=False)
+    return read
+
+
+def divided(
+    rows: Sequence[dict[str, Any]],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Returns the rows to practise and the held-out ones. Questions that are nearly the same are
+    on one side.
+    """
+    outside = _division(rows)
+    texts = list(map(question_of, rows))
+    practised = [row for row, text in zip(rows, texts, strict=True) if text not in outside]
+    kept = [row for row, text in zip(rows, texts, strict=True) if text in outside]
+    return practised, kept
+
+
+def _division(rows: Sequence[dict[str, Any]]) -> set[str]:
+    """Returns the questions that are held out; none if that leaves too few on a side."""
+    counts = Counter(map(question_of, rows))
+    wanted = max(MIN_EXAMPLES, min(round(_SHARE * len(rows)), len(rows) - MIN_EXAMPLES))
+    outside = held_out(clusters({text: text for text in counts}), counts, wanted=wanted)
+    return outside if sum(counts[text] for text in outside) >= MIN_EXAMPLES else set()

@@ -1,0 +1,139 @@
+"""Routes of the list of students and of one student: its skills, the gate, promotion, roll-back."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from fastapi import APIRouter, Response
+from fastapi.responses import RedirectResponse
+
+from app.dashboard.refusals import PageRoute
+from app.dashboard.rendering.pages import HEADERS, page
+from app.dashboard.students.gate_words import headline, verdicts
+from app.dashboard.students.kept import FROM_SAMPLE, SAMPLES, keep, kept_sets
+from app.dashboard.students.plan_calls import STUDENT
+from app.dashboard.visitors import OwnForm, SignedIn, Visitor
+from app.domain.errors import InvalidRequest, NotFound
+from app.domain.students.students import Skill, SkillStatus, Student
+from app.domain.texts.patterns import TOOL_NAME
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach")
+_LISTED: Final = 50
+_SKILLS: Final = 20
+_JOBS: Final = 10
+
+
+@router.get("")
+async def students_page(visitor: SignedIn) -> Response:
+    students, more = await visitor.services.students().page(after=None, limit=_LISTED)
+    newest = [
+        (await visitor.services.students().skills(student.name, after=None, limit=1))[0]
+        for student in students
+    ]
+    models = await visitor.services.models().all()
+    return await visitor.on_thread(
+        lambda: page(
+            "students/students.html",
+            form_token=visitor.form_token,
+            listed=[
+                (student, skills[0] if skills else None, headline(skills[0]) if skills else "")
+                for student, skills in zip(students, newest, strict=True)
+            ],
+            more=more,
+            base_models=[model.name for model in models if model.tuned is None],
+            samples=_samples(visitor),
+        )
+    )
+
+
+@router.post("/students")
+async def make_student(visitor: SignedIn, form: OwnForm) -> Response:
+    """Makes a student, with the chosen samples as what it must not forget."""
+    name = form.get("name", "").strip()
+    if re.match(TOOL_NAME, name) is None:
+        raise InvalidRequest(
+            f"“{name:.80}” cannot be the name of a student: programs call it by its name. Use 1 to "
+            "64 letters, digits, '_' and '-', such as support-clerk."
+        )
+    await visitor.services.students().create(name, form.get("base_model", ""), ())
+    for recipe in SAMPLES:
+        if form.get(f"keep-{recipe}"):
+            await keep(visitor, name, f"{FROM_SAMPLE}{recipe}")
+    return _to(name)
+
+
+@router.get("/students/{name}")
+async def student_page(name: str, visitor: SignedIn) -> Response:
+    student = await visitor.services.students().get(name)
+    skills, more = await visitor.services.students().skills(name, after=None, limit=_SKILLS)
+    jobs, _ = await visitor.services.jobs().page(after=None, limit=_JOBS, metadata={STUDENT: name})
+    names = await _eval_names(visitor, student, skills)
+    kept = await kept_sets(visitor, student, names)
+    curricula, _ = await visitor.services.curricula().page(after=None, limit=_LISTED)
+    current = next((skill for skill in skills if skill.id == student.current_skill), None)
+    return await visitor.on_thread(
+        lambda: page(
+            "students/student.html",
+            form_token=visitor.form_token,
+            student=student,
+            answers=current.model if current else student.base_model,
+            skills=[(skill, headline(skill), list(verdicts(skill, names))) for skill in skills],
+            is_waiting=any(skill.status is SkillStatus.RUNNING for skill in skills),
+            more=more,
+            jobs=jobs,
+            kept=kept,
+            samples=_samples(visitor),
+            curricula=curricula,
+        )
+    )
+
+
+@router.post("/students/{name}/keep")
+async def keep_set(name: str, visitor: SignedIn, form: OwnForm) -> Response:
+    """Adds questions that the student must not forget."""
+    await keep(visitor, name, form.get("source", ""))
+    return _to(name)
+
+
+@router.post("/students/{name}/propose")
+async def propose(name: str, visitor: SignedIn, form: OwnForm) -> Response:
+    await visitor.services.students().propose(name, form.get("job", ""))
+    return _to(name)
+
+
+@router.post("/students/{name}/promote")
+async def promote(name: str, visitor: SignedIn, form: OwnForm) -> Response:
+    await visitor.services.students().promote(name, form.get("skill", ""))
+    return _to(name)
+
+
+@router.post("/students/{name}/roll-back")
+async def roll_back(name: str, visitor: SignedIn, form: OwnForm) -> Response:
+    """Lets an earlier skill answer again, or the base model if none is named."""
+    await visitor.services.students().roll_back(name, form.get("skill") or None)
+    return _to(name)
+
+
+async def _eval_names(
+    visitor: Visitor, student: Student, skills: Sequence[Skill]
+) -> dict[str, str]:
+    """Returns the names of the evals that the gate compares; a deleted one has none."""
+    wanted = {each.eval_id for each in student.regression_sets}
+    wanted |= {pair.eval_id for skill in skills for pair in skill.runs}
+    names = dict[str, str]()
+    for eval_id in sorted(wanted):
+        try:
+            names[eval_id] = (await visitor.services.evals().get(eval_id)).name
+        except NotFound:
+            continue
+    return names
+
+
+def _samples(visitor: Visitor) -> list[tuple[str, str]]:
+    """Returns id and name of each recipe whose sample can be kept."""
+    recipes = visitor.services.recipes()
+    return [(name, recipes.get(name).name) for name in SAMPLES]
+
+
+def _to(name: str) -> Response:
+    return RedirectResponse(f"/teach/students/{name}", status_code=303, headers=dict(HEADERS))

@@ -1,0 +1,69 @@
+"""The gate's decision is told without statistics, and with what to do."""
+
+import pytest
+
+from app.dashboard.students.gate_words import headline, verdicts
+from app.domain.students.gate import Comparison
+from app.domain.students.students import Skill, SkillStatus
+
+GAIN = Comparison("target", 0.4, (0.1, 0.8), 10)
+
+
+def skill(*comparisons: Comparison, status: SkillStatus = SkillStatus.HELD) -> Skill:
+    return Skill(
+        id="skill_1",
+        student="clerk",
+        job_id="ftjob-1",
+        model="ft",
+        baseline="m",
+        status=status,
+        comparisons=comparisons,
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "said", "passed"),
+    [
+        (Comparison("eval_1", 0.0, (0.0, 0.0), 12), "Nothing changed (over 12 questions).", True),
+        (
+            Comparison("eval_1", -0.5, (-0.7, -0.3), 12),
+            "Worse by 50 points (over 12 questions; between -70 and -30 points of 100).",
+            False,
+        ),
+        (
+            Comparison("eval_1", 0.1, (-0.2, 0.4), 12),
+            (
+                "A loss of more than 2 points cannot be ruled out (over 12 questions; between "
+                "-20 and +40 points of 100). More questions make this surer."
+            ),
+            False,
+        ),
+        (
+            Comparison("eval_1", 0.1, None, 3),
+            "3 questions are too few to tell. Add more, and propose it again.",
+            False,
+        ),
+        (
+            Comparison("eval_1", None, None, 0, "a run of the gate is failed"),
+            "It could not be compared: a run of the gate is failed.",
+            False,
+        ),
+    ],
+)
+def test_a_comparison_is_one_sentence(found: Comparison, said: str, passed: bool) -> None:
+    target, other = verdicts(skill(GAIN, found), {"eval_1": "Refunds"})
+    assert (target.subject, target.passed) == ("What it practised", True)
+    assert target.sentence.startswith("Better by 40 points (over 10 questions; between +10 and +80")
+    assert (other.subject, other.sentence, other.passed) == ("Refunds", said, passed)
+
+
+def test_a_student_that_must_keep_nothing_is_told_so() -> None:
+    _, missing = verdicts(skill(GAIN), {})
+    assert "Nothing is on the list" in missing.sentence
+    assert not missing.passed
+
+
+def test_an_open_gate_has_no_verdict_yet() -> None:
+    waiting = skill(status=SkillStatus.RUNNING)
+    assert list(verdicts(waiting, {})) == []
+    assert headline(waiting) == "The gate is comparing it with the version that answers now."

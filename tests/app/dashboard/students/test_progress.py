@@ -1,0 +1,85 @@
+"""The progress of a practice in the words of a lay reader, from rollouts as rows."""
+
+import json
+from typing import Any
+
+from tests.support.api.application import Api
+from tests.support.dashboard.scenes import HOSTILE, execute, put_rollout, trace
+from tests.support.dashboard.teaching import QUESTIONS, follow, make_student, rows
+from tests.support.dashboard.visits import Visit, texts_of
+from tests.support.stack import Database
+
+TESTS = 10
+STUDENT = "/teach/students/clerk"
+
+
+async def practice(visit: Visit, api: Api) -> str:
+    """Starts a practice whose tests are about refunds and orders in turn. Returns its page."""
+    await make_student(visit, "clerk")
+    made: dict[str, list[Any]] = rows()
+    for at, row in enumerate(made["validation"]):
+        row["topic"] = ("refunds", "orders")[at % 2]
+    sent = await api.call("POST", "/v1/curricula", json={"name": "Tickets", **made})
+    fields = {"recipe": "customer_support", "curriculum": sent.json()["id"]}
+    return (await follow(visit, f"{STUDENT}/plan", fields)).url.path
+
+
+def put_test(database: Database, page: str, step: int, right: set[int]) -> None:
+    """Puts a test in which these questions are answered right."""
+    for row in range(TESTS):
+        put_rollout(
+            database,
+            page.rpartition("/")[2],
+            f"ro_{step}_{row}",
+            split="valid",
+            step=step,
+            prompt_index=row,
+            reward=1.0 if row in right else 0.2,
+            trace=trace(QUESTIONS[14 + row], f"{HOSTILE} at {step}" if row else f"Step {step}"),
+        )
+
+
+async def test_progress_is_counted_and_names_what_is_weak(
+    visit: Visit, api: Api, database: Database
+) -> None:
+    page = await practice(visit, api)
+    put_test(database, page, 0, {1, 3, 5})
+    first = await visit.get(page)
+    assert "Before practice it answers 3 of 10 questions right." in first.text
+    put_test(database, page, 6, {0, 1, 2, 3, 5, 7, 9})
+    shown = await visit.get(page)
+    said = "It answers 7 of 10 questions right, up from 3. Still weak at refunds (2 of 5)."
+    assert said in texts_of(shown.text, "p")
+    assert f"/jobs/{page.rpartition('/')[2]}/stream" in shown.text
+    put_test(database, page, 9, {1})
+    assert "It answers 1 of 10 questions right, down from 3." in (await visit.get(page)).text
+    stopped = await follow(visit, f"{page}/stop", {})
+    assert "cancelled" in texts_of(stopped.text, "dd")
+    assert "data-stream" not in stopped.text
+
+
+async def test_a_report_card_shows_answers_before_and_after(
+    visit: Visit, api: Api, database: Database
+) -> None:
+    page = await practice(visit, api)
+    put_test(database, page, 0, {1, 3})
+    put_test(database, page, 6, {0, 2, 3})
+    job = page.rpartition("/")[2]
+    report = {"rows": TESTS, "step": 6, "reward": {"difference": 0.1}}
+    execute(
+        database,
+        "INSERT INTO reports (project_id, job_id, report) SELECT project_id, id, %s::jsonb"
+        " FROM fine_tuning_jobs WHERE id = %s",
+        (json.dumps(report), job),
+    )
+    done = "UPDATE fine_tuning_jobs SET status = 'succeeded', finished_at = now() WHERE id = %s"
+    execute(database, done, (job,))
+    card = await visit.get(page)
+    assert texts_of(card.text, "h1") == ["Report card of clerk"]
+    assert texts_of(card.text, "h3") == [QUESTIONS[14 + row] for row in (1, 0, 2)]
+    assert (card.text.count("After, better"), card.text.count("After, worse")) == (2, 1)
+    assert "<script>alert" not in card.text
+    assert "Step 0" in texts_of(card.text, "p")
+    proposed = await follow(visit, f"{STUDENT}/propose", {"job": job})
+    assert proposed.status_code == 400
+    assert "only a succeeded job has a model" in proposed.text
