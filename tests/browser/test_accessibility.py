@@ -1,5 +1,6 @@
 """Every page keeps the rules of axe-core and fits its window, in both themes and two widths."""
 
+import re
 from typing import Final
 
 from fastapi.routing import APIRoute
