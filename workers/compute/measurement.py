@@ -110,7 +110,8 @@ def busy_neighbours() -> Iterator[None]:
     ]
     try:
         for process in processes:
-            if not select.select([process.stdout], [], [], TOO_LONG_S)[0]:
+            begun = [] if process.stdout is None else [process.stdout]
+            if not select.select(begun, [], [], TOO_LONG_S)[0]:
                 raise TooBusy
         yield  # each has written its line, and computes from here on
     finally:
