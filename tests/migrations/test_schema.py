@@ -173,9 +173,10 @@ def test_the_service_roles_have_no_way_around_it(database: Database) -> None:
 
 
 def test_no_function_or_view_looks_past_the_policies(database: Database) -> None:
-    """Both would run with the rights of their owner. The one that may returns only numbers, with a
-    pinned search path, and to no role but the API's. Its test is
-    `tests/app/store/jobs/test_queue_positions.py`.
+    """Both would run with the rights of their owner. Those that may return only numbers, or the ids
+    and tenants of sessions that are due, with a pinned search path, and to no role but the API's.
+    Their tests are `tests/app/store/jobs/test_queue_positions.py` and
+    `tests/app/api/test_coach_sessions.py`.
     """
     found = _rows(
         database,
@@ -194,5 +195,5 @@ def test_no_function_or_view_looks_past_the_policies(database: Database) -> None
             ["search_path=pg_catalog, pg_temp"],
             [f"{owner}=X/{owner}", f"{APP}=X/{owner}"],
         )
-        for name in ("installation_counts", "queue_places")
+        for name in ("claim_coach_sessions", "installation_counts", "queue_places")
     ]

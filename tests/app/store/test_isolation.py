@@ -190,7 +190,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         ("worker", "none"): set(),
         ("worker", "own"): of_job
         - {"registered_objects", "registered_versions", "upload_parts", "usage_records"}
-        - {"stored_completions", "feedback", "feedback_builds"},
+        - {"stored_completions", "feedback", "feedback_builds", "coach_sessions", "coach_entries"},
         ("worker", "other"): set(),
         ("worker", "system"): {
             *("fine_tuning_jobs", "eval_runs", "files", "uploads", "stored_responses"),
