@@ -139,11 +139,11 @@ async def form_of(request: Request, owner: SessionOwner) -> Mapping[str, str]:
     `PermissionDenied` for any other.
     """
     fields = await sent_form(request)
-    check_form_token(fields, visitor)
+    check_form_token(fields, owner)
     return fields
 
 
-def check_form_token(fields: Mapping[str, str], visitor: Visitor) -> None:
+def check_form_token(fields: Mapping[str, str], owner: SessionOwner) -> None:
     """Raises `PermissionDenied` for a form that was made for another session."""
     sent = fields.get(FORM_TOKEN, "").encode()
     if not hmac.compare_digest(sent, owner.form_token.encode()):

@@ -67,7 +67,7 @@ async def _sent_examples(request: Request, visitor: SignedIn) -> SentExamples:
                 fields[name] = value
     if any("\x00" in value for value in fields.values()):
         raise InvalidRequest("NUL is not allowed in a form.")
-    check_form_token(fields, visitor)
+    check_form_token(fields, visitor.owner)
     return _read(fields, content)
 
 
