@@ -7,6 +7,7 @@ from app.services.registry.calibrations.baseline_samples import BaselineSamples
 from app.services.registry.calibrations.calibrations import CalibrationService
 from app.services.registry.contracts.mcp_contract import McpContractService
 from app.services.registry.curricula.curricula import CurriculumService, DataPorts
+from app.services.registry.curricula.making import CurriculumMaker, MakingPorts
 from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
 from app.services.registry.mcp_import import McpImportService
@@ -53,6 +54,11 @@ class RegistryServices(FileServices, ModelServices):
             self._tenant,
             data=DataPorts(self.files(), context.objects, context.inspections),
         )
+
+    def curriculum_maker(self) -> CurriculumMaker:
+        context = self._context
+        ports = MakingPorts(self.files(), context.inspections, self.curricula())
+        return CurriculumMaker(context.database, ports, self._tenant)
 
     def trials(self) -> TrialService:
         context, models, settings = self._context, self.judge_models(), self._context.settings

@@ -6,6 +6,8 @@ from typing import Any, Final, Literal
 from app.domain.faults.issues import PreflightIssue
 
 MAX_ROWS: Final = 100_000
+MADE_FROM: Final = "made_from"
+"""Key of a definition, beside those of its files: the sources that they were made from."""
 CurriculumPart = Literal["training", "validation"]
 CURRICULUM_PARTS: Final[tuple[CurriculumPart, ...]] = ("training", "validation")
 

@@ -15,9 +15,11 @@ from typing_extensions import override
 from app.domain.accounts.tenants import Tenant
 from app.domain.data.chat_rows import is_blank
 from app.domain.data.files import FileRow, NewFile
+from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, NotFound, RequestError, missing_parameter
 from app.domain.registry.curricula import (
     CURRICULUM_PARTS,
+    MADE_FROM,
     MAX_ROWS,
     CurriculumPart,
     CurriculumReport,
@@ -54,10 +56,15 @@ class CurriculumService(RegistryService):
         self._data = data
 
     async def create(
-        self, name: str, sent: dict[CurriculumPart, SplitInput], *, metadata: dict[str, str] | None
+        self,
+        name: str,
+        sent: dict[CurriculumPart, SplitInput],
+        *,
+        metadata: dict[str, str] | None,
+        made_from: Json | None = None,
     ) -> RegisteredVersion:
-        """Creates a curriculum. Raises `InvalidRequest` for a file that is invalid, has too many
-        rows, or is missing.
+        """Creates a curriculum. `made_from` describes the sources of files that the service made.
+        Raises `InvalidRequest` for a file that is invalid, has too many rows, or is missing.
         """
         _check_sent(sent)
         if sent["training"] == SplitInput(None, None):
@@ -65,6 +72,8 @@ class CurriculumService(RegistryService):
         made: list[str] = []
         try:
             definition = await self._definition(sent, made)
+            if made_from is not None:
+                definition[MADE_FROM] = made_from
             return await self._insert(name, definition, metadata=metadata)
         except BaseException:
             await self.discard(made)
@@ -86,6 +95,8 @@ class CurriculumService(RegistryService):
         made: list[str] = []
         try:
             definition = {**before.definition, **await self._definition(sent, made)}
+            if sent:
+                definition.pop(MADE_FROM, None)
             return await self._append(before, definition, labels)
         except BaseException:
             await self.discard(made)
