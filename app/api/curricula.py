@@ -99,6 +99,7 @@ async def run_curriculum_test(
 ) -> CurriculumTest:
     """Reads every row as a job would, and reports every fault."""
     tools = None if body is None else frozenset(body.tools or ()) or None
-    work = services.curricula().test(curriculum_id, job_tools=tools)
+    method = None if body is None else body.method
+    work = services.curricula().test(curriculum_id, job_tools=tools, method=method)
     registered, report = await unless_client_hangs_up(request, work)
     return CurriculumTest.of(registered, report)

@@ -15,6 +15,7 @@ from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.errors import refused_value
 from app.domain.faults.unknown_keys import UnreadKey
+from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import (
     CURRICULUM_PARTS,
     MADE_FROM,
@@ -125,6 +126,10 @@ class RunCurriculumTest(ClosedBody):
         Annotated[list[Annotated[str, Field(pattern=TOOL_NAME)]], Field(max_length=1024)] | None
     ) = None
     """Names of the job's tools; without them, rows may offer any tool."""
+    method: MethodType | None = None
+    """The kind of job that reads the rows; absent: that of its sources, else the
+    one that its first row fits.
+    """
 
 
 class LinePair(DescribedModel):
@@ -171,6 +176,8 @@ class CurriculumTest(DescribedModel):
     curriculum_id: str
     """Id of the curriculum."""
     version: int
+    method: MethodType
+    """The kind of job that the rows were read for."""
     passed: bool
     """True when no fault is an error."""
     training: SplitTest
@@ -190,6 +197,7 @@ class CurriculumTest(DescribedModel):
         return cls(
             curriculum_id=registered.id,
             version=registered.version,
+            method=report.method,
             passed=report.passed,
             training=SplitTest.of(report.splits["training"]),
             validation=None if validation is None else SplitTest.of(validation),

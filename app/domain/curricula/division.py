@@ -1,4 +1,4 @@
-"""Chooses the held-out part of a curriculum: whole groups of near-duplicates, with all tags. Pure."""
+"""Chooses the held-out part of a curriculum: whole groups of near-duplicates, of all tags. Pure."""
 
 import hashlib
 from collections import Counter, defaultdict

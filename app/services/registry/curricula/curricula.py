@@ -17,6 +17,7 @@ from app.domain.data.chat_rows import is_blank
 from app.domain.data.files import FileRow, NewFile
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, NotFound, RequestError, missing_parameter
+from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import (
     CURRICULUM_PARTS,
     MADE_FROM,
@@ -103,10 +104,17 @@ class CurriculumService(RegistryService):
             raise
 
     async def test(
-        self, curriculum_id: str, *, job_tools: frozenset[str] | None
+        self,
+        curriculum_id: str,
+        *,
+        job_tools: frozenset[str] | None,
+        method: MethodType | None = None,
     ) -> tuple[RegisteredVersion, CurriculumReport]:
-        """Reads every row as a job would; `None` lets rows offer any tool."""
+        """Reads every row as a job of `method` would, by default of the kind that the rows were
+        made for, else of the one that fits. Without `job_tools` rows may offer any tool.
+        """
         registered = await self.get(curriculum_id)
+        made_for = (registered.definition.get(MADE_FROM) or {}).get("method")
         async with AsyncExitStack() as stack:
             paths: list[SplitPath] = []
             for split in CURRICULUM_PARTS:
@@ -118,7 +126,7 @@ class CurriculumService(RegistryService):
                     )
                     paths.append(SplitPath(split, row.id, path))
             report = await self._data.inspections.run(
-                self._tenant, check_curriculum, tuple(paths), job_tools
+                self._tenant, check_curriculum, tuple(paths), job_tools, method or made_for
             )
         return registered, report
 

@@ -1,5 +1,6 @@
 """CSV files as sources: their mapping, their form, and hostile ones."""
 
+import csv
 import gzip
 import io
 import json
@@ -20,7 +21,11 @@ from tests.support.api.curriculum_calls import (
 )
 
 QUESTIONS = [f"What is the capital of country number {number}?" for number in range(30)]
-TABLE = "".join(["question,answer,region\n", *(f"{q},city {n},r{n % 2}\n" for n, q in enumerate(QUESTIONS))])  # fmt: skip
+RECORDS = "".join(f"{text},city {n},r{n % 2}\n" for n, text in enumerate(QUESTIONS))
+TABLE = f"question,answer,region\n{RECORDS}"
+
+
+ASKED = {"type": "rows", "rows": [{"prompt": "a"}]}
 
 
 async def test_a_preview_shows_the_mapping_and_makes_nothing(api: Api) -> None:
@@ -117,13 +122,12 @@ async def test_quotes_line_feeds_and_formulas_stay_text(api: Api) -> None:
         "-2",
         "@SUM(A1)",
         "a\r\nb",
-        'say ""hi""',
-        " pad ",
     ]
-    rows = "".join(f'"{cell.replace(chr(34) * 2, chr(34)).replace(chr(34), chr(34) * 2)}",{n}\r\n' for n, cell in enumerate(cells))  # fmt: skip
-    preview = await preview_of(api, f"prompt,answer\r\n{rows}".encode())
+    table = io.StringIO(newline="")
+    csv.writer(table).writerows([["prompt", "answer"], *([cell, "x"] for cell in cells)])
+    preview = await preview_of(api, table.getvalue().encode())
     asked = [row["messages"][0]["content"] for row in preview["first_rows"]]
-    assert asked == cells[:5]
+    assert asked == cells
     (found,) = [one for one in preview["findings"] if one["code"] == "formula_like_text"]
     assert (found["severity"], found["rows"], found["lines"]) == ("info", 4, [2, 3, 4, 5])
 
@@ -229,17 +233,18 @@ async def test_a_path_in_the_place_of_an_id_is_refused(api: Api, file_id: str) -
         ({"sources": [{"type": "ftp"}]}, "sources[0].type"),
         ({"sources": [{"type": "rows", "rows": [5]}]}, "sources[0].rows[0]"),
         ({"sources": [{"type": "rows", "rows": [{}], "colums": {}}]}, "sources[0].colums"),
-        ({"sources": [{"type": "rows", "rows": [{"prompt": "a"}]}], "splits": {}}, "splits"),
-        ({"sources": [{"type": "rows", "rows": [{"prompt": "a"}]}], "split": {"seed": -1}}, "split.seed"),
+        ({"sources": [ASKED], "splits": {}}, "splits"),
+        ({"sources": [ASKED], "split": {"seed": -1}}, "split.seed"),
     ],
-)  # fmt: skip
+)
 async def test_a_wrong_call_names_the_parameter(api: Api, body: Any, param: str) -> None:
     reply = await api.call("POST", "/v1/curricula/preview", json=body)
     assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text
 
 
 async def test_json_lines_with_flat_objects_are_mapped_too(api: Api) -> None:
-    content = b"".join(json.dumps({"Query": f"q {n}", "gold": n}).encode() + b"\n" for n in range(12))  # fmt: skip
+    rows = [json.dumps({"Query": f"q {n}", "gold": n}) for n in range(12)]
+    content = "\n".join(rows).encode()
     preview = await preview_of(api, content, "rows.jsonl")
     assert preview["files"][0]["format"] == "jsonl"
     assert preview["first_rows"][3] == {
