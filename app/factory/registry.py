@@ -2,6 +2,8 @@
 
 from app.factory.files import FileServices
 from app.factory.models import ModelServices
+from app.gateways.egress.guard import EgressPolicy
+from app.gateways.hub.data_sets import HubPlace
 from app.gateways.inference.judges import EngineModels
 from app.services.registry.calibrations.baseline_samples import BaselineSamples
 from app.services.registry.calibrations.calibrations import CalibrationService
@@ -57,7 +59,13 @@ class RegistryServices(FileServices, ModelServices):
 
     def curriculum_maker(self) -> CurriculumMaker:
         context = self._context
-        ports = MakingPorts(self.files(), context.inspections, self.curricula())
+        egress, hub = context.settings.egress, context.settings.hub
+        place = HubPlace(
+            hub.endpoint,
+            EgressPolicy(frozenset(egress.allow_endpoints), egress.allow_plain_http),
+            hub.data_sets_dir,
+        )
+        ports = MakingPorts(self.files(), context.inspections, self.curricula(), place)
         return CurriculumMaker(context.database, ports, self._tenant)
 
     def trials(self) -> TrialService:

@@ -107,6 +107,8 @@ class PreviewedFile(DescribedModel):
     """
     rows: int
     """Records that were read."""
+    revision: str | None
+    """Commit of the data set that the file is of; `null` for other files."""
 
     @classmethod
     def of(cls, reading: TableReading) -> "PreviewedFile":

@@ -42,6 +42,8 @@ class TableReading:
     columns: ColumnMap | None = None
     """The mapping of columns; `None` if the records are rows of a job's file already."""
     rows: int = 0
+    revision: str | None = None
+    """Commit of the data set that it is of."""
 
 
 @dataclass(slots=True)

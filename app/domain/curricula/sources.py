@@ -16,6 +16,9 @@ from app.domain.registry.curricula import MAX_ROWS
 from app.domain.rollouts.trajectory import StopReason
 
 MOST_SOURCES: Final = 16
+_PART: Final = r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*"
+DATA_SET: Final = rf"^{_PART}/{_PART}$"
+"""Owner and name, without `..`."""
 TableFormat = Literal["jsonl", "csv", "parquet"]
 Delimiter = Literal[",", ";", "\t", "|", ":"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -123,7 +126,7 @@ class RolloutsSource(_Closed):
     """Only rollouts that ended for this reason."""
 
 
-class FeedbackSource(_Closed):
+class BuildSource(_Closed):
     """The files of a build from feedback. The removal of an end user finds the rows here too."""
 
     type: Literal["feedback_build"]
@@ -132,8 +135,32 @@ class FeedbackSource(_Closed):
     """Id of the build."""
 
 
-AnySource = FileSource | RowsSource | CurriculumSource | RolloutsSource | FeedbackSource
-SOURCE_MODELS: Final = (FileSource, RowsSource, CurriculumSource, RolloutsSource, FeedbackSource)
+class HubSource(TableSource):
+    """A public data set of the operator's hub, by default Hugging Face. It is read no further than
+    it is needed, and kept at its commit.
+    """
+
+    type: Literal["huggingface"]
+    """A data set of the hub."""
+    data_set: Annotated[str, Field(pattern=DATA_SET, max_length=128)]
+    """Name of the data set, such as `openai/gsm8k`."""
+    config: Name | None = None
+    """Name of its configuration; absent: `default`, or the only one."""
+    split: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]{1,64}$")] = "train"
+    """Name of its split."""
+    revision: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$")] | None = None
+    """A branch, tag or commit; absent: `main`. `made_from` keeps the commit."""
+
+
+AnySource = FileSource | RowsSource | CurriculumSource | RolloutsSource | BuildSource | HubSource
+SOURCE_MODELS: Final = (
+    FileSource,
+    RowsSource,
+    CurriculumSource,
+    RolloutsSource,
+    BuildSource,
+    HubSource,
+)
 Source = Annotated[AnySource, Field(discriminator="type"), one_of(*SOURCE_MODELS, noun="source")]
 
 

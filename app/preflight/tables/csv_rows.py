@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Final, TextIO
 
 from app.domain.curricula.columns import MOST_COLUMNS
 from app.domain.data.chat_rows import MAX_ROW_BYTES
+from app.preflight.tables.contents import Content, text_of
 from app.preflight.tables.encodings import Encoding, encoding_of
 from app.preflight.tables.faults import TableFault
 
@@ -39,7 +39,7 @@ class Ragged:
 
 
 def csv_form(
-    path: Path, *, encoding: str | None, delimiter: str | None, has_header: bool
+    path: Content, *, encoding: str | None, delimiter: str | None, has_header: bool
 ) -> CsvForm:
     """Returns how a file is read. Raises `TableFault`."""
     found = encoding_of(path, encoding)
@@ -55,7 +55,7 @@ def csv_form(
 
 
 def csv_records(
-    path: Path, form: CsvForm, *, has_header: bool
+    path: Content, form: CsvForm, *, has_header: bool
 ) -> Iterator[tuple[int, dict[str, str] | Ragged]]:
     """Yields line (from 1) and values by column of each record. Raises `TableFault`."""
     records = _records(path, form.encoding.name, form.delimiter)
@@ -66,9 +66,9 @@ def csv_records(
             yield line, dict(zip(form.header, record, strict=True))
 
 
-def _records(path: Path, encoding: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _records(path: Content, encoding: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yields the line at which each record begins, and its values; blank lines are skipped."""
-    with path.open(encoding=encoding, newline="") as file:
+    with text_of(path, encoding) as file:
         yield from _parsed(_lines(file), delimiter, encoding)
 
 
@@ -98,9 +98,9 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield line
 
 
-def _sample(path: Path, encoding: str) -> str:
+def _sample(path: Content, encoding: str) -> str:
     try:
-        with path.open(encoding=encoding, newline="") as file:
+        with text_of(path, encoding) as file:
             return file.read(_SAMPLE_CHARACTERS)
     except UnicodeError as error:
         message = f"the text is not {encoding} ({error}): send 'encoding'"

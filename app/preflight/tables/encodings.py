@@ -5,9 +5,9 @@ Promises: text that is valid UTF-8 is UTF-8; any other guess is marked as one.
 
 import codecs
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
+from app.preflight.tables.contents import Content, bytes_of
 from app.preflight.tables.faults import TableFault
 
 _MARKS: Final = (
@@ -39,9 +39,9 @@ class Encoding:
     """True if another encoding fits as well as far as bytes show."""
 
 
-def encoding_of(path: Path, sent: str | None) -> Encoding:
+def encoding_of(path: Content, sent: str | None) -> Encoding:
     """Raises `TableFault` for an unknown name, or bytes that no encoding fits."""
-    with path.open("rb") as file:
+    with bytes_of(path) as file:
         head = file.read(4)
     mark = next((name for lead, name in _MARKS if head.startswith(lead)), None)
     if sent is not None:
@@ -69,10 +69,10 @@ def _known(sent: str) -> str:
     return name
 
 
-def _first_fault(path: Path) -> int | None:
+def _first_fault(path: Content) -> int | None:
     """Returns the offset of the first byte that is not UTF-8."""
     decoder, offset = codecs.getincrementaldecoder("utf-8")(), 0
-    with path.open("rb") as file:
+    with bytes_of(path) as file:
         while block := file.read(_BLOCK):
             waiting = len(decoder.getstate()[0])
             try:
@@ -87,11 +87,11 @@ def _first_fault(path: Path) -> int | None:
     return None
 
 
-def _by_letters(path: Path, first: int) -> str:
+def _by_letters(path: Content, first: int) -> str:
     """Returns the encoding that fits a sample around the first byte that is not UTF-8."""
     from charset_normalizer import from_bytes  # noqa: PLC0415 - its tables are for few files
 
-    with path.open("rb") as file:
+    with bytes_of(path) as file:
         file.seek(max(0, first - _SAMPLE // 2))
         sample = file.read(_SAMPLE)
     best = from_bytes(sample, cp_isolation=list(_GUESSED), threshold=0.5).best()

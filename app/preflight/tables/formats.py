@@ -1,9 +1,10 @@
 """Recognises the format of a file by its first bytes and its name, and refuses archives by name."""
 
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final
 
 from app.domain.curricula.sources import TableFormat
+from app.preflight.tables.contents import Content, bytes_of
 from app.preflight.tables.faults import TableFault
 
 _ARCHIVES: Final = (
@@ -25,9 +26,9 @@ _HEAD: Final = 4_096
 _CSV_NAMES: Final = frozenset({".csv", ".tsv", ".tab", ".txt", ".psv"})
 
 
-def format_of(path: Path, filename: str, sent: TableFormat | None) -> TableFormat:
+def format_of(path: Content, filename: str, sent: TableFormat | None) -> TableFormat:
     """Raises `TableFault` for an archive, and for a file of another format than was sent."""
-    with path.open("rb") as file:
+    with bytes_of(path) as file:
         head = file.read(_HEAD)
     kind = next((kind for lead, kind in _ARCHIVES if head.startswith(lead)), None)
     if kind is None and head[_TAR_AT:].startswith(_TAR):

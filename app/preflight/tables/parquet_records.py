@@ -5,11 +5,11 @@ out. Must not know what the records mean.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES
 from app.preflight.parquet_rows import LIMITS, MAX_CONTENT_BYTES
+from app.preflight.tables.contents import Content, bytes_of
 from app.preflight.tables.faults import TableFault
 
 _BATCH_ROWS: Final = 256
@@ -17,11 +17,11 @@ _NESTED_BATCH_ROWS: Final = 4
 """Values in lists are decoded whole, and one long value can be there many times."""
 
 
-def parquet_header(path: Path) -> tuple[str, ...]:
+def parquet_header(path: Content) -> tuple[str, ...]:
     """Returns the names of the columns that are read. Raises `TableFault`."""
     from pyarrow import parquet, types  # noqa: PLC0415 - 60 MB that few files need
 
-    with _as_faults(), parquet.ParquetFile(path, **LIMITS) as file:
+    with _as_faults(), bytes_of(path) as held, parquet.ParquetFile(held, **LIMITS) as file:
         groups = (file.metadata.row_group(each) for each in range(file.metadata.num_row_groups))
         if any(group.total_byte_size > MAX_CONTENT_BYTES for group in groups):
             message = f"a row group is larger than {MAX_CONTENT_BYTES} bytes without compression"
@@ -33,16 +33,20 @@ def parquet_header(path: Path) -> tuple[str, ...]:
         )
 
 
-def parquet_records(path: Path, header: tuple[str, ...]) -> Iterator[tuple[int, dict[str, Any]]]:
+def parquet_records(path: Content, header: tuple[str, ...]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yields number (from 1) and values by column of each record. Raises `TableFault`."""
     from pyarrow import parquet, types  # noqa: PLC0415 - as above
 
-    with _as_faults(), parquet.ParquetFile(path, **LIMITS) as file:
+    with _as_faults(), bytes_of(path) as held, parquet.ParquetFile(held, **LIMITS) as file:
         schema = file.schema_arrow
         nested = any(types.is_nested(schema.field(name).type) for name in header)
         texts = [name for name in header if types.is_string(schema.field(name).type)]
     size, number = _NESTED_BATCH_ROWS if nested else _BATCH_ROWS, 0
-    with _as_faults(), parquet.ParquetFile(path, read_dictionary=texts, **LIMITS) as file:
+    with (
+        _as_faults(),
+        bytes_of(path) as held,
+        parquet.ParquetFile(held, read_dictionary=texts, **LIMITS) as file,
+    ):
         for batch in file.iter_batches(size, columns=list(header)):
             columns = [batch.column(name) for name in header]
             for at in range(batch.num_rows):

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, assert_never
 
 from app.domain.curricula.sources import Columns, Delimiter, TableFormat
 from app.domain.data.chat_rows import DatasetError, is_blank, load_line
 from app.domain.documents.json_object import Json
 from app.preflight.files import lines_of
+from app.preflight.tables.contents import Content, bytes_of
 from app.preflight.tables.csv_rows import CsvForm, Ragged, csv_form, csv_records
 from app.preflight.tables.formats import format_of
 from app.preflight.tables.parquet_records import parquet_header, parquet_records
@@ -21,7 +21,7 @@ Record = Json | str
 class SourceFile:
     """A local file of a source, and how it is read."""
 
-    path: Path
+    path: Content
     filename: str
     format: TableFormat | None = None
     delimiter: Delimiter | None = None
@@ -63,8 +63,8 @@ def open_table(file: SourceFile) -> OpenedTable:
             assert_never(form)
 
 
-def _json_records(path: Path) -> Iterator[tuple[int, Record]]:
-    with path.open("rb") as file:
+def _json_records(path: Content) -> Iterator[tuple[int, Record]]:
+    with bytes_of(path) as file:
         for number, line in lines_of(file):
             if is_blank(line):
                 continue

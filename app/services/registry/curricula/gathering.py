@@ -8,7 +8,7 @@ database.
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final, assert_never
 
@@ -23,15 +23,17 @@ from app.domain.curricula.columns import (
 )
 from app.domain.curricula.division import Labels, divide
 from app.domain.curricula.reports import SHOWN_ROWS, Gathered, TableReading
-from app.domain.curricula.sources import Columns, MakingOptions
+from app.domain.curricula.sources import Columns, HubSource, MakingOptions
 from app.domain.data.row_formats import inspect_row
 from app.domain.documents.json_object import Json
+from app.domain.errors import EndpointRefused
 from app.domain.feedback.held_out import clusters_of_pieces, pieces_of
 from app.domain.feedback.judgements import digest, text_of
 from app.domain.feedback.rows import people_of
 from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import MAX_ROWS, CurriculumPart
+from app.gateways.hub.data_sets import DataSetFault, HubPlace, open_data_set
 from app.preflight.tables.faults import TableFault
 from app.preflight.tables.records import Record, SourceFile, open_table
 from app.services.registry.curricula.rollout_rows import RolloutFiles, write_rows
@@ -57,6 +59,9 @@ class GatherFile:
     """
     rollouts: RolloutFiles | None = None
     """What the rows are made from first, for a file that does not exist yet."""
+    data_set: tuple[HubSource, HubPlace] | None = None
+    """The data set whose files are read instead of `file`."""
+    revision: str | None = None
 
 
 def part_path(directory: Path, part: CurriculumPart) -> Path:
@@ -71,9 +76,12 @@ def gather(files: tuple[GatherFile, ...], options: MakingOptions, directory: Pat
     rows = _Rows(options, found)
     with (directory / _ALL).open("wb") as out:
         for each in files:
-            if each.rollouts is not None:
+            if each.rollouts is not None and isinstance(each.file.path, Path):
                 write_rows(each.rollouts, options.method, each.file.path)
-            rows.read(each, out)
+            if each.data_set is None:
+                rows.read(each, out)
+            else:
+                rows.read_data_set(each, *each.data_set, out=out)
             if "too_many_rows" in {code for code, _ in found.findings.found}:
                 break
     found.people = sorted(rows.people)
@@ -98,8 +106,30 @@ class _Rows:
         self.repeats = 0
         self._seen = set[bytes]()
 
+    def read_data_set(
+        self, each: GatherFile, source: HubSource, place: HubPlace, *, out: BinaryIO
+    ) -> None:
+        """Reads the files of a data set, no more of them than the limit needs."""
+        before = len(self._found.readings)
+        try:
+            data_set = open_data_set(source, place)
+            for name, content in data_set.files:
+                read = sum(one.rows for one in self._found.readings[before:])
+                if source.limit is not None and read >= source.limit:
+                    return
+                left = None if source.limit is None else source.limit - read
+                file = replace(each.file, path=content, filename=name, limit=left)
+                self.read(replace(each, file=file, revision=data_set.revision), out)
+        except (DataSetFault, EndpointRefused) as fault:
+            code = fault.code if isinstance(fault, DataSetFault) else "hub_refused"
+            message = f"The data set '{source.data_set}' cannot be read: {fault}."
+            self._found.findings.add("error", code, message, source=each.source)
+        except OSError:
+            message = f"The data set '{source.data_set}' cannot be read: the hub broke off."
+            self._found.findings.add("error", "hub_unavailable", message, source=each.source)
+
     def read(self, each: GatherFile, out: BinaryIO) -> None:
-        reading = TableReading(each.source, each.file.filename)
+        reading = TableReading(each.source, each.file.filename, revision=each.revision)
         self._found.readings.append(reading)
         try:
             for line, record in self._records(each, reading):

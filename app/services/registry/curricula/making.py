@@ -21,6 +21,7 @@ from app.domain.errors import InvalidRequest, WrongState, refused_value
 from app.domain.ids import new_id
 from app.domain.registry.curricula import CURRICULUM_PARTS, CurriculumPart, SplitInput
 from app.domain.registry.registered_objects import RegisteredVersion
+from app.gateways.hub.data_sets import HubPlace
 from app.services.files.files import FileService
 from app.services.files.inspections import Inspections
 from app.services.registry.curricula.curricula import CurriculumService, inline_name
@@ -37,6 +38,7 @@ class MakingPorts:
     files: FileService
     inspections: Inspections
     curricula: CurriculumService
+    hub: HubPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,11 @@ class CurriculumMaker:
         self._ports = ports
         self._tenant = tenant
         self._copier = SourceCopier(
-            database, tenant, inspections=ports.inspections, curricula=ports.curricula
+            database,
+            tenant,
+            inspections=ports.inspections,
+            curricula=ports.curricula,
+            hub=ports.hub,
         )
 
     async def preview(self, sources: Sequence[AnySource], options: MakingOptions) -> Gathered:
@@ -185,8 +191,17 @@ def _made_from(making: Making, options: MakingOptions) -> Json:
     return {
         **options.model_dump(mode="json"),
         **making.gathered.summary(),
-        "sources": making.sources.described,
+        "sources": [
+            {**described, **_pinned(making.gathered, number)}
+            for number, described in enumerate(making.sources.described)
+        ],
     }
+
+
+def _pinned(gathered: Gathered, source: int) -> Json:
+    """Returns the commit of a source that has one."""
+    found = {one.revision for one in gathered.readings if one.source == source and one.revision}
+    return {"revision": found.pop()} if found else {}
 
 
 def _feedback_report(gathered: Gathered, options: MakingOptions) -> Json:

@@ -16,9 +16,10 @@ from anyio import open_file
 from app.domain.accounts.tenants import Tenant
 from app.domain.curricula.sources import (
     AnySource,
+    BuildSource,
     CurriculumSource,
-    FeedbackSource,
     FileSource,
+    HubSource,
     RolloutsSource,
     RowsSource,
 )
@@ -29,6 +30,7 @@ from app.domain.ids import Split
 from app.domain.jobs.jobs import TERMINAL, Job
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.rollouts.rollouts import RolloutCursor, RolloutFilter, RolloutRow
+from app.gateways.hub.data_sets import HubPlace
 from app.preflight.tables.records import SourceFile
 from app.services.files.inspections import Inspections, content_gone
 from app.services.registry.curricula.curricula import CurriculumService
@@ -50,6 +52,13 @@ class SourceFiles:
     feedback_files: list[str] = field(default_factory=list)
     """Ids of files that belong to builds from feedback."""
 
+    def add_data_set(
+        self, number: int, source: HubSource, place: HubPlace, directory: Path
+    ) -> None:
+        file = SourceFile(directory, source.data_set, encoding="utf-8", columns=source.columns)
+        self.files.append(GatherFile(number, file, data_set=(source, place)))
+        self.described.append(_sent(source))
+
 
 class SourceCopier:
     def __init__(
@@ -59,11 +68,13 @@ class SourceCopier:
         *,
         inspections: Inspections,
         curricula: CurriculumService,
+        hub: HubPlace,
     ) -> None:
         self._database = database
         self._tenant = tenant
         self._inspections = inspections
         self._curricula = curricula
+        self._hub = hub
 
     async def copies(
         self, sources: Sequence[AnySource], directory: Path, stack: AsyncExitStack
@@ -83,8 +94,10 @@ class SourceCopier:
                     await copier.curriculum(source, found)
                 case RolloutsSource():
                     await copier.rollouts(source, found)
-                case FeedbackSource():
+                case BuildSource():
                     await copier.feedback(source, found)
+                case HubSource():
+                    found.add_data_set(number, source, self._hub, directory)
                 case _:
                     assert_never(source)
         return found
@@ -208,7 +221,7 @@ class _OneSource:
         await self._add(rows, await self._job_files(rows, param), found)
         found.described.append({"type": source.type, **version})
 
-    async def feedback(self, source: FeedbackSource, found: SourceFiles) -> None:
+    async def feedback(self, source: BuildSource, found: SourceFiles) -> None:
         param = f"sources[{self.number}].build_id"
         rows = await self.copier.build_files(source.build_id, param)
         await self._add(rows, await self._job_files(rows, param), found)
