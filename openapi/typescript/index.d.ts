@@ -4595,7 +4595,7 @@ export interface components {
              * Sources
              * @description What the files are made from, one source after the other; instead of `training`, `training_file` and those of the validation.
              */
-            sources?: (components["schemas"]["FileSource"] | components["schemas"]["RowsSource"] | components["schemas"]["CurriculumSource"] | components["schemas"]["RolloutsSource"] | components["schemas"]["BuildSource"])[] | null;
+            sources?: (components["schemas"]["FileSource"] | components["schemas"]["RowsSource"] | components["schemas"]["CurriculumSource"] | components["schemas"]["RolloutsSource"] | components["schemas"]["BuildSource"] | components["schemas"]["HubSource"])[] | null;
         } & {
             [key: string]: unknown;
         };
@@ -8262,6 +8262,49 @@ export interface components {
             version?: number | null;
         };
         /**
+         * HubSource
+         * @description A public data set of the operator's hub, by default Hugging Face. It is read no further than
+         *     it is needed, and kept at its commit.
+         */
+        HubSource: {
+            /**
+             * @description Columns that are not guessed.
+             * @default {}
+             */
+            columns: components["schemas"]["Columns"];
+            /**
+             * Limit
+             * @description Reads no more than this many rows; without it, more rows than a curriculum may have are refused.
+             */
+            limit?: number | null;
+            /**
+             * @description A data set of the hub. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "huggingface";
+            /**
+             * Data Set
+             * @description Name of the data set, such as `openai/gsm8k`.
+             */
+            data_set: string;
+            /**
+             * Config
+             * @description Name of its configuration; absent: `default`, or the only one.
+             */
+            config?: string | null;
+            /**
+             * Split
+             * @description Name of its split.
+             * @default train
+             */
+            split: string;
+            /**
+             * Revision
+             * @description A branch, tag or commit; absent: `main`. `made_from` keeps the commit.
+             */
+            revision?: string | null;
+        };
+        /**
          * ImplicitRewards
          * @description Values of the tuned model against the one that training started from, which has 0 of each by
          *     definition.
@@ -11323,7 +11366,7 @@ export interface components {
              * Sources
              * @description What the files would be made from.
              */
-            sources: (components["schemas"]["FileSource"] | components["schemas"]["RowsSource"] | components["schemas"]["CurriculumSource"] | components["schemas"]["RolloutsSource"] | components["schemas"]["BuildSource"])[];
+            sources: (components["schemas"]["FileSource"] | components["schemas"]["RowsSource"] | components["schemas"]["CurriculumSource"] | components["schemas"]["RolloutsSource"] | components["schemas"]["BuildSource"] | components["schemas"]["HubSource"])[];
         } & {
             [key: string]: unknown;
         };
@@ -11374,6 +11417,11 @@ export interface components {
              * @description Records that were read.
              */
             rows: number;
+            /**
+             * Revision
+             * @description Commit of the data set that the file is of; `null` for other files.
+             */
+            revision: string | null;
         };
         /**
          * ProductMask

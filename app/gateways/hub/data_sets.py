@@ -94,7 +94,7 @@ def _configs_of(card: Path | None) -> Any:
     from huggingface_hub import DatasetCard  # noqa: PLC0415 - a second to import, for few calls
 
     try:
-        return DatasetCard(card.read_text(encoding="utf-8")).data.to_dict().get("configs")
+        return DatasetCard(card.read_text(encoding="utf-8")).data.get("configs")
     except ValueError as error:
         raise DataSetFault("invalid_data_set", "its card cannot be read") from error
 
@@ -118,7 +118,7 @@ def _of_hub(source: HubSource, place: HubPlace) -> DataSet:
         raise DataSetFault("hub_unavailable", f"{place.endpoint} cannot be reached") from error
     if info.sha is None:
         raise DataSetFault("hub_unavailable", f"{place.endpoint} names no commit")
-    card = None if info.card_data is None else info.card_data.to_dict().get("configs")
+    card = None if info.card_data is None else info.card_data.get("configs")
     names = [each.rfilename for each in info.siblings or ()]
     files = HfFileSystem(endpoint=place.endpoint, token=False, skip_instance_cache=True)
     root = f"datasets/{source.data_set}@{info.sha}"

@@ -305,6 +305,7 @@ from .grader_run_sub_rewards import GraderRunSubRewards
 from .gsm_8k_environment import Gsm8KEnvironment
 from .http_environment_spec import HttpEnvironmentSpec
 from .http_environment_spec_headers_type_0 import HttpEnvironmentSpecHeadersType0
+from .hub_source import HubSource
 from .implicit_rewards import ImplicitRewards
 from .import_mcp_server_tools import ImportMcpServerTools
 from .import_mcp_server_tools_metadata_type_0 import ImportMcpServerToolsMetadataType0
@@ -985,6 +986,7 @@ __all__ = (
     "Gsm8KEnvironment",
     "HttpEnvironmentSpec",
     "HttpEnvironmentSpecHeadersType0",
+    "HubSource",
     "ImplicitRewards",
     "ImportanceSamplingOptions",
     "ImportMcpServerTools",

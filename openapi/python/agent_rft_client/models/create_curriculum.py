@@ -22,6 +22,7 @@ if TYPE_CHECKING:
   from ..models.create_curriculum_validation_type_0_item import CreateCurriculumValidationType0Item
   from ..models.curriculum_source import CurriculumSource
   from ..models.file_source import FileSource
+  from ..models.hub_source import HubSource
   from ..models.rollouts_source import RolloutsSource
   from ..models.rows_source import RowsSource
   from ..models.split_options import SplitOptions
@@ -53,9 +54,9 @@ class CreateCurriculum:
                 `validation_file`.
             metadata (CreateCurriculumMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service
                 does not read them.
-            sources (list[BuildSource | CurriculumSource | FileSource | RolloutsSource | RowsSource] | None | Unset): What
-                the files are made from, one source after the other; instead of `training`, `training_file` and those of the
-                validation.
+            sources (list[BuildSource | CurriculumSource | FileSource | HubSource | RolloutsSource | RowsSource] | None |
+                Unset): What the files are made from, one source after the other; instead of `training`, `training_file` and
+                those of the validation.
      """
 
     name: str
@@ -67,7 +68,7 @@ class CreateCurriculum:
     training: list[CreateCurriculumTrainingType0Item] | None | Unset = UNSET
     validation: list[CreateCurriculumValidationType0Item] | None | Unset = UNSET
     metadata: CreateCurriculumMetadataType0 | None | Unset = UNSET
-    sources: list[BuildSource | CurriculumSource | FileSource | RolloutsSource | RowsSource] | None | Unset = UNSET
+    sources: list[BuildSource | CurriculumSource | FileSource | HubSource | RolloutsSource | RowsSource] | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -81,6 +82,7 @@ class CreateCurriculum:
         from ..models.create_curriculum_validation_type_0_item import CreateCurriculumValidationType0Item # noqa: PLC0415
         from ..models.curriculum_source import CurriculumSource # noqa: PLC0415
         from ..models.file_source import FileSource # noqa: PLC0415
+        from ..models.hub_source import HubSource # noqa: PLC0415
         from ..models.rollouts_source import RolloutsSource # noqa: PLC0415
         from ..models.rows_source import RowsSource # noqa: PLC0415
         from ..models.split_options import SplitOptions # noqa: PLC0415
@@ -161,6 +163,8 @@ class CreateCurriculum:
                     sources_type_0_item = sources_type_0_item_data.to_dict()
                 elif isinstance(sources_type_0_item_data, RolloutsSource):
                     sources_type_0_item = sources_type_0_item_data.to_dict()
+                elif isinstance(sources_type_0_item_data, BuildSource):
+                    sources_type_0_item = sources_type_0_item_data.to_dict()
                 else:
                     sources_type_0_item = sources_type_0_item_data.to_dict()
 
@@ -207,6 +211,7 @@ class CreateCurriculum:
         from ..models.create_curriculum_validation_type_0_item import CreateCurriculumValidationType0Item # noqa: PLC0415
         from ..models.curriculum_source import CurriculumSource # noqa: PLC0415
         from ..models.file_source import FileSource # noqa: PLC0415
+        from ..models.hub_source import HubSource # noqa: PLC0415
         from ..models.rollouts_source import RolloutsSource # noqa: PLC0415
         from ..models.rows_source import RowsSource # noqa: PLC0415
         from ..models.split_options import SplitOptions # noqa: PLC0415
@@ -333,7 +338,7 @@ class CreateCurriculum:
         metadata = _parse_metadata(d.pop("metadata", UNSET))
 
 
-        def _parse_sources(data: object) -> list[BuildSource | CurriculumSource | FileSource | RolloutsSource | RowsSource] | None | Unset:
+        def _parse_sources(data: object) -> list[BuildSource | CurriculumSource | FileSource | HubSource | RolloutsSource | RowsSource] | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -344,7 +349,7 @@ class CreateCurriculum:
                 sources_type_0 = []
                 _sources_type_0 = data
                 for sources_type_0_item_data in (_sources_type_0):
-                    def _parse_sources_type_0_item(data: object) -> BuildSource | CurriculumSource | FileSource | RolloutsSource | RowsSource:
+                    def _parse_sources_type_0_item(data: object) -> BuildSource | CurriculumSource | FileSource | HubSource | RolloutsSource | RowsSource:
                         try:
                             if not isinstance(data, dict):
                                 raise TypeError()
@@ -385,13 +390,23 @@ class CreateCurriculum:
                             return sources_type_0_item_type_3
                         except (TypeError, ValueError, AttributeError, KeyError):
                             pass
+                        try:
+                            if not isinstance(data, dict):
+                                raise TypeError()
+                            sources_type_0_item_type_4 = BuildSource.from_dict(data)
+
+
+
+                            return sources_type_0_item_type_4
+                        except (TypeError, ValueError, AttributeError, KeyError):
+                            pass
                         if not isinstance(data, dict):
                             raise TypeError()
-                        sources_type_0_item_type_4 = BuildSource.from_dict(data)
+                        sources_type_0_item_type_5 = HubSource.from_dict(data)
 
 
 
-                        return sources_type_0_item_type_4
+                        return sources_type_0_item_type_5
 
                     sources_type_0_item = _parse_sources_type_0_item(sources_type_0_item_data)
 
@@ -400,7 +415,7 @@ class CreateCurriculum:
                 return sources_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(list[BuildSource | CurriculumSource | FileSource | RolloutsSource | RowsSource] | None | Unset, data)
+            return cast(list[BuildSource | CurriculumSource | FileSource | HubSource | RolloutsSource | RowsSource] | None | Unset, data)
 
         sources = _parse_sources(d.pop("sources", UNSET))
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
   from ..models.build_source import BuildSource
   from ..models.curriculum_source import CurriculumSource
   from ..models.file_source import FileSource
+  from ..models.hub_source import HubSource
   from ..models.rollouts_source import RolloutsSource
   from ..models.rows_source import RowsSource
   from ..models.split_options import SplitOptions
@@ -36,8 +37,8 @@ class PreviewCurriculum:
     """ A curriculum that is not made.
 
         Attributes:
-            sources (list[BuildSource | CurriculumSource | FileSource | RolloutsSource | RowsSource]): What the files would
-                be made from.
+            sources (list[BuildSource | CurriculumSource | FileSource | HubSource | RolloutsSource | RowsSource]): What the
+                files would be made from.
             method (PreviewCurriculumMethod | Unset): The kind of job that the rows of `sources` are for. Default:
                 'reinforcement'.
             split (SplitOptions | Unset): The held-out part: its size and the seed of the choice.
@@ -45,7 +46,7 @@ class PreviewCurriculum:
                 and counts them; `refuse` refuses the call. Default: 'refuse'.
      """
 
-    sources: list[BuildSource | CurriculumSource | FileSource | RolloutsSource | RowsSource]
+    sources: list[BuildSource | CurriculumSource | FileSource | HubSource | RolloutsSource | RowsSource]
     method: PreviewCurriculumMethod | Unset = 'reinforcement'
     split: SplitOptions | Unset = UNSET
     invalid_rows: PreviewCurriculumInvalidRows | Unset = 'refuse'
@@ -59,6 +60,7 @@ class PreviewCurriculum:
         from ..models.build_source import BuildSource # noqa: PLC0415
         from ..models.curriculum_source import CurriculumSource # noqa: PLC0415
         from ..models.file_source import FileSource # noqa: PLC0415
+        from ..models.hub_source import HubSource # noqa: PLC0415
         from ..models.rollouts_source import RolloutsSource # noqa: PLC0415
         from ..models.rows_source import RowsSource # noqa: PLC0415
         from ..models.split_options import SplitOptions # noqa: PLC0415
@@ -72,6 +74,8 @@ class PreviewCurriculum:
             elif isinstance(sources_item_data, CurriculumSource):
                 sources_item = sources_item_data.to_dict()
             elif isinstance(sources_item_data, RolloutsSource):
+                sources_item = sources_item_data.to_dict()
+            elif isinstance(sources_item_data, BuildSource):
                 sources_item = sources_item_data.to_dict()
             else:
                 sources_item = sources_item_data.to_dict()
@@ -116,6 +120,7 @@ class PreviewCurriculum:
         from ..models.build_source import BuildSource # noqa: PLC0415
         from ..models.curriculum_source import CurriculumSource # noqa: PLC0415
         from ..models.file_source import FileSource # noqa: PLC0415
+        from ..models.hub_source import HubSource # noqa: PLC0415
         from ..models.rollouts_source import RolloutsSource # noqa: PLC0415
         from ..models.rows_source import RowsSource # noqa: PLC0415
         from ..models.split_options import SplitOptions # noqa: PLC0415
@@ -123,7 +128,7 @@ class PreviewCurriculum:
         sources = []
         _sources = d.pop("sources")
         for sources_item_data in (_sources):
-            def _parse_sources_item(data: object) -> BuildSource | CurriculumSource | FileSource | RolloutsSource | RowsSource:
+            def _parse_sources_item(data: object) -> BuildSource | CurriculumSource | FileSource | HubSource | RolloutsSource | RowsSource:
                 try:
                     if not isinstance(data, dict):
                         raise TypeError()
@@ -164,13 +169,23 @@ class PreviewCurriculum:
                     return sources_item_type_3
                 except (TypeError, ValueError, AttributeError, KeyError):
                     pass
+                try:
+                    if not isinstance(data, dict):
+                        raise TypeError()
+                    sources_item_type_4 = BuildSource.from_dict(data)
+
+
+
+                    return sources_item_type_4
+                except (TypeError, ValueError, AttributeError, KeyError):
+                    pass
                 if not isinstance(data, dict):
                     raise TypeError()
-                sources_item_type_4 = BuildSource.from_dict(data)
+                sources_item_type_5 = HubSource.from_dict(data)
 
 
 
-                return sources_item_type_4
+                return sources_item_type_5
 
             sources_item = _parse_sources_item(sources_item_data)
 

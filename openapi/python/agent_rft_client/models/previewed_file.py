@@ -38,6 +38,7 @@ class PreviewedFile:
             columns (Columns | None): The columns that become parts of a row; `null` if the records are rows of a job's file
                 already.
             rows (int): Records that were read.
+            revision (None | str): Commit of the data set that the file is of; `null` for other files.
      """
 
     source: int
@@ -49,6 +50,7 @@ class PreviewedFile:
     header: list[str]
     columns: Columns | None
     rows: int
+    revision: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -87,6 +89,9 @@ class PreviewedFile:
 
         rows = self.rows
 
+        revision: None | str
+        revision = self.revision
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -100,6 +105,7 @@ class PreviewedFile:
             "header": header,
             "columns": columns,
             "rows": rows,
+            "revision": revision,
         })
 
         return field_dict
@@ -173,6 +179,14 @@ class PreviewedFile:
 
         rows = d.pop("rows")
 
+        def _parse_revision(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        revision = _parse_revision(d.pop("revision"))
+
+
         previewed_file = cls(
             source=source,
             filename=filename,
@@ -183,6 +197,7 @@ class PreviewedFile:
             header=header,
             columns=columns,
             rows=rows,
+            revision=revision,
         )
 
 
