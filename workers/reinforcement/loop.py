@@ -20,7 +20,7 @@ from workers.journal.journal import AdapterJournal
 from workers.journal.postgres import PostgresJournal
 from workers.reinforcement.evaluation import Evaluator
 from workers.reinforcement.infrastructure import ExcessiveLosses, too_many_lost
-from workers.reinforcement.measurements import RowMeasurements, measurements_of, played_rows
+from workers.reinforcement.pass_rates import RowPassRates, pass_rates_of, played_rows
 from workers.reinforcement.plan import Plan
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule
 from workers.reinforcement.schedulers.orderings import RowOrder, StepSizes
@@ -62,7 +62,7 @@ class ReinforcementLoop:
         self._reporter = reporter
         self._journals: dict[int, asyncio.Task[PostgresJournal]] = {}
         self._committed = 0
-        self._measurements = RowMeasurements(None, {})
+        self._pass_rates = RowPassRates(None, {})
 
     async def baseline(self, valid_rows: Sequence[DatasetRow]) -> None:
         """Measures the model that training starts from on the held-out rows, once per job; and the
@@ -143,7 +143,7 @@ class ReinforcementLoop:
                 outcome, total_steps=self._plan.total_steps, pace_s=pace_s
             )
             self._journals.pop(step, None)
-            self._measurements.add(step, played_rows(outcome.trained.scored_rollouts()))
+            self._pass_rates.add(step, played_rows(outcome.trained.scored_rollouts()))
             self._committed = step
             await self._mode.on_step_committed(step)
             await self._publisher.retire()
@@ -159,7 +159,7 @@ class ReinforcementLoop:
         """Returns the rows of each step, from what the committed steps have measured."""
         options = self._options
         ordering, mode = options.ordering or UniformOrdering(), options.mode
-        self._measurements = await measurements_of(
+        self._pass_rates = await pass_rates_of(
             self._context,
             ordering,
             items=lambda: (row.item for row in train_rows),
@@ -169,7 +169,7 @@ class ReinforcementLoop:
             ordering,
             StepSizes(len(train_rows), self._plan.hyperparameters.batch_size),
             self._context.job.seed,
-            self._measurements,
+            self._pass_rates,
             lag=0 if mode is None else mode.staleness,
         )
 

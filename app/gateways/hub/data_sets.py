@@ -6,6 +6,7 @@ link leads out of a directory.
 """
 
 import hashlib
+import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,8 +50,8 @@ class HubFile:
     path: str
 
     def open(self, _mode: str = "rb") -> BinaryIO:
-        opened: BinaryIO = self.files.open(self.path, "rb", block_size=_BLOCK_BYTES)
-        return opened
+        opened = self.files.open(self.path, "rb", block_size=_BLOCK_BYTES)
+        return io.BufferedReader(opened, _BLOCK_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,8 @@ def _configs_of(card: Path | None) -> Any:
 
 
 def _of_hub(source: HubSource, place: HubPlace) -> DataSet:
-    from huggingface_hub import HfApi, HfFileSystem, constants, set_client_factory  # noqa: PLC0415
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError  # noqa: PLC0415
+    from huggingface_hub import HfApi, HfFileSystem, constants, set_client_factory  # noqa: PLC0415 - a second to import
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError  # noqa: PLC0415 - as above
 
     if constants.is_offline_mode():
         message = f"HF_HUB_OFFLINE is set, and no directory of data sets has {source.data_set}"
@@ -127,13 +128,13 @@ def _of_hub(source: HubSource, place: HubPlace) -> DataSet:
 
 
 def guarded(policy: EgressPolicy) -> Any:
-    from app.gateways.hub.guarded_client import guarded_client  # noqa: PLC0415 - as above
+    from app.gateways.hub.guarded_client import guarded_client  # noqa: PLC0415 - imports the hub's HTTP client
 
     return guarded_client(policy)
 
 
 def _missing(source: HubSource, error: Exception) -> DataSetFault:
-    from huggingface_hub.errors import RevisionNotFoundError  # noqa: PLC0415 - as above
+    from huggingface_hub.errors import RevisionNotFoundError  # noqa: PLC0415 - a second to import
 
     if isinstance(error, RevisionNotFoundError):
         return DataSetFault("revision_not_found", f"it has no revision '{source.revision}'")

@@ -1,7 +1,7 @@
 """Recognises the format of a file by its first bytes and its name, and refuses archives by name."""
 
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, assert_never
 
 from app.domain.curricula.sources import TableFormat
 from app.preflight.tables.contents import Content, bytes_of
@@ -36,16 +36,22 @@ def format_of(path: Content, filename: str, sent: TableFormat | None) -> TableFo
     if kind is not None:
         raise TableFault("archive_refused", f"it is {kind}: unpack or export it, and send its file")
     if head.startswith(b"PAR1"):
-        return _agreed("parquet", sent)
-    if sent is not None:
-        return _agreed(sent, sent) if sent != "parquet" else _agreed("csv", sent)
+        if sent not in (None, "parquet"):
+            raise TableFault("wrong_format", f"its content is not of the format '{sent}'")
+        return "parquet"
+    match sent:
+        case "jsonl" | "csv":
+            return sent
+        case "parquet":
+            raise TableFault("wrong_format", "its content is not of the format 'parquet'")
+        case None:
+            return _by_text(head, filename)
+        case _:
+            assert_never(sent)
+
+
+def _by_text(head: bytes, filename: str) -> TableFormat:
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"{") and PurePosixPath(filename).suffix.lower() not in _CSV_NAMES:
         return "jsonl"
     return "csv"
-
-
-def _agreed(found: TableFormat, sent: TableFormat | None) -> TableFormat:
-    if sent not in (None, found):
-        raise TableFault("wrong_format", f"its content is not of the format '{sent}'")
-    return found

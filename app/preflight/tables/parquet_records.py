@@ -35,7 +35,7 @@ def parquet_header(path: Content) -> tuple[str, ...]:
 
 def parquet_records(path: Content, header: tuple[str, ...]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yields number (from 1) and values by column of each record. Raises `TableFault`."""
-    from pyarrow import parquet, types  # noqa: PLC0415 - as above
+    from pyarrow import parquet, types  # noqa: PLC0415 - 60 MB that few files need
 
     with _as_faults(), bytes_of(path) as held, parquet.ParquetFile(held, **LIMITS) as file:
         schema = file.schema_arrow
@@ -69,7 +69,7 @@ class _as_faults:  # noqa: N801 - read as a statement
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        from pyarrow import ArrowException  # noqa: PLC0415 - as above
+        from pyarrow import ArrowException  # noqa: PLC0415 - 60 MB that few files need
 
         if isinstance(error, (ArrowException, OSError, KeyError)) or (
             isinstance(error, ValueError) and not isinstance(error, TableFault)

@@ -16,7 +16,7 @@ from app.gateways.egress.egress import EgressReply, EgressRequest
 from tests.support import stack
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script, by_text
-from workers.reinforcement.measurements import RowMeasurements
+from workers.reinforcement.pass_rates import RowPassRates
 from workers.reinforcement.schedulers.orderings import RowOrder, StepSizes
 
 MODES: list[dict[str, Any]] = [
@@ -69,13 +69,13 @@ async def _job(runs: RealRuns, **method: Any) -> Job:
 
 
 def _expected(database: stack.Database, job: Job, steps: int) -> dict[int, set[int]]:
-    """Returns the rows of each step, from the measurements in the database alone."""
+    """Returns the rows of each step, from the rewards in the database alone."""
     method = ReinforcementMethod.model_validate(job.method.options)
     assert method.ordering is not None
     assert method.mode is not None
-    measurements = RowMeasurements(None, {})
+    pass_rates = RowPassRates(None, {})
     order = RowOrder(
-        *(method.ordering, StepSizes(ROWS, 5), job.seed, measurements),
+        *(method.ordering, StepSizes(ROWS, 5), job.seed, pass_rates),
         lag=method.mode.staleness,
     )
     trained = _trained(database, job.id)
@@ -84,7 +84,7 @@ def _expected(database: stack.Database, job: Job, steps: int) -> dict[int, set[i
         committed = max(0, step - 1 - method.mode.staleness)
         for earlier in range(1, committed + 1):
             played = [PlayedRow(row, reward) for _, row, reward, at in trained if at == earlier]
-            measurements.add(earlier, played)
+            pass_rates.add(earlier, played)
         expected[step] = set(order.rows(step))
     return expected
 

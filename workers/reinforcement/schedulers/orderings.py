@@ -25,7 +25,7 @@ _UNKNOWN: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class LastRate:
     """The last measurement of a row."""
 
     step: int
@@ -33,11 +33,11 @@ class Measured:
     pass_rate: float
 
 
-Known = Mapping[int, Measured]
-"""The last measurements, by number of the row."""
+Known = Mapping[int, LastRate]
+"""The last pass rates, by number of the row."""
 
 
-class Measurements(Protocol):
+class PassRates(Protocol):
     def as_of(self, step: int) -> Known:
         """Returns what is known after a committed step; 0 is before the first one."""
         ...
@@ -70,7 +70,7 @@ class RowOrder:
     ordering: AnyOrdering
     sizes: StepSizes
     seed: int
-    measurements: Measurements
+    pass_rates: PassRates
     lag: int = 0
     """Number of steps that are sampled before the one before them is committed."""
 
@@ -120,7 +120,7 @@ class RowOrder:
         return practised + outside[: size - len(practised)]
 
     def _known(self, step: int) -> Known:
-        return self.measurements.as_of(max(0, step - 1 - self.lag))
+        return self.pass_rates.as_of(max(0, step - 1 - self.lag))
 
     def _shuffled(self, name: str) -> Sequence[int]:
         order = list(range(self.sizes.row_count))

@@ -6,8 +6,7 @@ database.
 """
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final, assert_never
@@ -21,30 +20,28 @@ from app.domain.curricula.columns import (
     row_of,
     tags_of,
 )
-from app.domain.curricula.division import Labels, divide
+from app.domain.curricula.division import Labels
 from app.domain.curricula.reports import SHOWN_ROWS, Gathered, TableReading
 from app.domain.curricula.sources import Columns, HubSource, MakingOptions
 from app.domain.data.row_formats import inspect_row
 from app.domain.documents.json_object import Json
 from app.domain.errors import EndpointRefused
-from app.domain.feedback.held_out import clusters_of_pieces, pieces_of
-from app.domain.feedback.judgements import digest, text_of
+from app.domain.feedback.judgements import digest
 from app.domain.feedback.rows import people_of
-from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.methods.supervised import MethodType
-from app.domain.registry.curricula import MAX_ROWS, CurriculumPart
+from app.domain.registry.curricula import MAX_ROWS
 from app.gateways.hub.data_sets import DataSetFault, HubPlace, open_data_set
 from app.preflight.tables.faults import TableFault
 from app.preflight.tables.records import Record, SourceFile, open_table
+from app.services.registry.curricula.parts import (
+    ALL_ROWS,
+    prompt_key,
+    prompt_text,
+    write_parts,
+)
 from app.services.registry.curricula.rollout_rows import RolloutFiles, write_rows
 
-_ALL: Final = "rows.jsonl"
-_PIECES: Final = 4_000_000
-"""Pieces of all prompts together that are in memory: about 300 MB."""
-_FEWEST_PIECES: Final = 32
-_MOST_PIECES: Final = 4_096
 _FORMULA: Final = ("=", "+", "-", "@")
-_MOST_TAGS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +61,13 @@ class GatherFile:
     revision: str | None = None
 
 
-def part_path(directory: Path, part: CurriculumPart) -> Path:
-    return directory / f"{part}.jsonl"
-
-
 def gather(files: tuple[GatherFile, ...], options: MakingOptions, directory: Path) -> Gathered:
     """Writes the rows of all files into `part_path`s of the directory, unless a finding is an
     error. Raises `OSError` for a file that is gone.
     """
     found = Gathered()
     rows = _Rows(options, found)
-    with (directory / _ALL).open("wb") as out:
+    with (directory / ALL_ROWS).open("wb") as out:
         for each in files:
             if each.rollouts is not None and isinstance(each.file.path, Path):
                 write_rows(each.rollouts, options.method, each.file.path)
@@ -91,7 +84,7 @@ def gather(files: tuple[GatherFile, ...], options: MakingOptions, directory: Pat
         message = f"{rows.repeats} rows repeat an earlier row."
         found.findings.add("warning", "duplicate_rows", message)
     if found.rows:
-        _divide(rows.labels, options, directory, found)
+        write_parts(rows.labels, options, directory, found)
     return found
 
 
@@ -240,7 +233,7 @@ class _Rows:
         if each.from_feedback:
             self.people |= people_of(row)
             self._found.feedback_rows.update(one["type"] for one in row.get("feedback", ())[:1])
-        self.labels.append(Labels(_key(_prompt_text(self._options.method, row)), tags_of(row)))
+        self.labels.append(Labels(prompt_key(prompt_text(self._options.method, row)), tags_of(row)))
         mark = digest(content.decode())[:24].encode()
         self.repeats += mark in self._seen
         self._seen.add(mark)
@@ -259,56 +252,6 @@ def _is_row(record: Json, method: MethodType, columns: Columns) -> bool:
             assert_never(method)
 
 
-def _prompt_text(method: MethodType, row: Json) -> str:
-    messages: list[Json] = row["input"]["messages"] if method == "dpo" else row["messages"]
-    if method == "supervised" and len(messages) > 1:
-        messages = messages[:-1]
-    return "\n".join(text_of(message.get("content")) for message in messages)
-
-
-def _key(text: str) -> str:
-    return digest(text)[:24]
-
-
 def _line(row: Json) -> bytes:
     text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
     return text.encode(errors="surrogatepass") + b"\n"
-
-
-def _divide(
-    labels: Sequence[Labels], options: MakingOptions, directory: Path, found: Gathered
-) -> None:
-    groups = _groups(labels, options.method, directory)
-    found.groups = len(groups)
-    division = divide(labels, groups, options.split)
-    if division.reason is not None:
-        found.findings.add("warning", "not_divided", f"{division.reason}.".capitalize())
-    held = Counter[bool]()
-    with (
-        (directory / _ALL).open("rb") as rows,
-        part_path(directory, "training").open("wb") as training,
-        part_path(directory, "validation").open("wb") as validation,
-    ):
-        for label, line in zip(labels, rows, strict=True):
-            outside = label.key in division.held_out
-            held[outside] += 1
-            (validation if outside else training).write(line)
-            for tag in label.tags:
-                if tag in found.tags or len(found.tags) < _MOST_TAGS:
-                    found.tags.setdefault(tag, [0, 0])[outside] += 1
-    found.training_rows, found.validation_rows = held[False], held[True]
-    if 0 < found.training_rows < MIN_EXAMPLES:
-        message = f"A job needs {MIN_EXAMPLES} rows to train, and there are {found.training_rows}."
-        found.findings.add("warning", "too_few_rows", message)
-
-
-def _groups(labels: Sequence[Labels], method: MethodType, directory: Path) -> list[list[str]]:
-    """Returns the keys of the rows, near-duplicates together."""
-    different = len({label.key for label in labels})
-    most = min(_MOST_PIECES, max(_FEWEST_PIECES, _PIECES // max(1, different)))
-    pieces = dict[str, frozenset[int]]()
-    with (directory / _ALL).open("rb") as rows:
-        for label, line in zip(labels, rows, strict=True):
-            if label.key not in pieces:
-                pieces[label.key] = pieces_of(_prompt_text(method, json.loads(line)), most=most)
-    return clusters_of_pieces(pieces)

@@ -25,7 +25,8 @@ from app.gateways.hub.data_sets import HubPlace
 from app.services.files.files import FileService
 from app.services.files.inspections import Inspections
 from app.services.registry.curricula.curricula import CurriculumService, inline_name
-from app.services.registry.curricula.gathering import gather, part_path
+from app.services.registry.curricula.gathering import gather
+from app.services.registry.curricula.parts import part_path
 from app.services.registry.curricula.source_files import SourceCopier, SourceFiles
 from app.store.database import Database
 

@@ -36,6 +36,11 @@ from app.services.files.inspections import Inspections, content_gone
 from app.services.registry.curricula.curricula import CurriculumService
 from app.services.registry.curricula.gathering import GatherFile
 from app.services.registry.curricula.rollout_rows import RolloutFiles
+from app.services.registry.curricula.source_texts import (
+    described,
+    refuse_path,
+    rollout_line,
+)
 from app.store.database import Database
 
 MOST_ROLLOUTS: Final = 200_000
@@ -57,7 +62,7 @@ class SourceFiles:
     ) -> None:
         file = SourceFile(directory, source.data_set, encoding="utf-8", columns=source.columns)
         self.files.append(GatherFile(number, file, data_set=(source, place)))
-        self.described.append(_sent(source))
+        self.described.append(described(source))
 
 
 class SourceCopier:
@@ -201,7 +206,9 @@ class _OneSource:
             limit=source.limit,
         )
         await self._add([row], [file], found)
-        found.described.append({**_sent(source), "filename": row.filename, "sha256": row.sha256})
+        found.described.append(
+            {**described(source), "filename": row.filename, "sha256": row.sha256}
+        )
 
     async def rows(self, source: RowsSource, found: SourceFiles) -> None:
         path = self.directory / f"source-{self.number}.jsonl"
@@ -213,7 +220,7 @@ class _OneSource:
             path, "rows.jsonl", format="jsonl", columns=source.columns, limit=source.limit
         )
         found.files.append(GatherFile(self.number, file))
-        found.described.append({**_sent(source), "rows": len(source.rows)})
+        found.described.append({**described(source), "rows": len(source.rows)})
 
     async def curriculum(self, source: CurriculumSource, found: SourceFiles) -> None:
         param = f"sources[{self.number}].curriculum_id"
@@ -225,7 +232,7 @@ class _OneSource:
         param = f"sources[{self.number}].build_id"
         rows = await self.copier.build_files(source.build_id, param)
         await self._add(rows, await self._job_files(rows, param), found)
-        found.described.append(_sent(source))
+        found.described.append(described(source))
 
     async def rollouts(self, source: RolloutsSource, found: SourceFiles) -> None:
         param = f"sources[{self.number}].job_id"
@@ -238,7 +245,7 @@ class _OneSource:
                     reason = f"more than {MOST_ROLLOUTS} rollouts meet the conditions; send more"
                     raise refused_value(f"sources[{self.number}]", reason)
                 for rollout in batch:
-                    await out.write(_line(rollout))
+                    await out.write(rollout_line(rollout))
         if count == 0:
             reason = f"no rollout of job {job.id} meets the conditions"
             raise refused_value(f"sources[{self.number}]", reason)
@@ -247,7 +254,7 @@ class _OneSource:
         )
         files = RolloutFiles(path, await self._row_files(job, param))
         found.files.append(GatherFile(self.number, made, rollouts=files))
-        found.described.append({**_sent(source), "rollouts": count})
+        found.described.append({**described(source), "rollouts": count})
 
     async def _row_files(self, job: Job, param: str) -> dict[Split, Path]:
         paths: dict[Split, Path] = {}
@@ -275,30 +282,3 @@ class _OneSource:
             GatherFile(self.number, file, from_feedback=row.id in of_feedback)
             for row, file in zip(rows, files, strict=True)
         ]
-
-
-def refuse_path(sent: str, param: str) -> None:
-    """Raises `InvalidRequest` for a path or an address in the place of an id."""
-    if "/" in sent or "\\" in sent or sent.startswith(".") or ":" in sent:
-        raise refused_value(
-            param,
-            "it is a path or an address, and the service reads no files of its machine: upload the "
-            "file with POST /v1/files, and send its id",
-        )
-
-
-def _sent(source: AnySource) -> Json:
-    described: Json = source.model_dump(
-        mode="json", exclude={"rows"}, exclude_none=True, exclude_defaults=True
-    )
-    return {"type": source.type, **described}
-
-
-def _line(rollout: RolloutRow) -> bytes:
-    kept = {
-        "split": rollout.split,
-        "prompt_index": rollout.prompt_index,
-        "reward": rollout.reward,
-        "messages": rollout.trace["messages"],
-    }
-    return json.dumps(kept, ensure_ascii=False).encode(errors="surrogatepass") + b"\n"

@@ -29,7 +29,7 @@ from agent_rft_client.models.run_curriculum_test import RunCurriculumTest
 Rows = str | Path | Sequence[Mapping[str, Any]]
 """Path of a JSONL file, or the rows themselves."""
 Source = Union[Rows, "AsyncCurriculum", AsyncTrainingJob, Mapping[str, Any]]
-"""What a curriculum is made from; a mapping is the object of a call, with its `type`."""
+"""A source of a curriculum; a mapping is the object of a call, with its `type`."""
 
 
 class AsyncCurriculum(Presentation):

@@ -14,8 +14,8 @@ from pyarrow import parquet
 
 from app.settings.hub import HubSettings
 from tests.support.api.application import Api, running
-from tests.support.api.curriculum_calls import CURRICULA, codes, made_from, previewed, rows_of
 from tests.support.models.data_set_hub import data_set_hub
+from tests.support.registry.curriculum_calls import CURRICULA, codes, made_from, previewed, rows_of
 from tests.support.stack import Database
 
 NAME = "own/trivia"
@@ -117,7 +117,7 @@ async def test_configurations_of_the_card_choose_the_files(database: Database) -
 async def test_only_addresses_that_are_allowed_are_dialled(database: Database) -> None:
     with (
         data_set_hub("own/inner", {"train.jsonl": lines(ROWS)}) as inner,
-        data_set_hub(NAME, {"train.jsonl": b""}, redirects_to=f"{inner.url}/secret") as hub,
+        data_set_hub(NAME, {"train.jsonl": lines(ROWS)}, redirects_to=f"{inner.url}/secret") as hub,
     ):
         async with running(database, hub=HubSettings(endpoint=hub.url)) as api:
             code, message = await _refused(api)

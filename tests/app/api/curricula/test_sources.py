@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.support.api.application import Api
-from tests.support.api.curriculum_calls import CURRICULA, codes, made_from, previewed, rows_of
 from tests.support.api.organization import execute
+from tests.support.registry.curriculum_calls import CURRICULA, codes, made_from, previewed, rows_of
 from tests.support.stack import Database
 
 WORDS = [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.api.application import Api
-from tests.support.api.curriculum_calls import (
+from tests.support.registry.curriculum_calls import (
     codes,
     file_count,
     made_from,
@@ -89,7 +89,7 @@ async def test_each_delimiter_is_recognised(api: Api, delimiter: str) -> None:
         ("cp1252", "cp1252", True),
     ],
 )
-async def test_an_encoding_is_recognised_or_said_to_be_a_guess(
+async def test_an_encoding_is_recognised_or_marked_as_a_guess(
     api: Api, encoding: str, shown: str, guessed: bool
 ) -> None:
     text = "Frage;Antwort\n" + "".join(
@@ -197,7 +197,7 @@ async def test_a_hostile_table_is_refused_by_name(
     assert await file_count(api) == 1
 
 
-async def test_invalid_rows_are_skipped_only_when_that_is_said(api: Api) -> None:
+async def test_invalid_rows_are_skipped_only_on_request(api: Api) -> None:
     content = TABLE.encode() + b"too,many,values,here\n"
     file_id = await uploaded(api, content)
     source = {"type": "file", "file_id": file_id}
@@ -208,7 +208,7 @@ async def test_invalid_rows_are_skipped_only_when_that_is_said(api: Api) -> None
     assert (found["code"], found["lines"]) == ("skipped_row", [32])
 
 
-async def test_a_limit_is_said_and_not_silent(api: Api) -> None:
+async def test_a_limit_is_reported(api: Api) -> None:
     preview = await preview_of(api, TABLE.encode(), limit=12)
     assert (preview["rows"], codes(preview)[-1]) == (12, ("info", "limited"))
 
@@ -217,7 +217,7 @@ async def test_a_limit_is_said_and_not_silent(api: Api) -> None:
     "file_id",
     ["/etc/passwd", "../secrets.csv", "C:\\rows.csv", "file:///etc/passwd", "/dev/zero", "./a"],
 )
-async def test_a_path_in_the_place_of_an_id_is_refused(api: Api, file_id: str) -> None:
+async def test_a_path_instead_of_an_id_is_refused(api: Api, file_id: str) -> None:
     body = {"sources": [{"type": "file", "file_id": file_id}]}
     reply = await api.call("POST", "/v1/curricula/preview", json=body)
     error = reply.json()["error"]

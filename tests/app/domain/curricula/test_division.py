@@ -56,7 +56,7 @@ def test_no_more_than_a_job_reads_is_held_out() -> None:
     )  # fmt: skip
 
 
-def test_one_large_group_holds_out_nothing_and_says_so() -> None:
+def test_one_large_group_holds_out_nothing_for_a_reason() -> None:
     division = divide(ROWS, [[row.key for row in ROWS]], options())
     assert division.held_out == frozenset()
     assert "nearly the same" in (division.reason or "")

@@ -12,7 +12,7 @@ from app.domain.methods.mode import (
     UniformOrdering,
 )
 from app.domain.rollouts.rollouts import PlayedRow
-from workers.reinforcement.measurements import RowMeasurements
+from workers.reinforcement.pass_rates import RowPassRates
 from workers.reinforcement.schedulers.orderings import RowOrder, StepSizes
 from workers.runs.steps.row_order import rows_of_step
 
@@ -21,8 +21,8 @@ RATES = {row: row / 21 for row in range(22)}
 """Row 21 is always solved, row 0 never."""
 
 
-def order(ordering: AnyOrdering, measurements: RowMeasurements | None = None) -> RowOrder:
-    return RowOrder(ordering, SIZES, 7, measurements or RowMeasurements(None, {}))
+def order(ordering: AnyOrdering, pass_rates: RowPassRates | None = None) -> RowOrder:
+    return RowOrder(ordering, SIZES, 7, pass_rates or RowPassRates(None, {}))
 
 
 def played(rates: Mapping[int, float]) -> list[PlayedRow]:
@@ -36,11 +36,11 @@ def played(rates: Mapping[int, float]) -> list[PlayedRow]:
 
 def run(ordering: AnyOrdering, steps: int, rates: Mapping[int, float] = RATES) -> list[list[int]]:
     """Returns the rows of each step when every row has the given pass rate."""
-    measurements = RowMeasurements(None, {})
+    pass_rates = RowPassRates(None, {})
     by_step = []
     for step in range(1, steps + 1):
-        by_step.append(order(ordering, measurements).rows(step))
-        measurements.add(step, played({row: rates[row] for row in by_step[-1]}))
+        by_step.append(order(ordering, pass_rates).rows(step))
+        pass_rates.add(step, played({row: rates[row] for row in by_step[-1]}))
     return by_step
 
 
@@ -70,13 +70,13 @@ def test_easy_rows_come_first_once_they_were_measured() -> None:
 
 
 def test_the_difficulty_in_the_file_counts_before_a_row_is_played() -> None:
-    measurements = RowMeasurements(None, {3: 1.0, 4: 0.9, 5: 0.0})
-    order_of = order(EasyToHardOrdering(), measurements)
+    pass_rates = RowPassRates(None, {3: 1.0, 4: 0.9, 5: 0.0})
+    order_of = order(EasyToHardOrdering(), pass_rates)
     assert order_of.rows(1)[:2] == [3, 4]
-    measurements.add(1, [PlayedRow(5, 1.0), PlayedRow(3, 0.0)])
+    pass_rates.add(1, [PlayedRow(5, 1.0), PlayedRow(3, 0.0)])
     assert order_of.rows(1)[:2] == [3, 4], "the order of a pass is decided at its beginning"
     for step in range(2, 6):
-        measurements.add(step, [])
+        pass_rates.add(step, [])
     assert order_of.rows(6)[:2] == [5, 4]
     assert order_of.rows(10)[-1] == 3
 
@@ -94,25 +94,25 @@ def test_focus_practises_the_rows_between_its_limits() -> None:
 
 def test_focus_follows_a_row_that_was_learned() -> None:
     learned = dict.fromkeys(range(22), 0.0) | {0: 0.5, 1: 0.5}
-    measurements, ordering = RowMeasurements(None, {}), FocusOrdering()
+    pass_rates, ordering = RowPassRates(None, {}), FocusOrdering()
     counts = [0, 0]
     for step in range(1, 61):
-        rows = order(ordering, measurements).rows(step)
+        rows = order(ordering, pass_rates).rows(step)
         counts[step > 30] += 0 in rows
         rates = learned | ({0: 1.0} if step > 30 else {})
-        measurements.add(step, played({row: rates[row] for row in rows}))
+        pass_rates.add(step, played({row: rates[row] for row in rows}))
     assert counts[0] > 3 * counts[1] > 0
 
 
 def test_a_pass_reward_decides_what_counts_as_passed() -> None:
-    measurements = RowMeasurements(0.9, {})
-    measurements.add(1, [PlayedRow(0, 0.89), PlayedRow(0, 0.9), PlayedRow(1, 5.0)])
-    assert {row: one.pass_rate for row, one in measurements.as_of(1).items()} == {0: 0.5, 1: 1.0}
-    assert measurements.as_of(0) == {}
+    pass_rates = RowPassRates(0.9, {})
+    pass_rates.add(1, [PlayedRow(0, 0.89), PlayedRow(0, 0.9), PlayedRow(1, 5.0)])
+    assert {row: one.pass_rate for row, one in pass_rates.as_of(1).items()} == {0: 0.5, 1: 1.0}
+    assert pass_rates.as_of(0) == {}
 
 
 def test_rows_that_are_not_known_yet_are_refused() -> None:
     with pytest.raises(RuntimeError, match="step 1 is not committed"):
         order(FocusOrdering()).rows(2)
-    ahead = RowOrder(FocusOrdering(), SIZES, 7, RowMeasurements(None, {}), lag=1)
+    ahead = RowOrder(FocusOrdering(), SIZES, 7, RowPassRates(None, {}), lag=1)
     assert len(ahead.rows(2)) == 5

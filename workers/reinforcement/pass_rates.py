@@ -8,35 +8,40 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from statistics import fmean
-from typing import Any
+from typing import Any, assert_never
 
-from app.domain.methods.mode import AnyOrdering, MeasuredOrdering, UniformOrdering
+from app.domain.methods.mode import (
+    AnyOrdering,
+    EasyToHardOrdering,
+    FocusOrdering,
+    UniformOrdering,
+)
 from app.domain.rollouts.rollouts import PlayedRow
 from app.domain.rollouts.trajectory import ScoredRollout
-from workers.reinforcement.schedulers.orderings import Known, Measured
+from workers.reinforcement.schedulers.orderings import Known, LastRate
 from workers.runs.context import RunContext
 
 
-class RowMeasurements:
-    """Implements `workers.reinforcement.schedulers.orderings.Measurements`."""
+class RowPassRates:
+    """Implements `workers.reinforcement.schedulers.orderings.PassRates`."""
 
     def __init__(self, pass_reward: float | None, priors: Mapping[int, float]) -> None:
         """`priors` are pass rates of rows before they were played."""
         self._pass_reward = pass_reward
-        self._priors = {row: Measured(0, rate) for row, rate in priors.items()}
+        self._priors = {row: LastRate(0, rate) for row, rate in priors.items()}
         self._by_step: dict[int, dict[int, float]] = {}
         self._committed = 0
-        self._last: tuple[int, dict[int, Measured]] = (0, dict(self._priors))
+        self._last: tuple[int, dict[int, LastRate]] = (0, dict(self._priors))
 
     def as_of(self, step: int) -> Known:
         if step > self._committed:
-            raise RuntimeError(f"step {step} is not committed, and its measurements are not known")
+            raise RuntimeError(f"step {step} is not committed, and its pass_rates are not known")
         at, known = self._last
         if step < at:
             at, known = 0, dict(self._priors)
         for later in range(at + 1, step + 1):
             known |= {
-                row: Measured(later, rate) for row, rate in self._by_step.get(later, {}).items()
+                row: LastRate(later, rate) for row, rate in self._by_step.get(later, {}).items()
             }
         self._last = (step, known)
         return known
@@ -60,30 +65,31 @@ def played_rows(rollouts: Iterable[ScoredRollout]) -> list[PlayedRow]:
     return [PlayedRow(one.key.prompt_index, one.reward) for one in rollouts]
 
 
-async def measurements_of(
+async def pass_rates_of(
     context: RunContext,
     ordering: AnyOrdering,
     *,
     items: Callable[[], Iterable[Mapping[str, Any]]],
     committed: int,
-) -> RowMeasurements:
+) -> RowPassRates:
     """Returns what the committed steps have measured. `items` yields the rows of the training file,
     whose difficulties count before they are played.
     """
-    if isinstance(ordering, UniformOrdering):
-        return RowMeasurements(None, {})
+    match ordering:
+        case UniformOrdering():
+            return RowPassRates(None, {})
+        case EasyToHardOrdering() | FocusOrdering():
+            pass_reward = ordering.pass_reward
+        case _:
+            assert_never(ordering)
     priors = await asyncio.to_thread(lambda: dict(_priors(items())))
-    found = RowMeasurements(_pass_reward(ordering), priors)
+    found = RowPassRates(pass_reward, priors)
     if committed:
         async with context.unit() as unit:
             trained = await unit.rollouts.trained_rows(context.job.id, up_to=committed)
         for step in range(1, committed + 1):
             found.add(step, trained.get(step, ()))
     return found
-
-
-def _pass_reward(ordering: MeasuredOrdering) -> float | None:
-    return ordering.pass_reward
 
 
 def _priors(items: Iterable[Mapping[str, Any]]) -> Iterable[tuple[int, float]]:
