@@ -3,7 +3,7 @@
 from app.factory.files import FileServices
 from app.factory.models import ModelServices
 from app.gateways.egress.guard import EgressPolicy
-from app.gateways.hub.data_sets import HubPlace
+from app.gateways.hub.data_sets import HubLocation
 from app.gateways.inference.judges import EngineModels
 from app.services.registry.calibrations.baseline_samples import BaselineSamples
 from app.services.registry.calibrations.calibrations import CalibrationService
@@ -60,12 +60,12 @@ class RegistryServices(FileServices, ModelServices):
     def curriculum_maker(self) -> CurriculumMaker:
         context = self._context
         egress, hub = context.settings.egress, context.settings.hub
-        place = HubPlace(
+        location = HubLocation(
             hub.endpoint,
             EgressPolicy(frozenset(egress.allow_endpoints), egress.allow_plain_http),
             hub.data_sets_dir,
         )
-        ports = MakingPorts(self.files(), context.inspections, self.curricula(), place)
+        ports = MakingPorts(self.files(), context.inspections, self.curricula(), location)
         return CurriculumMaker(context.database, ports, self._tenant)
 
     def trials(self) -> TrialService:

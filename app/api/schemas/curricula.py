@@ -64,7 +64,7 @@ class CreateCurriculum(_CurriculumKeys, MakingKeys):
     name: Text
     """Name that no other curriculum of the project has."""
     sources: Annotated[list[Source], Field(min_length=1, max_length=MOST_SOURCES)] | None = None
-    """What the files are made from, one source after the other; instead of `training`,
+    """The sources of both files, one after the other; instead of `training`,
     `training_file` and those of the validation.
     """
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.api.schemas.common import ClosedBody, WireModel
-from app.domain.curricula.reports import Gathered, Severity, TableReading
+from app.domain.curricula.reports import GatheredRows, Severity, TableReading
 from app.domain.curricula.sources import (
     MOST_SOURCES,
     Columns,
@@ -25,7 +25,7 @@ _FIRST_COLUMNS = 100
 
 
 class MakingKeys(WireModel):
-    """How the rows of sources become a curriculum."""
+    """Options for the rows of `sources`."""
 
     method: MethodType = "reinforcement"
     """The kind of job that the rows of `sources` are for."""
@@ -44,7 +44,7 @@ class PreviewCurriculum(MakingKeys, ClosedBody):
     """A curriculum that is not made."""
 
     sources: Annotated[list[Source], Field(min_length=1, max_length=MOST_SOURCES)]
-    """What the files would be made from."""
+    """The sources of both files."""
 
 
 class TagRows(DescribedModel):
@@ -79,13 +79,13 @@ class CurriculumOrigin(_Counts):
     split: SplitOptions
     """The held-out part, as it was sent."""
     invalid_rows: Literal["refuse", "skip"]
-    """What happened to rows that no job takes."""
+    """The treatment of rows that no job takes."""
     sources: list[Json]
     """The sources in their exact versions, without their rows."""
 
 
 class PreviewedFile(DescribedModel):
-    """How a file of a source is read."""
+    """The reading of a file of a source."""
 
     source: int
     """Position of the source in the call, from 0."""
@@ -135,20 +135,20 @@ class CurriculumFinding(DescribedModel):
 
 
 class CurriculumPreview(_Counts):
-    """What a curriculum would contain; nothing is stored."""
+    """The contents of a curriculum that is not made; nothing is stored."""
 
     object: Literal["curriculum.preview"] = "curriculum.preview"
     usable: bool
     """True if no finding is an error."""
     files: list[PreviewedFile]
-    """How each file is read."""
+    """The reading of each file."""
     first_rows: list[Json]
     """The first 5 rows as a job would read them."""
     findings: list[CurriculumFinding]
     """Errors first."""
 
     @classmethod
-    def of(cls, gathered: Gathered) -> "CurriculumPreview":
+    def of(cls, gathered: GatheredRows) -> "CurriculumPreview":
         return cls(
             **gathered.summary(),
             usable=gathered.findings.error is None,

@@ -1,1 +1,1 @@
-"""How a curriculum is made: its sources, the columns of tables, its rows and their division."""
+"""The making of a curriculum: its sources, the columns of tables, its rows and their division."""

@@ -14,7 +14,7 @@ Tags = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What the division reads of one row."""
+    """The parts of a row that decide its side."""
 
     key: str
     """Digest of its prompt."""
@@ -26,7 +26,7 @@ class Division:
     held_out: frozenset[str]
     """Keys of the rows that are held out; whole groups."""
     reason: str | None
-    """Why nothing, or less than the share, is held out; `None` if the share is."""
+    """The reason for holding out nothing, or less than the share; `None` if the share is."""
 
 
 TOO_FEW: Final = "too few rows for two files: nothing is held out"

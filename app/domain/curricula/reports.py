@@ -1,4 +1,4 @@
-"""What the sources of a curriculum contain, and how their rows are divided. Pure data."""
+"""The contents of the sources of a curriculum, and the division of their rows. Pure data."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class SourceFinding:
 
 @dataclass(slots=True)
 class TableReading:
-    """How a file of a source was read."""
+    """The reading of a file of a source."""
 
     source: int
     filename: str
@@ -79,7 +79,7 @@ class Findings:
 
 
 @dataclass(slots=True)
-class Gathered:
+class GatheredRows:
     """All sources together. The rows themselves are in two files."""
 
     readings: list[TableReading] = field(default_factory=list)

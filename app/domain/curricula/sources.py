@@ -26,11 +26,11 @@ _Limit = Annotated[int, Field(ge=1, le=MAX_ROWS, strict=True)]
 _Flag = Annotated[bool, Field(strict=True)]
 
 
-class _Closed(DescribedModel):
+class _ClosedModel(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Columns(_Closed):
+class Columns(_ClosedModel):
     """The columns of a table by the part of a row that they become. Those that are left out are
     guessed from the names of the columns; all other columns keep their names, for graders.
     """
@@ -53,7 +53,7 @@ class Columns(_Closed):
     """A number from 0, easy, to 1, hard."""
 
 
-class TableSource(_Closed):
+class TableSource(_ClosedModel):
     """Options of every source with rows in a file."""
 
     columns: Columns = Columns()
@@ -76,9 +76,9 @@ class FileSource(TableSource):
     format: TableFormat | None = None
     """Absent: recognised by its content and name."""
     delimiter: Delimiter | None = None
-    """Of CSV; absent: recognised."""
+    """Delimiter of CSV; absent: recognised."""
     encoding: Name | None = None
-    """Of CSV, such as `utf-8`, `windows-1252` or `shift_jis`; absent: recognised."""
+    """Encoding of CSV, such as `utf-8`, `windows-1252` or `shift_jis`; absent: recognised."""
     header: _Flag = True
     """False: the first row of a CSV file has values, and the columns are `column_1`, `column_2`, …
     """
@@ -93,7 +93,7 @@ class RowsSource(TableSource):
     """The rows."""
 
 
-class CurriculumSource(_Closed):
+class CurriculumSource(_ClosedModel):
     """Both files of another curriculum of the project."""
 
     type: Literal["curriculum"]
@@ -104,7 +104,7 @@ class CurriculumSource(_Closed):
     """Number of its version; absent: the newest."""
 
 
-class RolloutsSource(_Closed):
+class RolloutsSource(_ClosedModel):
     """The rollouts of a reinforcement job that meet every condition. `reinforcement` takes the rows
     that they played, with the measured difficulty; `supervised` their conversations; `dpo` the best
     against the worst answer of each row.
@@ -126,7 +126,7 @@ class RolloutsSource(_Closed):
     """Only rollouts that ended for this reason."""
 
 
-class BuildSource(_Closed):
+class BuildSource(_ClosedModel):
     """The files of a build from feedback. The removal of an end user finds the rows here too."""
 
     type: Literal["feedback_build"]
@@ -164,7 +164,7 @@ SOURCE_MODELS: Final = (
 Source = Annotated[AnySource, Field(discriminator="type"), one_of(*SOURCE_MODELS, noun="source")]
 
 
-class SplitOptions(_Closed):
+class SplitOptions(_ClosedModel):
     """The held-out part: its size and the seed of the choice."""
 
     validation_share: Annotated[float, Field(ge=0, le=0.5)] = 0.2
@@ -173,8 +173,8 @@ class SplitOptions(_Closed):
     """Chooses among the groups of rows; the same seed makes the same choice."""
 
 
-class MakingOptions(_Closed):
-    """How the rows of all sources become a curriculum."""
+class MakingOptions(_ClosedModel):
+    """Options for the rows of all sources."""
 
     method: MethodType = "reinforcement"
     """The kind of job that the rows are for."""

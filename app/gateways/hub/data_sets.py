@@ -33,8 +33,8 @@ class DataSetFault(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class HubPlace:
-    """Where data sets are."""
+class HubLocation:
+    """The hub of data sets, and the rules for calls to it."""
 
     endpoint: str
     policy: EgressPolicy
@@ -61,12 +61,12 @@ class DataSet:
     files: Sequence[tuple[str, Path | HubFile]] = field(default=())
 
 
-def open_data_set(source: HubSource, place: HubPlace) -> DataSet:
+def open_data_set(source: HubSource, location: HubLocation) -> DataSet:
     """Raises `DataSetFault`, and what the guard raises."""
-    local = None if place.directory is None else place.directory / source.data_set
+    local = None if location.directory is None else location.directory / source.data_set
     if local is not None and local.is_dir():
         return _local(source, local)
-    return _of_hub(source, place)
+    return _of_hub(source, location)
 
 
 def _local(source: HubSource, directory: Path) -> DataSet:
@@ -84,7 +84,7 @@ def _local(source: HubSource, directory: Path) -> DataSet:
             names[name] = path
     listed = [(name, path.stat().st_size) for name, path in names.items()]
     card = names.get(_CARD)
-    wanted = chosen(source, list(names), _configs_of(card))
+    wanted = files_of_split(source, list(names), _configs_of(card))
     digest = hashlib.sha256(repr(listed).encode()).hexdigest()
     return DataSet(f"local-{digest[:40]}", [(name, names[name]) for name in wanted])
 
@@ -100,15 +100,15 @@ def _configs_of(card: Path | None) -> Any:
         raise DataSetFault("invalid_data_set", "its card cannot be read") from error
 
 
-def _of_hub(source: HubSource, place: HubPlace) -> DataSet:
+def _of_hub(source: HubSource, location: HubLocation) -> DataSet:
     from huggingface_hub import HfApi, HfFileSystem, constants, set_client_factory  # noqa: PLC0415 - a second to import
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError  # noqa: PLC0415 - as above
 
     if constants.is_offline_mode():
         message = f"HF_HUB_OFFLINE is set, and no directory of data sets has {source.data_set}"
         raise DataSetFault("hub_offline", message)
-    set_client_factory(lambda: guarded(place.policy))
-    api = HfApi(endpoint=place.endpoint, token=False)
+    set_client_factory(lambda: hub_client(location.policy))
+    api = HfApi(endpoint=location.endpoint, token=False)
     try:
         info = api.dataset_info(source.data_set, revision=source.revision)
     except HFValidationError as error:
@@ -116,18 +116,18 @@ def _of_hub(source: HubSource, place: HubPlace) -> DataSet:
     except HfHubHTTPError as error:
         raise _missing(source, error) from error
     except OSError as error:
-        raise DataSetFault("hub_unavailable", f"{place.endpoint} cannot be reached") from error
+        raise DataSetFault("hub_unavailable", f"{location.endpoint} cannot be reached") from error
     if info.sha is None:
-        raise DataSetFault("hub_unavailable", f"{place.endpoint} names no commit")
+        raise DataSetFault("hub_unavailable", f"{location.endpoint} names no commit")
     card = None if info.card_data is None else info.card_data.get("configs")
     names = [each.rfilename for each in info.siblings or ()]
-    files = HfFileSystem(endpoint=place.endpoint, token=False, skip_instance_cache=True)
+    files = HfFileSystem(endpoint=location.endpoint, token=False, skip_instance_cache=True)
     root = f"datasets/{source.data_set}@{info.sha}"
-    wanted = chosen(source, names, card)
+    wanted = files_of_split(source, names, card)
     return DataSet(info.sha, [(name, HubFile(files, f"{root}/{name}")) for name in wanted])
 
 
-def guarded(policy: EgressPolicy) -> Any:
+def hub_client(policy: EgressPolicy) -> Any:
     from app.gateways.hub.guarded_client import guarded_client  # noqa: PLC0415 - imports the hub's HTTP client
 
     return guarded_client(policy)
@@ -144,7 +144,7 @@ def _missing(source: HubSource, error: Exception) -> DataSetFault:
     return DataSetFault("hub_unavailable", f"the hub answered {status}")
 
 
-def chosen(source: HubSource, names: Sequence[str], configs: Any) -> list[str]:
+def files_of_split(source: HubSource, names: Sequence[str], configs: Any) -> list[str]:
     """Returns the files of a configuration's split, in order. Raises `DataSetFault`."""
     patterns = list(_patterns(source, configs))
     if patterns:

@@ -32,7 +32,7 @@ class CsvForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Ragged:
+class RaggedRecord:
     """A record with another number of values than the header."""
 
     values: int
@@ -56,12 +56,12 @@ def csv_form(
 
 def csv_records(
     path: Content, form: CsvForm, *, has_header: bool
-) -> Iterator[tuple[int, dict[str, str] | Ragged]]:
+) -> Iterator[tuple[int, dict[str, str] | RaggedRecord]]:
     """Yields line (from 1) and values by column of each record. Raises `TableFault`."""
     records = _records(path, form.encoding.name, form.delimiter)
     for line, record in islice(records, 1 if has_header else 0, None):
         if len(record) != len(form.header):
-            yield line, Ragged(len(record))
+            yield line, RaggedRecord(len(record))
         else:
             yield line, dict(zip(form.header, record, strict=True))
 

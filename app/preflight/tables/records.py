@@ -9,7 +9,7 @@ from app.domain.data.chat_rows import DatasetError, is_blank, load_line
 from app.domain.documents.json_object import Json
 from app.preflight.files import lines_of
 from app.preflight.tables.contents import Content, bytes_of
-from app.preflight.tables.csv_rows import CsvForm, Ragged, csv_form, csv_records
+from app.preflight.tables.csv_rows import CsvForm, RaggedRecord, csv_form, csv_records
 from app.preflight.tables.formats import format_of
 from app.preflight.tables.parquet_records import parquet_header, parquet_records
 
@@ -19,7 +19,7 @@ Record = Json | str
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A local file of a source, and how it is read."""
+    """A file of a source, and the options of its reading."""
 
     path: Content
     filename: str
@@ -75,10 +75,10 @@ def _json_records(path: Content) -> Iterator[tuple[int, Record]]:
 
 
 def _whole(
-    records: Iterator[tuple[int, dict[str, str] | Ragged]], form: CsvForm
+    records: Iterator[tuple[int, dict[str, str] | RaggedRecord]], form: CsvForm
 ) -> Iterator[tuple[int, Record]]:
     for line, record in records:
-        if isinstance(record, Ragged):
+        if isinstance(record, RaggedRecord):
             names = len(form.header)
             yield line, f"it has {record.values} values, and the header names {names} columns"
         else:

@@ -21,7 +21,7 @@ from app.domain.curricula.columns import (
     tags_of,
 )
 from app.domain.curricula.division import Labels
-from app.domain.curricula.reports import SHOWN_ROWS, Gathered, TableReading
+from app.domain.curricula.reports import SHOWN_ROWS, GatheredRows, TableReading
 from app.domain.curricula.sources import Columns, HubSource, MakingOptions
 from app.domain.data.row_formats import inspect_row
 from app.domain.documents.json_object import Json
@@ -30,7 +30,7 @@ from app.domain.feedback.judgements import digest
 from app.domain.feedback.rows import people_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import MAX_ROWS
-from app.gateways.hub.data_sets import DataSetFault, HubPlace, open_data_set
+from app.gateways.hub.data_sets import DataSetFault, HubLocation, open_data_set
 from app.preflight.tables.faults import TableFault
 from app.preflight.tables.records import Record, SourceFile, open_table
 from app.services.registry.curricula.parts import (
@@ -55,17 +55,17 @@ class GatherFile:
     drop the names.
     """
     rollouts: RolloutFiles | None = None
-    """What the rows are made from first, for a file that does not exist yet."""
-    data_set: tuple[HubSource, HubPlace] | None = None
+    """The rollouts that the rows are made from first, for a file that does not exist yet."""
+    data_set: tuple[HubSource, HubLocation] | None = None
     """The data set whose files are read instead of `file`."""
     revision: str | None = None
 
 
-def gather(files: tuple[GatherFile, ...], options: MakingOptions, directory: Path) -> Gathered:
+def gather(files: tuple[GatherFile, ...], options: MakingOptions, directory: Path) -> GatheredRows:
     """Writes the rows of all files into `part_path`s of the directory, unless a finding is an
     error. Raises `OSError` for a file that is gone.
     """
-    found = Gathered()
+    found = GatheredRows()
     rows = _Rows(options, found)
     with (directory / ALL_ROWS).open("wb") as out:
         for each in files:
@@ -91,7 +91,7 @@ def gather(files: tuple[GatherFile, ...], options: MakingOptions, directory: Pat
 class _Rows:
     """Reads the rows of one file after the other, and writes each as a line."""
 
-    def __init__(self, options: MakingOptions, found: Gathered) -> None:
+    def __init__(self, options: MakingOptions, found: GatheredRows) -> None:
         self._options = options
         self._found = found
         self.labels = list[Labels]()
@@ -100,12 +100,12 @@ class _Rows:
         self._seen = set[bytes]()
 
     def read_data_set(
-        self, each: GatherFile, source: HubSource, place: HubPlace, *, out: BinaryIO
+        self, each: GatherFile, source: HubSource, location: HubLocation, *, out: BinaryIO
     ) -> None:
         """Reads the files of a data set, no more of them than the limit needs."""
         before = len(self._found.readings)
         try:
-            data_set = open_data_set(source, place)
+            data_set = open_data_set(source, location)
             for name, content in data_set.files:
                 read = sum(one.rows for one in self._found.readings[before:])
                 if source.limit is not None and read >= source.limit:

@@ -13,7 +13,7 @@ from typing import Final
 from anyio import open_file
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.curricula.reports import Gathered
+from app.domain.curricula.reports import GatheredRows
 from app.domain.curricula.sources import AnySource, MakingOptions
 from app.domain.data.files import NewFile
 from app.domain.documents.json_object import Json
@@ -21,7 +21,7 @@ from app.domain.errors import InvalidRequest, WrongState, refused_value
 from app.domain.ids import new_id
 from app.domain.registry.curricula import CURRICULUM_PARTS, CurriculumPart, SplitInput
 from app.domain.registry.registered_objects import RegisteredVersion
-from app.gateways.hub.data_sets import HubPlace
+from app.gateways.hub.data_sets import HubLocation
 from app.services.files.files import FileService
 from app.services.files.inspections import Inspections
 from app.services.registry.curricula.curricula import CurriculumService, inline_name
@@ -39,14 +39,14 @@ class MakingPorts:
     files: FileService
     inspections: Inspections
     curricula: CurriculumService
-    hub: HubPlace
+    hub: HubLocation
 
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """The rows of all sources in a directory, and what they are."""
+    """The rows of all sources in a directory, and their description."""
 
-    gathered: Gathered
+    gathered: GatheredRows
     sources: SourceFiles
     directory: Path
 
@@ -64,7 +64,7 @@ class CurriculumMaker:
             hub=ports.hub,
         )
 
-    async def preview(self, sources: Sequence[AnySource], options: MakingOptions) -> Gathered:
+    async def preview(self, sources: Sequence[AnySource], options: MakingOptions) -> GatheredRows:
         """Returns what `create` would make, with every fault; stores nothing."""
         async with self._made(sources, options) as making:
             return making.gathered
@@ -176,7 +176,7 @@ def _changed() -> WrongState:
     )
 
 
-def _refuse_errors(gathered: Gathered) -> None:
+def _refuse_errors(gathered: GatheredRows) -> None:
     error = gathered.findings.error
     if error is None:
         return
@@ -199,13 +199,13 @@ def _made_from(making: Making, options: MakingOptions) -> Json:
     }
 
 
-def _pinned(gathered: Gathered, source: int) -> Json:
+def _pinned(gathered: GatheredRows, source: int) -> Json:
     """Returns the commit of a source that has one."""
     found = {one.revision for one in gathered.readings if one.source == source and one.revision}
     return {"revision": found.pop()} if found else {}
 
 
-def _feedback_report(gathered: Gathered, options: MakingOptions) -> Json:
+def _feedback_report(gathered: GatheredRows, options: MakingOptions) -> Json:
     """Returns the report of rows that were copied from builds: no feedback was read."""
     rows = gathered.feedback_rows
     return {

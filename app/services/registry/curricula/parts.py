@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, assert_never
 
 from app.domain.curricula.division import Labels, divide
-from app.domain.curricula.reports import Gathered
+from app.domain.curricula.reports import GatheredRows
 from app.domain.curricula.sources import MakingOptions
 from app.domain.documents.json_object import Json
 from app.domain.feedback.held_out import clusters_of_pieces, pieces_of
@@ -50,7 +50,7 @@ def prompt_key(text: str) -> str:
 
 
 def write_parts(
-    labels: Sequence[Labels], options: MakingOptions, directory: Path, found: Gathered
+    labels: Sequence[Labels], options: MakingOptions, directory: Path, found: GatheredRows
 ) -> None:
     groups = _groups(labels, options.method, directory)
     found.groups = len(groups)

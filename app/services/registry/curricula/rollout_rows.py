@@ -30,7 +30,7 @@ class RolloutFiles:
 
 
 @dataclass(slots=True)
-class _Played:
+class _PlayedRewards:
     """The rewards of a row, and where its best and its worst rollout are."""
 
     rewards: list[float] = field(default_factory=list)
@@ -71,10 +71,10 @@ def _each(rollouts: BinaryIO) -> Iterator[tuple[int, Json]]:
         yield offset, json.loads(line)
 
 
-def _measured(rollouts: BinaryIO) -> dict[_Row, _Played]:
-    found = dict[_Row, _Played]()
+def _measured(rollouts: BinaryIO) -> dict[_Row, _PlayedRewards]:
+    found = dict[_Row, _PlayedRewards]()
     for offset, rollout in _each(rollouts):
-        played, reward = found.setdefault(_row_of(rollout), _Played()), rollout["reward"]
+        played, reward = found.setdefault(_row_of(rollout), _PlayedRewards()), rollout["reward"]
         if reward is None:
             continue
         played.rewards.append(reward)
@@ -83,7 +83,7 @@ def _measured(rollouts: BinaryIO) -> dict[_Row, _Played]:
     return found
 
 
-def _played(measured: Mapping[_Row, _Played], items: "_PlayedRows") -> Iterator[Json]:
+def _played(measured: Mapping[_Row, _PlayedRewards], items: "_PlayedRows") -> Iterator[Json]:
     """Yields each row once. Its difficulty is 1 minus its mean reward, on the scale of all of these
     rewards from 0 to 1; its spread is the range of its rewards on the same scale.
     """
@@ -102,7 +102,7 @@ def _played(measured: Mapping[_Row, _Played], items: "_PlayedRows") -> Iterator[
 
 
 def _pairs(
-    measured: Mapping[_Row, _Played], items: "_PlayedRows", rollouts: BinaryIO
+    measured: Mapping[_Row, _PlayedRewards], items: "_PlayedRows", rollouts: BinaryIO
 ) -> Iterator[Json]:
     """Yields the best against the worst answer of each row whose rewards differ."""
     for row, played in sorted(measured.items()):

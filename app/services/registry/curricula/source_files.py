@@ -30,14 +30,14 @@ from app.domain.ids import Split
 from app.domain.jobs.jobs import TERMINAL, Job
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.rollouts.rollouts import RolloutCursor, RolloutFilter, RolloutRow
-from app.gateways.hub.data_sets import HubPlace
+from app.gateways.hub.data_sets import HubLocation
 from app.preflight.tables.records import SourceFile
 from app.services.files.inspections import Inspections, content_gone
 from app.services.registry.curricula.curricula import CurriculumService
 from app.services.registry.curricula.gathering import GatherFile
 from app.services.registry.curricula.rollout_rows import RolloutFiles
 from app.services.registry.curricula.source_texts import (
-    described,
+    description_of,
     refuse_path,
     rollout_line,
 )
@@ -49,7 +49,7 @@ _BATCH: Final = 100
 
 @dataclass(slots=True)
 class SourceFiles:
-    """The files of all sources, and what each of them is."""
+    """The files and the description of all sources."""
 
     files: list[GatherFile] = field(default_factory=list)
     described: list[Json] = field(default_factory=list)
@@ -58,11 +58,11 @@ class SourceFiles:
     """Ids of files that belong to builds from feedback."""
 
     def add_data_set(
-        self, number: int, source: HubSource, place: HubPlace, directory: Path
+        self, number: int, source: HubSource, location: HubLocation, directory: Path
     ) -> None:
         file = SourceFile(directory, source.data_set, encoding="utf-8", columns=source.columns)
-        self.files.append(GatherFile(number, file, data_set=(source, place)))
-        self.described.append(described(source))
+        self.files.append(GatherFile(number, file, data_set=(source, location)))
+        self.described.append(description_of(source))
 
 
 class SourceCopier:
@@ -73,7 +73,7 @@ class SourceCopier:
         *,
         inspections: Inspections,
         curricula: CurriculumService,
-        hub: HubPlace,
+        hub: HubLocation,
     ) -> None:
         self._database = database
         self._tenant = tenant
@@ -207,7 +207,7 @@ class _OneSource:
         )
         await self._add([row], [file], found)
         found.described.append(
-            {**described(source), "filename": row.filename, "sha256": row.sha256}
+            {**description_of(source), "filename": row.filename, "sha256": row.sha256}
         )
 
     async def rows(self, source: RowsSource, found: SourceFiles) -> None:
@@ -220,7 +220,7 @@ class _OneSource:
             path, "rows.jsonl", format="jsonl", columns=source.columns, limit=source.limit
         )
         found.files.append(GatherFile(self.number, file))
-        found.described.append({**described(source), "rows": len(source.rows)})
+        found.described.append({**description_of(source), "rows": len(source.rows)})
 
     async def curriculum(self, source: CurriculumSource, found: SourceFiles) -> None:
         param = f"sources[{self.number}].curriculum_id"
@@ -232,7 +232,7 @@ class _OneSource:
         param = f"sources[{self.number}].build_id"
         rows = await self.copier.build_files(source.build_id, param)
         await self._add(rows, await self._job_files(rows, param), found)
-        found.described.append(described(source))
+        found.described.append(description_of(source))
 
     async def rollouts(self, source: RolloutsSource, found: SourceFiles) -> None:
         param = f"sources[{self.number}].job_id"
@@ -254,7 +254,7 @@ class _OneSource:
         )
         files = RolloutFiles(path, await self._row_files(job, param))
         found.files.append(GatherFile(self.number, made, rollouts=files))
-        found.described.append({**described(source), "rollouts": count})
+        found.described.append({**description_of(source), "rollouts": count})
 
     async def _row_files(self, job: Job, param: str) -> dict[Split, Path]:
         paths: dict[Split, Path] = {}

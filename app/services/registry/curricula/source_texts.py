@@ -1,4 +1,4 @@
-"""Writes the sources of a curriculum: their description, their rollouts, and the refusal of paths."""
+"""Writes the description and the rollouts of sources, and refuses paths instead of ids."""
 
 import json
 
@@ -9,7 +9,7 @@ from app.domain.rollouts.rollouts import RolloutRow
 
 
 def refuse_path(sent: str, param: str) -> None:
-    """Raises `InvalidRequest` for a path or an address in the place of an id."""
+    """Raises `InvalidRequest` for a path or an address instead of an id."""
     if "/" in sent or "\\" in sent or sent.startswith(".") or ":" in sent:
         raise refused_value(
             param,
@@ -18,7 +18,7 @@ def refuse_path(sent: str, param: str) -> None:
         )
 
 
-def described(source: AnySource) -> Json:
+def description_of(source: AnySource) -> Json:
     sent: Json = source.model_dump(
         mode="json", exclude={"rows"}, exclude_none=True, exclude_defaults=True
     )

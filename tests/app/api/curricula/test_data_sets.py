@@ -160,11 +160,11 @@ def test_offline_mode_is_kept(tmp_path: Path) -> None:
     program = """
 from app.domain.curricula.sources import HubSource
 from app.gateways.egress.guard import EgressPolicy
-from app.gateways.hub.data_sets import DataSetFault, HubPlace, open_data_set
+from app.gateways.hub.data_sets import DataSetFault, HubLocation, open_data_set
 try:
     open_data_set(
         HubSource(type="huggingface", data_set="own/trivia"),
-        HubPlace("https://hub.invalid", EgressPolicy(), None),
+        HubLocation("https://hub.invalid", EgressPolicy(), None),
     )
 except DataSetFault as fault:
     print(fault.code)
