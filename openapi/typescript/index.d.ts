@@ -4593,7 +4593,7 @@ export interface components {
             name: string;
             /**
              * Sources
-             * @description What the files are made from, one source after the other; instead of `training`, `training_file` and those of the validation.
+             * @description The sources of both files, one after the other; instead of `training`, `training_file` and those of the validation.
              */
             sources?: (components["schemas"]["FileSource"] | components["schemas"]["RowsSource"] | components["schemas"]["CurriculumSource"] | components["schemas"]["RolloutsSource"] | components["schemas"]["BuildSource"] | components["schemas"]["HubSource"])[] | null;
         } & {
@@ -5419,7 +5419,7 @@ export interface components {
             split: components["schemas"]["SplitOptions"];
             /**
              * Invalid Rows
-             * @description What happened to rows that no job takes.
+             * @description The treatment of rows that no job takes.
              * @enum {string}
              */
             invalid_rows: "refuse" | "skip";
@@ -5433,7 +5433,7 @@ export interface components {
         };
         /**
          * CurriculumPreview
-         * @description What a curriculum would contain; nothing is stored.
+         * @description The contents of a curriculum that is not made; nothing is stored.
          */
         CurriculumPreview: {
             /**
@@ -5482,7 +5482,7 @@ export interface components {
             usable: boolean;
             /**
              * Files
-             * @description How each file is read.
+             * @description The reading of each file.
              */
             files: components["schemas"]["PreviewedFile"][];
             /**
@@ -7086,12 +7086,12 @@ export interface components {
             format?: ("jsonl" | "csv" | "parquet") | null;
             /**
              * Delimiter
-             * @description Of CSV; absent: recognised.
+             * @description Delimiter of CSV; absent: recognised.
              */
             delimiter?: ("," | ";" | "\t" | "|" | ":") | null;
             /**
              * Encoding
-             * @description Of CSV, such as `utf-8`, `windows-1252` or `shift_jis`; absent: recognised.
+             * @description Encoding of CSV, such as `utf-8`, `windows-1252` or `shift_jis`; absent: recognised.
              */
             encoding?: string | null;
             /**
@@ -11364,7 +11364,7 @@ export interface components {
             invalid_rows: "refuse" | "skip";
             /**
              * Sources
-             * @description What the files would be made from.
+             * @description The sources of both files.
              */
             sources: (components["schemas"]["FileSource"] | components["schemas"]["RowsSource"] | components["schemas"]["CurriculumSource"] | components["schemas"]["RolloutsSource"] | components["schemas"]["BuildSource"] | components["schemas"]["HubSource"])[];
         } & {
@@ -11372,7 +11372,7 @@ export interface components {
         };
         /**
          * PreviewedFile
-         * @description How a file of a source is read.
+         * @description The reading of a file of a source.
          */
         PreviewedFile: {
             /**

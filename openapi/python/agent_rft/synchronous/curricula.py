@@ -29,7 +29,7 @@ from agent_rft_client.models.run_curriculum_test import RunCurriculumTest
 Rows = str | Path | Sequence[Mapping[str, Any]]
 """Path of a JSONL file, or the rows themselves."""
 Source = Union[Rows, "Curriculum", TrainingJob, Mapping[str, Any]]
-"""What a curriculum is made from; a mapping is the object of a call, with its `type`."""
+"""A source of a curriculum; a mapping is the object of a call, with its `type`."""
 
 
 class Curriculum(Presentation):
@@ -139,7 +139,7 @@ def _source(client: AgentRFT, source: Source) -> dict[str, Any]:
     if isinstance(source, TrainingJob):
         return {"type": "rollouts", "job_id": source.id}
     if isinstance(source, (str, Path)):
-        if not Path(source).is_file():
+        if not Path(source).is_file():  # noqa: ASYNC240 - one look; a device has no end
             raise ValueError(f"{source} is no file that can be uploaded")
         purpose = "fine-tune" if Path(source).suffix == ".jsonl" else "user_data"
         file = client.upload(source, purpose=purpose)

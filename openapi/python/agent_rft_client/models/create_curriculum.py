@@ -55,8 +55,8 @@ class CreateCurriculum:
             metadata (CreateCurriculumMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service
                 does not read them.
             sources (list[BuildSource | CurriculumSource | FileSource | HubSource | RolloutsSource | RowsSource] | None |
-                Unset): What the files are made from, one source after the other; instead of `training`, `training_file` and
-                those of the validation.
+                Unset): The sources of both files, one after the other; instead of `training`, `training_file` and those of the
+                validation.
      """
 
     name: str

@@ -40,7 +40,7 @@ class CurriculumOrigin:
             tags (CurriculumOriginTags): Rows of each tag.
             method (CurriculumOriginMethod): The kind of job that the rows are for.
             split (SplitOptions): The held-out part: its size and the seed of the choice.
-            invalid_rows (CurriculumOriginInvalidRows): What happened to rows that no job takes.
+            invalid_rows (CurriculumOriginInvalidRows): The treatment of rows that no job takes.
             sources (list[CurriculumOriginSourcesItem]): The sources in their exact versions, without their rows.
      """
 

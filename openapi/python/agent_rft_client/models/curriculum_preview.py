@@ -27,7 +27,7 @@ T = TypeVar("T", bound="CurriculumPreview")
 
 @_attrs_define
 class CurriculumPreview:
-    """ What a curriculum would contain; nothing is stored.
+    """ The contents of a curriculum that is not made; nothing is stored.
 
         Attributes:
             rows (int): Rows of all sources.
@@ -39,7 +39,7 @@ class CurriculumPreview:
             object_ (Literal['curriculum.preview']): Type of the object; each type has one constant value. Default:
                 'curriculum.preview'.
             usable (bool): True if no finding is an error.
-            files (list[PreviewedFile]): How each file is read.
+            files (list[PreviewedFile]): The reading of each file.
             first_rows (list[CurriculumPreviewFirstRowsItem]): The first 5 rows as a job would read them.
             findings (list[CurriculumFinding]): Errors first.
      """

@@ -41,8 +41,9 @@ class FileSource:
             limit (int | None | Unset): Reads no more than this many rows; without it, more rows than a curriculum may have
                 are refused.
             format_ (FileSourceFormatType0 | None | Unset): Absent: recognised by its content and name.
-            delimiter (FileSourceDelimiterType0 | None | Unset): Of CSV; absent: recognised.
-            encoding (None | str | Unset): Of CSV, such as `utf-8`, `windows-1252` or `shift_jis`; absent: recognised.
+            delimiter (FileSourceDelimiterType0 | None | Unset): Delimiter of CSV; absent: recognised.
+            encoding (None | str | Unset): Encoding of CSV, such as `utf-8`, `windows-1252` or `shift_jis`; absent:
+                recognised.
             header (bool | Unset): False: the first row of a CSV file has values, and the columns are `column_1`,
                 `column_2`, … Default: True.
      """

@@ -37,8 +37,8 @@ class PreviewCurriculum:
     """ A curriculum that is not made.
 
         Attributes:
-            sources (list[BuildSource | CurriculumSource | FileSource | HubSource | RolloutsSource | RowsSource]): What the
-                files would be made from.
+            sources (list[BuildSource | CurriculumSource | FileSource | HubSource | RolloutsSource | RowsSource]): The
+                sources of both files.
             method (PreviewCurriculumMethod | Unset): The kind of job that the rows of `sources` are for. Default:
                 'reinforcement'.
             split (SplitOptions | Unset): The held-out part: its size and the seed of the choice.

@@ -25,7 +25,7 @@ T = TypeVar("T", bound="PreviewedFile")
 
 @_attrs_define
 class PreviewedFile:
-    """ How a file of a source is read.
+    """ The reading of a file of a source.
 
         Attributes:
             source (int): Position of the source in the call, from 0.
