@@ -10,6 +10,7 @@ from app.api.schemas.curricula import (
     RunCurriculumTest,
     UpdateCurriculum,
 )
+from app.api.schemas.curriculum_sources import CurriculumPreview, PreviewCurriculum
 from app.api.schemas.registry import Version, label_changes, unread_keys
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
@@ -23,10 +24,27 @@ router = APIRouter(prefix="/v1/curricula", tags=["Curricula"])
 async def create_curriculum(body: CreateCurriculum, services: Services) -> Curriculum:
     """Registers a curriculum, as version 1."""
     unread = unread_keys(body, Curriculum)
+    if body.sources is not None:
+        work = services.curriculum_maker().create(
+            body.name, body.sources, body.to_options(), metadata=body.metadata
+        )
+        return Curriculum.of(await work, unread)
     created = await services.curricula().create(
         body.name, body.to_data(every=True), metadata=body.metadata
     )
     return Curriculum.of(created, unread)
+
+
+# Before the routes of a curriculum.
+@router.post("/preview", operation_id="previewCurriculum", responses=responses())
+async def preview_curriculum(
+    request: Request, body: PreviewCurriculum, services: Services
+) -> CurriculumPreview:
+    """Reads sources as `createCurriculum` would, and says what it would make of them: columns,
+    first rows, findings and counts. Nothing is stored.
+    """
+    work = services.curriculum_maker().preview(body.sources, body.to_options())
+    return CurriculumPreview.of(await unless_client_hangs_up(request, work))
 
 
 @router.get("", operation_id="listCurricula", responses=responses())
@@ -81,6 +99,7 @@ async def run_curriculum_test(
 ) -> CurriculumTest:
     """Reads every row as a job would, and reports every fault."""
     tools = None if body is None else frozenset(body.tools or ()) or None
-    work = services.curricula().test(curriculum_id, job_tools=tools)
+    method = None if body is None else body.method
+    work = services.curricula().test(curriculum_id, job_tools=tools, method=method)
     registered, report = await unless_client_hangs_up(request, work)
     return CurriculumTest.of(registered, report)

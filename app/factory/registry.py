@@ -4,11 +4,14 @@ from typing import TypeVar
 
 from app.factory.files import FileServices
 from app.factory.models import ModelServices
+from app.gateways.egress.guard import EgressPolicy
+from app.gateways.hub.data_sets import HubLocation
 from app.gateways.inference.judges import EngineModels
 from app.services.registry.calibrations.baseline_samples import BaselineSamples
 from app.services.registry.calibrations.calibrations import CalibrationService
 from app.services.registry.contracts.mcp_contract import McpContractService
 from app.services.registry.curricula.curricula import CurriculumService, DataPorts
+from app.services.registry.curricula.making import CurriculumMaker, MakingPorts
 from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
 from app.services.registry.mcp_import import McpImportService
@@ -55,6 +58,17 @@ class RegistryServices(FileServices, ModelServices):
             self._tenant,
             data=DataPorts(self.files(), context.objects, context.inspections),
         )
+
+    def curriculum_maker(self) -> CurriculumMaker:
+        context = self._context
+        egress, hub = context.settings.egress, context.settings.hub
+        location = HubLocation(
+            hub.endpoint,
+            EgressPolicy(frozenset(egress.allow_endpoints), egress.allow_plain_http),
+            hub.data_sets_dir,
+        )
+        ports = MakingPorts(self.files(), context.inspections, self.curricula(), location)
+        return CurriculumMaker(context.database, ports, self._tenant)
 
     def trials(self) -> TrialService:
         context, models, settings = self._context, self.judge_models(), self._context.settings

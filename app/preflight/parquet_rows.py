@@ -18,7 +18,7 @@ MAX_CONTENT_BYTES: Final = 268_435_456
 """Limit of a file's content without compression, as the file says."""
 _MAGIC: Final = b"PAR1"
 _BATCH_ROWS: Final = 1_024
-_LIMITS: Final = MappingProxyType(
+LIMITS: Final = MappingProxyType(
     {"thrift_string_size_limit": 16_777_216, "thrift_container_size_limit": 16_777_216}
 )
 """Limits of what a file says of itself."""
@@ -39,9 +39,9 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict
     from pyarrow import parquet  # noqa: PLC0415 - as above
 
     try:
-        with parquet.ParquetFile(path, **_LIMITS) as file:
+        with parquet.ParquetFile(path, **LIMITS) as file:
             _check(file, columns)
-        with parquet.ParquetFile(path, read_dictionary=list(columns), **_LIMITS) as file:
+        with parquet.ParquetFile(path, read_dictionary=list(columns), **LIMITS) as file:
             number = 0
             for batch in file.iter_batches(_BATCH_ROWS, columns=list(columns)):
                 for row in zip(*(_texts(batch.column(name)) for name in columns), strict=True):

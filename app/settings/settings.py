@@ -10,6 +10,7 @@ from app.settings.compute import ComputeSettings
 from app.settings.database import DatabaseUrl
 from app.settings.egress import EgressSettings
 from app.settings.embeddings import EmbeddingSettings
+from app.settings.hub import HubSettings
 from app.settings.judges import JudgeSettings
 from app.settings.models import ModelSettings
 from app.settings.objects import ObjectsSettings
@@ -53,6 +54,7 @@ class Settings(ModelSettings):
     """Directory of what trackers of experiments write, such as event files for TensorBoard;
     without one, `trackers` in `data_dir`.
     """
+    hub: HubSettings = HubSettings()
     wandb: WandbSettings = WandbSettings()
     min_free_bytes: int = Field(256 * 1024**2, ge=0)
     """Free space of each disk below which the service stores no new file, begins no run and is not

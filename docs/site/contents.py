@@ -30,6 +30,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Training": (
         "docs/reading-curves.md",
         "docs/hyperparameters.md",
+        "docs/curricula.md",
         "docs/feedback.md",
         "docs/learning.md",
         "docs/options.md",

@@ -841,6 +841,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/curricula/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Curriculum
+         * @description Reads sources as `createCurriculum` would, and says what it would make of them: columns,
+         *     first rows, findings and counts. Nothing is stored.
+         */
+        post: operations["previewCurriculum"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/curricula/{curriculum_id}": {
         parameters: {
             query?: never;
@@ -3183,6 +3204,22 @@ export interface components {
             length_normalised: boolean;
         };
         /**
+         * BuildSource
+         * @description The files of a build from feedback. The removal of an end user finds the rows here too.
+         */
+        BuildSource: {
+            /**
+             * @description A build from feedback. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "feedback_build";
+            /**
+             * Build Id
+             * @description Id of the build.
+             */
+            build_id: string;
+        };
+        /**
          * CalibrateGrader
          * @description The samples to score: exactly one of `samples`, `file_id` and `job_id`.
          */
@@ -4474,6 +4511,53 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * Columns
+         * @description The columns of a table by the part of a row that they become. Those that are left out are
+         *     guessed from the names of the columns; all other columns keep their names, for graders.
+         */
+        Columns: {
+            /**
+             * Prompt
+             * @description Text of the user's message.
+             */
+            prompt?: string | null;
+            /**
+             * System
+             * @description Text of the system message.
+             */
+            system?: string | null;
+            /**
+             * Answer
+             * @description The answer: learned by supervised jobs, `item.answer` of graders in reinforcement jobs.
+             */
+            answer?: string | null;
+            /**
+             * Chosen
+             * @description The better answer of a pair.
+             */
+            chosen?: string | null;
+            /**
+             * Rejected
+             * @description The worse answer of a pair.
+             */
+            rejected?: string | null;
+            /**
+             * Messages
+             * @description A conversation as JSON, instead of `prompt` and `system`.
+             */
+            messages?: string | null;
+            /**
+             * Tags
+             * @description Names of groups, separated by `;` or `,`, by which the held-out part is balanced.
+             */
+            tags?: string | null;
+            /**
+             * Difficulty
+             * @description A number from 0, easy, to 1, hard.
+             */
+            difficulty?: string | null;
+        };
+        /**
          * Comparison
          * @description One value under the compared models: means over the held-out rows that have this value
          *     before and after training.
@@ -5060,9 +5144,32 @@ export interface components {
         };
         /**
          * CreateCurriculum
-         * @description A new curriculum: ids of files, or rows that are stored as files.
+         * @description A new curriculum: ids of files, rows that are stored as files, or sources that both files are
+         *     made from.
          */
         CreateCurriculum: {
+            /**
+             * Method
+             * @description The kind of job that the rows of `sources` are for.
+             * @default reinforcement
+             * @enum {string}
+             */
+            method: "supervised" | "dpo" | "reinforcement";
+            /**
+             * @description The held-out part of the rows of `sources`. Rows that are nearly the same are on one side.
+             * @default {
+             *       "validation_share": 0.2,
+             *       "seed": 0
+             *     }
+             */
+            split: components["schemas"]["SplitOptions"];
+            /**
+             * Invalid Rows
+             * @description `skip` leaves out rows of `sources` that no such job takes, and counts them; `refuse` refuses the call.
+             * @default refuse
+             * @enum {string}
+             */
+            invalid_rows: "refuse" | "skip";
             /**
              * Training File
              * @description Id of the file with the training rows.
@@ -5099,6 +5206,11 @@ export interface components {
              * @description Name that no other curriculum of the project has.
              */
             name: string;
+            /**
+             * Sources
+             * @description The sources of both files, one after the other; instead of `training`, `training_file` and those of the validation.
+             */
+            sources?: (components["schemas"]["FileSource"] | components["schemas"]["RowsSource"] | components["schemas"]["CurriculumSource"] | components["schemas"]["RolloutsSource"] | components["schemas"]["BuildSource"] | components["schemas"]["HubSource"])[] | null;
         } & {
             [key: string]: unknown;
         };
@@ -5835,6 +5947,192 @@ export interface components {
              * @description As `training_sha256`.
              */
             validation_sha256: string | null;
+            /** @description Sources and counts of files that the service made; absent for a curriculum of files. */
+            made_from?: components["schemas"]["CurriculumOrigin"] | null;
+        };
+        /**
+         * CurriculumFinding
+         * @description Something that is worth knowing about the rows.
+         */
+        CurriculumFinding: {
+            /**
+             * Severity
+             * @description `error`: the curriculum would be refused.
+             * @enum {string}
+             */
+            severity: "error" | "warning" | "info";
+            /**
+             * Code
+             * @description The finding in a word that programs can compare.
+             */
+            code: string;
+            /**
+             * Message
+             * @description The finding in a sentence; of a row, the first one.
+             */
+            message: string;
+            /**
+             * Source
+             * @description Position of the source in the call; `null` for all together.
+             */
+            source: number | null;
+            /**
+             * Rows
+             * @description Number of rows with it; 0 if it is not about rows.
+             */
+            rows: number;
+            /**
+             * Lines
+             * @description The first 20 of these rows by their line in the file, from 1.
+             */
+            lines: number[];
+        };
+        /**
+         * CurriculumOrigin
+         * @description The sources that the files of a curriculum were made from.
+         */
+        CurriculumOrigin: {
+            /**
+             * Rows
+             * @description Rows of all sources.
+             */
+            rows: number;
+            /**
+             * Skipped Rows
+             * @description Rows that were left out because no job takes them; 0 unless `invalid_rows` is `skip`.
+             */
+            skipped_rows: number;
+            /**
+             * Training Rows
+             * @description Rows to train.
+             */
+            training_rows: number;
+            /**
+             * Validation Rows
+             * @description Rows that are held out.
+             */
+            validation_rows: number;
+            /**
+             * Row Groups
+             * @description Groups of rows whose prompts are nearly the same; no group is in both files.
+             */
+            row_groups: number;
+            /**
+             * Tags
+             * @description Rows of each tag.
+             */
+            tags: {
+                [key: string]: components["schemas"]["TagRows"];
+            };
+            /**
+             * Method
+             * @description The kind of job that the rows are for.
+             * @enum {string}
+             */
+            method: "supervised" | "dpo" | "reinforcement";
+            /** @description The held-out part, as it was sent. */
+            split: components["schemas"]["SplitOptions"];
+            /**
+             * Invalid Rows
+             * @description The treatment of rows that no job takes.
+             * @enum {string}
+             */
+            invalid_rows: "refuse" | "skip";
+            /**
+             * Sources
+             * @description The sources in their exact versions, without their rows.
+             */
+            sources: {
+                [key: string]: unknown;
+            }[];
+        };
+        /**
+         * CurriculumPreview
+         * @description The contents of a curriculum that is not made; nothing is stored.
+         */
+        CurriculumPreview: {
+            /**
+             * Rows
+             * @description Rows of all sources.
+             */
+            rows: number;
+            /**
+             * Skipped Rows
+             * @description Rows that were left out because no job takes them; 0 unless `invalid_rows` is `skip`.
+             */
+            skipped_rows: number;
+            /**
+             * Training Rows
+             * @description Rows to train.
+             */
+            training_rows: number;
+            /**
+             * Validation Rows
+             * @description Rows that are held out.
+             */
+            validation_rows: number;
+            /**
+             * Row Groups
+             * @description Groups of rows whose prompts are nearly the same; no group is in both files.
+             */
+            row_groups: number;
+            /**
+             * Tags
+             * @description Rows of each tag.
+             */
+            tags: {
+                [key: string]: components["schemas"]["TagRows"];
+            };
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default curriculum.preview
+             * @constant
+             */
+            object: "curriculum.preview";
+            /**
+             * Usable
+             * @description True if no finding is an error.
+             */
+            usable: boolean;
+            /**
+             * Files
+             * @description The reading of each file.
+             */
+            files: components["schemas"]["PreviewedFile"][];
+            /**
+             * First Rows
+             * @description The first 5 rows as a job would read them.
+             */
+            first_rows: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * Findings
+             * @description Errors first.
+             */
+            findings: components["schemas"]["CurriculumFinding"][];
+        };
+        /**
+         * CurriculumSource
+         * @description Both files of another curriculum of the project.
+         */
+        CurriculumSource: {
+            /**
+             * @description Another curriculum. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "curriculum";
+            /**
+             * Curriculum Id
+             * @description Id of the curriculum.
+             */
+            curriculum_id: string;
+            /**
+             * Version
+             * @description Number of its version; absent: the newest.
+             */
+            version?: number | null;
         };
         /**
          * CurriculumTest
@@ -5858,6 +6156,12 @@ export interface components {
              * @description Number of the version, from 1.
              */
             version: number;
+            /**
+             * Method
+             * @description The kind of job that the rows were read for.
+             * @enum {string}
+             */
+            method: "supervised" | "dpo" | "reinforcement";
             /**
              * Passed
              * @description True when no fault is an error.
@@ -6089,6 +6393,24 @@ export interface components {
              * @description The first 20 of them.
              */
             feedback_ids: string[];
+        };
+        /**
+         * EasyToHardOrdering
+         * @description Ordering `easy_to_hard`: each pass has every row once, those with the highest measured pass
+         *     rate first. Before a row was played, 1 minus its `difficulty` counts, if it is a number from 0
+         *     to 1; rows without either are in the middle.
+         */
+        EasyToHardOrdering: {
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "easy_to_hard";
+            /**
+             * Pass Reward
+             * @description Reward from which a rollout counts as passed. Without it, the pass rate of a row is its mean reward, as graders from 0 to 1 give it.
+             */
+            pass_reward?: number | null;
         };
         /**
          * EndUserRemoval
@@ -7347,6 +7669,54 @@ export interface components {
             status_details: string | null;
         };
         /**
+         * FileSource
+         * @description A file of the project: JSON Lines, CSV or Parquet. A CSV file is uploaded with the purpose
+         *     `user_data`.
+         */
+        FileSource: {
+            /**
+             * @description Columns that are not guessed.
+             * @default {}
+             */
+            columns: components["schemas"]["Columns"];
+            /**
+             * Limit
+             * @description Reads no more than this many rows; without it, more rows than a curriculum may have are refused.
+             */
+            limit?: number | null;
+            /**
+             * @description A file of the project. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "file";
+            /**
+             * File Id
+             * @description Id of the file.
+             */
+            file_id: string;
+            /**
+             * Format
+             * @description Absent: recognised by its content and name.
+             */
+            format?: ("jsonl" | "csv" | "parquet") | null;
+            /**
+             * Delimiter
+             * @description Delimiter of CSV; absent: recognised.
+             */
+            delimiter?: ("," | ";" | "\t" | "|" | ":") | null;
+            /**
+             * Encoding
+             * @description Encoding of CSV, such as `utf-8`, `windows-1252` or `shift_jis`; absent: recognised.
+             */
+            encoding?: string | null;
+            /**
+             * Header
+             * @description False: the first row of a CSV file has values, and the columns are `column_1`, `column_2`, …
+             * @default true
+             */
+            header: boolean;
+        };
+        /**
          * FileSummary
          * @description Summary of one file. Faulty rows are counted too.
          */
@@ -7895,6 +8265,42 @@ export interface components {
              * @default 2
              */
             gamma: number;
+        };
+        /**
+         * FocusOrdering
+         * @description Ordering `focus`: steps take rows whose pass rate is between `low` and `high`, where rollouts
+         *     of a group differ most. A part of each step measures rows anew, those first that were measured
+         *     longest ago.
+         */
+        FocusOrdering: {
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "focus";
+            /**
+             * Pass Reward
+             * @description Reward from which a rollout counts as passed. Without it, the pass rate of a row is its mean reward, as graders from 0 to 1 give it.
+             */
+            pass_reward?: number | null;
+            /**
+             * Low
+             * @description Lowest pass rate of the rows that are practised.
+             * @default 0.2
+             */
+            low: number;
+            /**
+             * High
+             * @description Highest pass rate of the rows that are practised.
+             * @default 0.8
+             */
+            high: number;
+            /**
+             * Measured Share
+             * @description Share of each step for rows outside these limits; at least one row.
+             * @default 0.25
+             */
+            measured_share: number;
         };
         /**
          * FormatGrader
@@ -8469,6 +8875,49 @@ export interface components {
              * @description Version of that registered environment.
              */
             version?: number | null;
+        };
+        /**
+         * HubSource
+         * @description A public data set of the operator's hub, by default Hugging Face. It is read no further than
+         *     it is needed, and kept at its commit.
+         */
+        HubSource: {
+            /**
+             * @description Columns that are not guessed.
+             * @default {}
+             */
+            columns: components["schemas"]["Columns"];
+            /**
+             * Limit
+             * @description Reads no more than this many rows; without it, more rows than a curriculum may have are refused.
+             */
+            limit?: number | null;
+            /**
+             * @description A data set of the hub. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "huggingface";
+            /**
+             * Data Set
+             * @description Name of the data set, such as `openai/gsm8k`.
+             */
+            data_set: string;
+            /**
+             * Config
+             * @description Name of its configuration; absent: `default`, or the only one.
+             */
+            config?: string | null;
+            /**
+             * Split
+             * @description Name of its split.
+             * @default train
+             */
+            split: string;
+            /**
+             * Revision
+             * @description A branch, tag or commit; absent: `main`. `made_from` keeps the commit.
+             */
+            revision?: string | null;
         };
         /**
          * ImplicitRewards
@@ -11574,6 +12023,94 @@ export interface components {
             chosen_reward: components["schemas"]["ChosenRewardRule"];
         };
         /**
+         * PreviewCurriculum
+         * @description A curriculum that is not made.
+         */
+        PreviewCurriculum: {
+            /**
+             * Method
+             * @description The kind of job that the rows of `sources` are for.
+             * @default reinforcement
+             * @enum {string}
+             */
+            method: "supervised" | "dpo" | "reinforcement";
+            /**
+             * @description The held-out part of the rows of `sources`. Rows that are nearly the same are on one side.
+             * @default {
+             *       "validation_share": 0.2,
+             *       "seed": 0
+             *     }
+             */
+            split: components["schemas"]["SplitOptions"];
+            /**
+             * Invalid Rows
+             * @description `skip` leaves out rows of `sources` that no such job takes, and counts them; `refuse` refuses the call.
+             * @default refuse
+             * @enum {string}
+             */
+            invalid_rows: "refuse" | "skip";
+            /**
+             * Sources
+             * @description The sources of both files.
+             */
+            sources: (components["schemas"]["FileSource"] | components["schemas"]["RowsSource"] | components["schemas"]["CurriculumSource"] | components["schemas"]["RolloutsSource"] | components["schemas"]["BuildSource"] | components["schemas"]["HubSource"])[];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * PreviewedFile
+         * @description The reading of a file of a source.
+         */
+        PreviewedFile: {
+            /**
+             * Source
+             * @description Position of the source in the call, from 0.
+             */
+            source: number;
+            /**
+             * Filename
+             * @description Name of the file.
+             */
+            filename: string;
+            /**
+             * Format
+             * @description Its format; `null` if it cannot be read.
+             */
+            format: ("jsonl" | "csv" | "parquet") | null;
+            /**
+             * Encoding
+             * @description Encoding of a CSV file.
+             */
+            encoding: string | null;
+            /**
+             * Encoding Guessed
+             * @description True if other encodings fit too: look at the letters of `first_rows`.
+             */
+            encoding_guessed: boolean;
+            /**
+             * Delimiter
+             * @description Delimiter of a CSV file.
+             */
+            delimiter: string | null;
+            /**
+             * Header
+             * @description Names of the first 100 columns.
+             */
+            header: string[];
+            /** @description The columns that become parts of a row; `null` if the records are rows of a job's file already. */
+            columns: components["schemas"]["Columns"] | null;
+            /**
+             * Rows
+             * @description Records that were read.
+             */
+            rows: number;
+            /**
+             * Revision
+             * @description Commit of the data set that the file is of; `null` for other files.
+             */
+            revision: string | null;
+        };
+        /**
          * ProductMask
          * @description Leaves out rollouts whose ratios' product lies outside the band: by default, above 3.
          */
@@ -12183,6 +12720,11 @@ export interface components {
              */
             mode?: (components["schemas"]["SyncOptions"] | components["schemas"]["StreamingOptions"] | components["schemas"]["AsyncOptions"]) | null;
             /**
+             * Ordering
+             * @description An extension: which rows a step takes; `None` is `uniform`.
+             */
+            ordering?: (components["schemas"]["UniformOrdering"] | components["schemas"]["EasyToHardOrdering"] | components["schemas"]["FocusOrdering"]) | null;
+            /**
              * Loss
              * @description An extension; `None` is `ppo`.
              */
@@ -12791,6 +13333,46 @@ export interface components {
             finished_at: number;
         };
         /**
+         * RolloutsSource
+         * @description The rollouts of a reinforcement job that meet every condition. `reinforcement` takes the rows
+         *     that they played, with the measured difficulty; `supervised` their conversations; `dpo` the best
+         *     against the worst answer of each row.
+         */
+        RolloutsSource: {
+            /**
+             * @description Rollouts of a job. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "rollouts";
+            /**
+             * Job Id
+             * @description Id of a job that has ended.
+             */
+            job_id: string;
+            /**
+             * Split
+             * @description Only rollouts of this part.
+             */
+            split?: ("train" | "valid" | "test" | "valid_greedy" | "valid_base" | "report") | null;
+            /**
+             * Step
+             * @description Only rollouts of this step; 0 is the baseline.
+             */
+            step?: number | null;
+            /**
+             * Min Reward
+             * @description Only rollouts with at least this reward.
+             */
+            min_reward?: number | null;
+            /**
+             * Max Reward
+             * @description Only rollouts with at most this reward.
+             */
+            max_reward?: number | null;
+            /** @description Only rollouts that ended for this reason. */
+            stop_reason?: components["schemas"]["StopReason"] | null;
+        };
+        /**
          * RotateWebhookSecret
          * @description Options of a new signing secret.
          */
@@ -12805,6 +13387,34 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * RowsSource
+         * @description Rows in the request: rows of a job's file, or flat objects whose keys are columns.
+         */
+        RowsSource: {
+            /**
+             * @description Columns that are not guessed.
+             * @default {}
+             */
+            columns: components["schemas"]["Columns"];
+            /**
+             * Limit
+             * @description Reads no more than this many rows; without it, more rows than a curriculum may have are refused.
+             */
+            limit?: number | null;
+            /**
+             * @description Rows in the request. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "rows";
+            /**
+             * Rows
+             * @description The rows.
+             */
+            rows: {
+                [key: string]: unknown;
+            }[];
+        };
+        /**
          * RunCurriculumTest
          * @description Options of a test of a curriculum.
          */
@@ -12814,6 +13424,11 @@ export interface components {
              * @description Names of the job's tools; without them, rows may offer any tool.
              */
             tools?: string[] | null;
+            /**
+             * Method
+             * @description The kind of job that reads the rows; absent: that of its sources, else the one that its first row fits.
+             */
+            method?: ("supervised" | "dpo" | "reinforcement") | null;
         } & {
             [key: string]: unknown;
         };
@@ -13453,6 +14068,24 @@ export interface components {
          */
         SkillStatus: "running" | "passed" | "held";
         /**
+         * SplitOptions
+         * @description The held-out part: its size and the seed of the choice.
+         */
+        SplitOptions: {
+            /**
+             * Validation Share
+             * @description Share of the rows that is held out, at most 1,000 rows; 0 holds out nothing.
+             * @default 0.2
+             */
+            validation_share: number;
+            /**
+             * Seed
+             * @description Chooses among the groups of rows; the same seed makes the same choice.
+             * @default 0
+             */
+            seed: number;
+        };
+        /**
          * SplitTest
          * @description Contents of one file of a curriculum.
          */
@@ -14046,6 +14679,22 @@ export interface components {
              * @enum {string}
              */
             type: "sync";
+        };
+        /**
+         * TagRows
+         * @description Rows with one tag.
+         */
+        TagRows: {
+            /**
+             * Training Rows
+             * @description Rows to train.
+             */
+            training_rows: number;
+            /**
+             * Validation Rows
+             * @description Rows that are held out.
+             */
+            validation_rows: number;
         };
         /**
          * TargetRule
@@ -14711,6 +15360,17 @@ export interface components {
              * @description Default: 2 for tokens and 5 for sequences.
              */
             cap: number;
+        };
+        /**
+         * UniformOrdering
+         * @description Ordering `uniform`: each pass has every row once, in an order that the seed decides.
+         */
+        UniformOrdering: {
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "uniform";
         };
         /**
          * UpdateChatCompletion
@@ -21725,6 +22385,134 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Curriculum"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    previewCurriculum: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewCurriculum"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurriculumPreview"];
                 };
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */

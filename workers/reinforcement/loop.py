@@ -13,13 +13,17 @@ from typing import Any
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.jobs.usage import Usage
+from app.domain.methods.learning import LearningOptions
+from app.domain.methods.mode import UniformOrdering
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import AdapterJournal
 from workers.journal.postgres import PostgresJournal
 from workers.reinforcement.evaluation import Evaluator
 from workers.reinforcement.infrastructure import ExcessiveLosses, too_many_lost
+from workers.reinforcement.pass_rates import RowPassRates, pass_rates_of, played_rows
 from workers.reinforcement.plan import Plan
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule
+from workers.reinforcement.schedulers.orderings import RowOrder, StepSizes
 from workers.reinforcement.steps.outcome import SampledValidation
 from workers.reinforcement.steps.summary import count_losses
 from workers.rollout.policy import Policy
@@ -29,7 +33,6 @@ from workers.runs.context import RunContext
 from workers.runs.endings.lost_step import StepLost
 from workers.runs.method import CheckStop
 from workers.runs.steps.reporter import Reporter
-from workers.runs.steps.row_order import rows_of_step
 from workers.runs.steps.step_outcome import StepOutcome, TrainedStep
 
 
@@ -39,6 +42,7 @@ class ReinforcementLoop:
         context: RunContext,
         plan: Plan,
         *,
+        options: LearningOptions,
         setup: RolloutSetup,
         mode: Mode,
         policy: Policy,
@@ -49,6 +53,7 @@ class ReinforcementLoop:
         """`base_policy` samples from the base model of a job that starts from another one."""
         self._context = context
         self._plan = plan
+        self._options = options
         self._evaluator = Evaluator(setup, context.job.id, plan.hyperparameters.evaluation)
         self._mode = mode
         self._policy = policy
@@ -57,6 +62,7 @@ class ReinforcementLoop:
         self._reporter = reporter
         self._journals: dict[int, asyncio.Task[PostgresJournal]] = {}
         self._committed = 0
+        self._pass_rates = RowPassRates(None, {})
 
     async def baseline(self, valid_rows: Sequence[DatasetRow]) -> None:
         """Measures the model that training starts from on the held-out rows, once per job; and the
@@ -120,7 +126,10 @@ class ReinforcementLoop:
         self._committed = first - 1
         if first <= self._plan.total_steps:
             check_stop()  # before anything is sampled ahead
-        schedule = self._schedule(train_rows, len(valid_rows), scheduler_state)
+        order = await self._order(train_rows)
+        schedule = self._schedule(
+            train_rows, len(valid_rows), order=order, scheduler_state=scheduler_state
+        )
         await self._mode.start(schedule)
         for step in range(first, self._plan.total_steps + 1):
             check_stop()
@@ -134,6 +143,7 @@ class ReinforcementLoop:
                 outcome, total_steps=self._plan.total_steps, pace_s=pace_s
             )
             self._journals.pop(step, None)
+            self._pass_rates.add(step, played_rows(outcome.trained.scored_rollouts()))
             self._committed = step
             await self._mode.on_step_committed(step)
             await self._publisher.retire()
@@ -145,25 +155,42 @@ class ReinforcementLoop:
             return StepOutcome(trained, adapter)
         return StepOutcome(trained, adapter, await self._evaluate(step, valid_rows))
 
+    async def _order(self, train_rows: Sequence[DatasetRow]) -> RowOrder:
+        """Returns the rows of each step, from what the committed steps have measured."""
+        options = self._options
+        ordering, mode = options.ordering or UniformOrdering(), options.mode
+        self._pass_rates = await pass_rates_of(
+            self._context,
+            ordering,
+            items=lambda: (row.item for row in train_rows),
+            committed=self._committed,
+        )
+        return RowOrder(
+            ordering,
+            StepSizes(len(train_rows), self._plan.hyperparameters.batch_size),
+            self._context.job.seed,
+            self._pass_rates,
+            lag=0 if mode is None else mode.staleness,
+        )
+
     def _schedule(
         self,
         train_rows: Sequence[DatasetRow],
         held_out: int,
+        *,
+        order: RowOrder,
         scheduler_state: dict[str, Any] | None,
     ) -> PromptSchedule:
         job, hyper = self._context.job, self._plan.hyperparameters
 
         @lru_cache(maxsize=16)  # rows are parsed on access, and there may be very many
         def rows(step: int) -> list[DatasetRow]:
-            numbers = rows_of_step(
-                step, seed=job.seed, row_count=len(train_rows), batch_size=hyper.batch_size
-            )
-            return [train_rows[number] for number in numbers]
+            return [train_rows[number] for number in order.rows(step)]
 
         def within_caps(step: int) -> bool:
             """Counts the rollouts of the steps before `step`, and of their validations."""
             before = range(self._committed + 1, step)
-            trained = sum(len(rows(earlier)) for earlier in before) * hyper.group_size
+            trained = sum(map(order.sizes.size, before)) * hyper.group_size
             validations = sum(self._plan.evaluates_after(earlier) for earlier in before)
             per_row = hyper.evaluation.rollouts_per_row
             ahead = Usage(rollouts=trained + validations * held_out * per_row)
@@ -174,6 +201,7 @@ class ReinforcementLoop:
             group_size=hyper.group_size,
             total_steps=self._plan.total_steps,
             rows=rows,
+            size=order.sizes.size,
             journal=self._journal,
             check=self._check_step,
             within_caps=within_caps,

@@ -53,7 +53,7 @@ async def train(
     check = LearningCheck(context, method, plan, reporter=reporter)
     try:
         await parts.publisher.forget_earlier_claims()
-        loop = _loop(context, plan, parts, reporter=reporter)
+        loop = _loop(context, plan, parts, method=method, reporter=reporter)
         ended = await _train_steps(
             context, loop, parts, rows=rows, reporter=reporter, check=check, check_stop=check_stop
         )
@@ -68,11 +68,17 @@ async def train(
 
 
 def _loop(
-    context: RunContext, plan: Plan, parts: TrainingParts, *, reporter: Reporter
+    context: RunContext,
+    plan: Plan,
+    parts: TrainingParts,
+    *,
+    method: ReinforcementMethod,
+    reporter: Reporter,
 ) -> ReinforcementLoop:
     return ReinforcementLoop(
         context,
         plan,
+        options=method,
         setup=parts.setup,
         mode=parts.mode,
         policy=parts.policy,

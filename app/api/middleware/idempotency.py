@@ -37,6 +37,7 @@ _WITHOUT_ROWS: Final = re.compile(
     r"|/v1/fine_tuning/alpha/.*"
     r"|/v1/fine_tuning/jobs/validate"
     r"|/v1/uploads/[^/]+/complete"
+    r"|/v1/curricula/preview"
     r"|/v1/(tools|graders|curricula|webhook_endpoints)/[^/]+/test"
 )
 """Paths whose requests run without a transaction, because they may wait minutes for a model or an

@@ -1,19 +1,24 @@
 """Registered curricula on the wire (an extension)."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from app.api.schemas.common import ClosedBody, WireModel
+from app.api.schemas.curriculum_sources import CurriculumOrigin, MakingKeys
 from app.api.schemas.jobs import Text
 from app.api.schemas.preflight import Fault
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
+from app.domain.curricula.sources import MOST_SOURCES, Source
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
+from app.domain.errors import refused_value
 from app.domain.faults.unknown_keys import UnreadKey
+from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import (
     CURRICULUM_PARTS,
+    MADE_FROM,
     MAX_ROWS,
     CurriculumPart,
     CurriculumReport,
@@ -23,6 +28,7 @@ from app.domain.registry.curricula import (
 from app.domain.registry.registered_objects import RegisteredVersion
 from app.domain.texts.patterns import TOOL_NAME
 
+_FILES: Final = ("training", "training_file", "validation", "validation_file")
 Rows = Annotated[list[Json], Field(min_length=1, max_length=MAX_ROWS)]
 
 
@@ -50,11 +56,27 @@ class _CurriculumKeys(WireModel):
         }
 
 
-class CreateCurriculum(_CurriculumKeys):
-    """A new curriculum: ids of files, or rows that are stored as files."""
+class CreateCurriculum(_CurriculumKeys, MakingKeys):
+    """A new curriculum: ids of files, rows that are stored as files, or sources that both files are
+    made from.
+    """
 
     name: Text
     """Name that no other curriculum of the project has."""
+    sources: Annotated[list[Source], Field(min_length=1, max_length=MOST_SOURCES)] | None = None
+    """The sources of both files, one after the other; instead of `training`,
+    `training_file` and those of the validation.
+    """
+
+    @model_validator(mode="after")
+    def _check_sources(self) -> Self:
+        making = {"method", "split", "invalid_rows"} & self.model_fields_set
+        given = set(_FILES) & self.model_fields_set
+        if self.sources is None and making:
+            raise refused_value(min(making), "only a curriculum with 'sources' reads it")
+        if self.sources is not None and given:
+            raise refused_value("sources", f"it excludes '{min(given)}': send one of them")
+        return self
 
 
 class UpdateCurriculum(_CurriculumKeys):
@@ -82,6 +104,8 @@ class Curriculum(RegisteredObject):
     """SHA-256 of the file's bytes."""
     validation_sha256: str | None
     """As `training_sha256`."""
+    made_from: CurriculumOrigin | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Sources and counts of files that the service made; absent for a curriculum of files."""
 
     @classmethod
     def of(cls, registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()) -> "Curriculum":
@@ -91,6 +115,7 @@ class Curriculum(RegisteredObject):
             shown[f"{split}_file"] = part.get("file_id")
             shown[f"{split}_rows"] = part.get("rows")
             shown[f"{split}_sha256"] = part.get("sha256")
+        shown[MADE_FROM] = registered.definition.get(MADE_FROM)
         return cls.model_validate(shown)
 
 
@@ -101,6 +126,10 @@ class RunCurriculumTest(ClosedBody):
         Annotated[list[Annotated[str, Field(pattern=TOOL_NAME)]], Field(max_length=1024)] | None
     ) = None
     """Names of the job's tools; without them, rows may offer any tool."""
+    method: MethodType | None = None
+    """The kind of job that reads the rows; absent: that of its sources, else the
+    one that its first row fits.
+    """
 
 
 class LinePair(DescribedModel):
@@ -147,6 +176,8 @@ class CurriculumTest(DescribedModel):
     curriculum_id: str
     """Id of the curriculum."""
     version: int
+    method: MethodType
+    """The kind of job that the rows were read for."""
     passed: bool
     """True when no fault is an error."""
     training: SplitTest
@@ -166,6 +197,7 @@ class CurriculumTest(DescribedModel):
         return cls(
             curriculum_id=registered.id,
             version=registered.version,
+            method=report.method,
             passed=report.passed,
             training=SplitTest.of(report.splits["training"]),
             validation=None if validation is None else SplitTest.of(validation),

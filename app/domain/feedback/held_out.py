@@ -37,8 +37,13 @@ def clusters(texts: Mapping[str, str]) -> list[list[str]]:
     """Returns the keys of the texts, near-duplicates together, in an order that depends on the
     texts alone.
     """
-    pieces = _without_form({key: _pieces(text) for key, text in texts.items()})
-    parents = {key: key for key in texts}
+    return clusters_of_pieces({key: pieces_of(text) for key, text in texts.items()})
+
+
+def clusters_of_pieces(all_pieces: Mapping[str, frozenset[int]]) -> list[list[str]]:
+    """Returns the same as `clusters`, from the pieces of each text."""
+    pieces = _without_form(all_pieces)
+    parents = {key: key for key in pieces}
 
     def root(key: str) -> str:
         while parents[key] != key:
@@ -52,7 +57,7 @@ def clusters(texts: Mapping[str, str]) -> list[list[str]]:
                 if _likeness(pieces[earlier], pieces[other]) >= _ALIKE:
                     parents[root(other)] = root(earlier)
     groups = defaultdict[str, list[str]](list)
-    for key in texts:
+    for key in pieces:
         groups[root(key)].append(key)
     return sorted(groups.values(), key=lambda group: min(map(digest, group)))
 
@@ -70,11 +75,15 @@ def held_out(groups: list[list[str]], rows: Mapping[str, int], *, wanted: int) -
     return chosen
 
 
-def _pieces(text: str) -> frozenset[int]:
+def pieces_of(text: str, *, most: int | None = None) -> frozenset[int]:
+    """Returns the pieces of a text, or the `most` lowest ones: texts that share pieces share those
+    of them that are low in both.
+    """
     letters = (letter if letter.isalnum() else " " for letter in text.casefold())
     words = "".join(letters).split()
     last = max(1, len(words) - _WORDS + 1)
-    return frozenset(zlib.crc32(" ".join(words[at : at + _WORDS]).encode()) for at in range(last))
+    pieces = {zlib.crc32(" ".join(words[at : at + _WORDS]).encode()) for at in range(last)}
+    return frozenset(pieces if most is None else heapq.nsmallest(most, pieces))
 
 
 def _without_form(pieces: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:

@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field, model_validator
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.methods.loss import PolicyLoss, PpoOptions, bounds_ratio, fault, uses_ratio
 from app.domain.methods.mismatch import CAPS, MismatchOptions, Truncation
-from app.domain.methods.mode import TrainingMode, trains_in_parts
+from app.domain.methods.mode import RowOrdering, TrainingMode, trains_in_parts
 from app.domain.methods.objective import AdvantageOptions, ObjectiveOptions
 from app.domain.methods.reasoning_efforts import ReasoningEffort, token_budget
 from app.domain.models.models import BaseModelSpec
@@ -36,6 +36,8 @@ class LearningOptions(DescribedModel):
 
     mode: TrainingMode | None = Field(default=None, exclude_if=_absent)
     """An extension; `None` is `sync`."""
+    ordering: RowOrdering | None = Field(default=None, exclude_if=_absent)
+    """An extension: which rows a step takes; `None` is `uniform`."""
     loss: PolicyLoss | None = Field(default=None, exclude_if=_absent)
     """An extension; `None` is `ppo`."""
     advantage: AdvantageOptions | None = Field(default=None, exclude_if=_absent)

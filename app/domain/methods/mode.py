@@ -1,16 +1,17 @@
-"""Training modes, which order sampling and training: one class each, with options and defaults.
+"""Training modes, which order sampling and training, and orderings of rows: one class each, with
+options and defaults.
 
-Owns the names on the wire, `method.reinforcement.mode`. All options are extensions; the hosted API
-has none. Must not know how a mode works.
+Owns the names on the wire, `method.reinforcement.mode` and `method.reinforcement.ordering`. All
+options are extensions; the hosted API has none. Must not know how a mode or an ordering works.
 """
 
 from typing import Annotated, Any, Literal, assert_never
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import override
 
 from app.domain.documents.field_descriptions import DescribedModel
-from app.domain.methods.loss import one_of
+from app.domain.methods.loss import fault, one_of
 
 Count = Annotated[int, Field(strict=True)]
 """A whole number; texts, booleans and fractions are refused."""
@@ -69,6 +70,63 @@ TrainingMode = Annotated[
     AnyMode,
     Field(discriminator="type"),
     one_of(SyncOptions, StreamingOptions, AsyncOptions, noun="mode"),
+]
+
+
+class OrderingOptions(DescribedModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    type: str
+
+
+class UniformOrdering(OrderingOptions):
+    """Ordering `uniform`: each pass has every row once, in an order that the seed decides."""
+
+    type: Literal["uniform"] = "uniform"
+
+
+class MeasuredOrdering(OrderingOptions):
+    pass_reward: float | None = None
+    """Reward from which a rollout counts as passed. Without it, the pass rate of a row is its mean
+    reward, as graders from 0 to 1 give it.
+    """
+
+
+class EasyToHardOrdering(MeasuredOrdering):
+    """Ordering `easy_to_hard`: each pass has every row once, those with the highest measured pass
+    rate first. Before a row was played, 1 minus its `difficulty` counts, if it is a number from 0
+    to 1; rows without either are in the middle.
+    """
+
+    type: Literal["easy_to_hard"] = "easy_to_hard"
+
+
+class FocusOrdering(MeasuredOrdering):
+    """Ordering `focus`: steps take rows whose pass rate is between `low` and `high`, where rollouts
+    of a group differ most. A part of each step measures rows anew, those first that were measured
+    longest ago.
+    """
+
+    type: Literal["focus"] = "focus"
+    low: float = Field(default=0.2, ge=0, le=1)
+    """Lowest pass rate of the rows that are practised."""
+    high: float = Field(default=0.8, ge=0, le=1)
+    """Highest pass rate of the rows that are practised."""
+    measured_share: float = Field(default=0.25, gt=0, le=1)
+    """Share of each step for rows outside these limits; at least one row."""
+
+    @model_validator(mode="after")
+    def _limits_are_in_order(self) -> "FocusOrdering":
+        if self.low >= self.high:
+            raise fault("it must be below 'high'", "low")
+        return self
+
+
+AnyOrdering = UniformOrdering | EasyToHardOrdering | FocusOrdering
+RowOrdering = Annotated[
+    AnyOrdering,
+    Field(discriminator="type"),
+    one_of(UniformOrdering, EasyToHardOrdering, FocusOrdering, noun="ordering"),
 ]
 
 

@@ -177,7 +177,12 @@ def _rules(kind: MethodType) -> StopOptions:
 
 def _beyond(kind: MethodType, options: dict[str, Any]) -> Iterator[Outside]:
     """Yields the settings that no knob sets and that are not the service's own."""
-    usual = {"mode": "sync", "advantage": "centred", "loss": _USUAL_LOSSES[kind]}
+    usual = {
+        "mode": "sync",
+        "ordering": "uniform",
+        "advantage": "centred",
+        "loss": _USUAL_LOSSES[kind],
+    }
     for part, expected in usual.items():
         sent = value_at(options, f"{part}.type")
         if sent is not None and sent != expected:

@@ -4,8 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from app.domain.faults.issues import PreflightIssue
+from app.domain.methods.supervised import MethodType
 
 MAX_ROWS: Final = 100_000
+MADE_FROM: Final = "made_from"
+"""Key of a definition, beside those of its files: the sources that they were made from."""
 CurriculumPart = Literal["training", "validation"]
 CURRICULUM_PARTS: Final[tuple[CurriculumPart, ...]] = ("training", "validation")
 
@@ -36,6 +39,8 @@ class SplitReport:
 
 @dataclass(frozen=True, slots=True)
 class CurriculumReport:
+    method: MethodType
+    """The kind of job that the rows were read for."""
     splits: dict[CurriculumPart, SplitReport]
     overlapping_rows: int
     """Validation rows whose messages are in the training file too."""

@@ -81,6 +81,14 @@ class RowMean:
 
 
 @dataclass(frozen=True, slots=True)
+class PlayedRow:
+    """The reward of one training rollout of a row; `None` for a lost one."""
+
+    prompt_index: int
+    reward: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class PassCount:
     """Number of graded rollouts of one row at one step, and of those that reached a given
     reward.

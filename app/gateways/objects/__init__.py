@@ -2,7 +2,7 @@
 
 from app.gateways.objects.build import build_objects
 from app.gateways.objects.local import LocalObjects
-from app.gateways.objects.local_copies import local_copy
+from app.gateways.objects.local_copies import local_copy, work_directory
 from app.gateways.objects.memory import InMemoryObjects
 from app.gateways.objects.objects import (
     DOWNLOAD_CHUNK_BYTES,
@@ -22,4 +22,5 @@ __all__ = [
     "build_objects",
     "local_copy",
     "put_bytes",
+    "work_directory",
 ]

@@ -22,11 +22,18 @@ async def local_copy(objects: Objects, key: str, work_dir: Path) -> AsyncIterato
     """Yields a file with the object's bytes, which is removed at the end; a reader that has it open
     can continue. Raises `FileNotFoundError` and `Unavailable`.
     """
-    directory = await to_thread.run_sync(_new_directory, work_dir)
-    try:
+    async with work_directory(work_dir) as directory:
         path = directory / key.rpartition("/")[2]
         await objects.fetch(key, path)
         yield path
+
+
+@asynccontextmanager
+async def work_directory(work_dir: Path) -> AsyncIterator[Path]:
+    """Yields an empty directory, which is removed at the end."""
+    directory = await to_thread.run_sync(_new_directory, work_dir)
+    try:
+        yield directory
     finally:
         await to_thread.run_sync(lambda: shutil.rmtree(directory, ignore_errors=True))
 

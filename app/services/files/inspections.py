@@ -13,7 +13,7 @@ from anyio import BrokenWorkerProcess, CapacityLimiter, fail_after, to_process
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, Unavailable
-from app.gateways.objects import Objects, local_copy
+from app.gateways.objects import Objects, local_copy, work_directory
 from app.slots.shared_slots import SharedSlots
 
 Report = TypeVar("Report")
@@ -45,6 +45,12 @@ class Inspections:
             except FileNotFoundError as error:
                 raise gone or content_gone() from error
             yield path
+
+    @asynccontextmanager
+    async def workspace(self) -> AsyncIterator[Path]:
+        """Yields an empty directory for files that `run` reads or writes, removed at the end."""
+        async with work_directory(self._work_dir) as directory:
+            yield directory
 
     @asynccontextmanager
     async def copies(self, keys: Iterable[str | None]) -> AsyncIterator[list[Path | None]]:

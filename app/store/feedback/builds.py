@@ -61,6 +61,18 @@ class FeedbackBuildStore:
         )
         return [_to_build(row) for row in rows], more
 
+    async def people(self, build_id: str) -> list[str]:
+        """Returns the people whom no removal has named, sorted."""
+        row = await self._session.scalar(select(Table).where(Table.id == build_id))
+        return [] if row is None else sorted(set(row.people).difference(row.removed_people))
+
+    async def with_files(self, file_ids: Sequence[str]) -> list[FeedbackBuild]:
+        """Returns the builds that any of these files belongs to."""
+        rows = await self._session.scalars(
+            select(Table).where(Table.file_ids.overlap(list(file_ids))).order_by(Table.id)
+        )
+        return [_to_build(row) for row in rows]
+
     async def mark_removed(self, person: str) -> list[FeedbackBuild]:
         """Notes in each build with rows of a person that they must go. Returns all builds whose
         files may still have rows that must go.

@@ -13,6 +13,7 @@ from app.domain.errors import NotFound
 from app.domain.ids import Split
 from app.domain.rollouts.rollouts import (
     PassCount,
+    PlayedRow,
     RolloutCursor,
     RolloutFilter,
     RolloutOrder,
@@ -132,6 +133,17 @@ class RolloutStore:
             )
             for row in rows
         ]
+
+    async def trained_rows(self, job_id: str, *, up_to: int) -> dict[int, list[PlayedRow]]:
+        """Returns the training rollouts of a job by the step that trained them, to step `up_to`."""
+        trained = Table.trace["trained_step"].as_integer()
+        query = select(trained, Table.prompt_index, Table.reward).where(
+            Table.job_id == job_id, Table.split == "train", trained <= up_to
+        )
+        found: dict[int, list[PlayedRow]] = {}
+        for step, prompt_index, reward in await self._session.execute(query):
+            found.setdefault(step, []).append(PlayedRow(prompt_index, reward))
+        return found
 
     async def pass_counts(self, job_id: str, split: Split, *, at_least: float) -> list[PassCount]:
         """Returns by row and step how many graded rollouts have a reward of `at_least`."""

@@ -10,6 +10,7 @@ import httpx
 
 from app.factory.accounts import provisioning_service
 from app.settings.egress import EgressSettings
+from app.settings.hub import HubSettings
 from app.settings.sandbox import SandboxSettings
 from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
 from tests.support.api.job_calls import JOBS
@@ -52,13 +53,20 @@ class Api:
 
 @asynccontextmanager
 async def running(
-    database: Database, *allowed: str, sandbox: Path | None = None
+    database: Database,
+    *allowed: str,
+    sandbox: Path | None = None,
+    hub: HubSettings | None = None,
 ) -> AsyncIterator[Api]:
     """Runs the application, which may call the given addresses of this machine. `sandbox` is the
-    socket of a runner.
+    socket of a runner, `hub` the hub of data sets.
     """
     egress = EgressSettings(allow_endpoints=allowed, allow_plain_http=True)
-    changes = {"egress": egress, "sandbox": SandboxSettings(socket=sandbox)}
+    changes = {
+        "egress": egress,
+        "sandbox": SandboxSettings(socket=sandbox),
+        "hub": hub or HubSettings(),
+    }
     settings = database.settings.model_copy(update=changes)
     app = application(settings)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)

@@ -303,6 +303,7 @@ CHANGES_NOTHING = {
     "testTool": "calls the endpoint",
     "testGrader": "grades an answer",
     "testCurriculum": "reads files",
+    "previewCurriculum": "reads sources",
     "testEnvironment": "plays an episode",
     "calibrateGrader": "grades answers",
     "createChatCompletion": "answers; its tokens are in the usage, a stored answer is listed",

@@ -158,6 +158,7 @@ class Stage:
             group_size=self.group,
             total_steps=self.steps,
             rows=self._rows,
+            size=lambda _step: self.prompts,
             journal=journal,
             check=lambda rollouts: self.checked.append(len(rollouts)),
             committed_step=committed,

@@ -48,7 +48,7 @@ class AsyncMode:
     async def start(self, schedule: PromptSchedule) -> None:
         self._schedule = schedule
         self._queue = StalenessQueue(
-            lambda step: len(schedule.rows(step)),
+            schedule.size,
             total_steps=schedule.total_steps,
             max_staleness=self._options.max_staleness,
             max_requeues=self._options.max_requeues,

@@ -72,7 +72,11 @@ class PromptSchedule:
     group_size: int
     total_steps: int
     rows: Callable[[int], Sequence[DatasetRow]]
-    """Rows of step 1, 2, … in their order; every call returns the same."""
+    """Rows of step 1, 2, … in their order; every call returns the same. They are known once a mode
+    may sample the step.
+    """
+    size: Callable[[int], int]
+    """Number of rows of any step."""
     journal: Callable[[int], Awaitable[Journal]]
     """Returns the journal that is kept until the given step is committed."""
     check: Callable[[Sequence[ScoredRollout]], None]

@@ -15,9 +15,12 @@ from typing_extensions import override
 from app.domain.accounts.tenants import Tenant
 from app.domain.data.chat_rows import is_blank
 from app.domain.data.files import FileRow, NewFile
+from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, NotFound, RequestError, missing_parameter
+from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import (
     CURRICULUM_PARTS,
+    MADE_FROM,
     MAX_ROWS,
     CurriculumPart,
     CurriculumReport,
@@ -54,10 +57,15 @@ class CurriculumService(RegistryService):
         self._data = data
 
     async def create(
-        self, name: str, sent: dict[CurriculumPart, SplitInput], *, metadata: dict[str, str] | None
+        self,
+        name: str,
+        sent: dict[CurriculumPart, SplitInput],
+        *,
+        metadata: dict[str, str] | None,
+        made_from: Json | None = None,
     ) -> RegisteredVersion:
-        """Creates a curriculum. Raises `InvalidRequest` for a file that is invalid, has too many
-        rows, or is missing.
+        """Creates a curriculum. `made_from` describes the sources of files that the service made.
+        Raises `InvalidRequest` for a file that is invalid, has too many rows, or is missing.
         """
         _check_sent(sent)
         if sent["training"] == SplitInput(None, None):
@@ -65,6 +73,8 @@ class CurriculumService(RegistryService):
         made: list[str] = []
         try:
             definition = await self._definition(sent, made)
+            if made_from is not None:
+                definition[MADE_FROM] = made_from
             return await self._insert(name, definition, metadata=metadata)
         except BaseException:
             await self.discard(made)
@@ -86,16 +96,25 @@ class CurriculumService(RegistryService):
         made: list[str] = []
         try:
             definition = {**before.definition, **await self._definition(sent, made)}
+            if sent:
+                definition.pop(MADE_FROM, None)
             return await self._append(before, definition, labels)
         except BaseException:
             await self.discard(made)
             raise
 
     async def test(
-        self, curriculum_id: str, *, job_tools: frozenset[str] | None
+        self,
+        curriculum_id: str,
+        *,
+        job_tools: frozenset[str] | None,
+        method: MethodType | None = None,
     ) -> tuple[RegisteredVersion, CurriculumReport]:
-        """Reads every row as a job would; `None` lets rows offer any tool."""
+        """Reads every row as a job of `method` would, by default of the kind that the rows were
+        made for, else of the one that fits. Without `job_tools` rows may offer any tool.
+        """
         registered = await self.get(curriculum_id)
+        made_for = (registered.definition.get(MADE_FROM) or {}).get("method")
         async with AsyncExitStack() as stack:
             paths: list[SplitPath] = []
             for split in CURRICULUM_PARTS:
@@ -107,7 +126,7 @@ class CurriculumService(RegistryService):
                     )
                     paths.append(SplitPath(split, row.id, path))
             report = await self._data.inspections.run(
-                self._tenant, check_curriculum, tuple(paths), job_tools
+                self._tenant, check_curriculum, tuple(paths), job_tools, method or made_for
             )
         return registered, report
 

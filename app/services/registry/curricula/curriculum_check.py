@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from app.domain.data.chat_rows import is_blank
 from app.domain.data.prompts import OVERLAPPING_ROWS, Overlap
+from app.domain.data.row_formats import inspect_row
 from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
+from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import CurriculumPart, CurriculumReport, SplitReport
-from app.preflight.files import FileRules, ReadFile, read_file
+from app.preflight.files import FileRules, ReadFile, lines_of, read_file
 from app.preflight.rows import row_reader
 
 MAX_FAULTS: Final = 100
@@ -30,14 +33,18 @@ class SplitPath:
 
 
 def check_curriculum(
-    paths: tuple[SplitPath, ...], job_tools: frozenset[str] | None
+    paths: tuple[SplitPath, ...], job_tools: frozenset[str] | None, method: MethodType | None
 ) -> CurriculumReport:
     """Checks the files. Raises `OSError` for a missing file. `job_tools` as in `check_row`; `None`
-    allows any.
+    allows any. Without a `method`, the first row shows it.
     """
-    files = {part.split: read_file(part.path, _rules(part.split, job_tools)) for part in paths}
+    method = method or recognised_method(paths[0].path)
+    files = {
+        part.split: read_file(part.path, _rules(part.split, method, job_tools)) for part in paths
+    }
     overlap = _overlap(files)
     return CurriculumReport(
+        method=method,
         splits={part.split: _report(part.file_id, files[part.split]) for part in paths},
         overlapping_rows=overlap.rows,
         overlapping_lines=overlap.lines,
@@ -45,11 +52,24 @@ def check_curriculum(
     )
 
 
-def _rules(split: CurriculumPart, job_tools: frozenset[str] | None) -> FileRules:
+def recognised_method(path: Path) -> MethodType:
+    """Returns the kind of job that the first row is for, `reinforcement` if it fits no other."""
+    with path.open("rb") as file:
+        first = next((line for _, line in lines_of(file) if not is_blank(line)), b"")
+    methods: tuple[MethodType, ...] = ("dpo", "reinforcement", "supervised")
+    for method in methods:
+        if not inspect_row(method, first, 1)[1]:
+            return method
+    return "dpo" if b'"preferred_output"' in first else "reinforcement"
+
+
+def _rules(
+    split: CurriculumPart, method: MethodType, job_tools: frozenset[str] | None
+) -> FileRules:
     return FileRules(
         param=f"{split}_file",
         code=f"invalid_{split}_file",
-        read_row=row_reader("reinforcement", job_tools),
+        read_row=row_reader(method, job_tools),
         min_rows=MIN_EXAMPLES,
         max_rows=_MAX_ROWS[split],
     )

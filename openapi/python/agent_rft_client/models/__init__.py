@@ -25,6 +25,7 @@ from .audit_log_entry import AuditLogEntry
 from .audit_project import AuditProject
 from .auto_grader import AutoGrader
 from .bradley_terry_options import BradleyTerryOptions
+from .build_source import BuildSource
 from .calibrate_grader import CalibrateGrader
 from .calibration_probe import CalibrationProbe
 from .calibration_probe_name import CalibrationProbeName
@@ -96,6 +97,7 @@ from .coach_weakness import CoachWeakness
 from .coach_weakness_kind import CoachWeaknessKind
 from .code_execution_environment import CodeExecutionEnvironment
 from .code_execution_grader import CodeExecutionGrader
+from .columns import Columns
 from .comparison import Comparison
 from .compile_improvement_plan import CompileImprovementPlan
 from .compile_improvement_plan_curriculum_type_1 import CompileImprovementPlanCurriculumType1
@@ -127,7 +129,9 @@ from .create_coach_session_method_type_0 import CreateCoachSessionMethodType0
 from .create_coach_session_promote import CreateCoachSessionPromote
 from .create_coach_session_tools_type_0_item import CreateCoachSessionToolsType0Item
 from .create_curriculum import CreateCurriculum
+from .create_curriculum_invalid_rows import CreateCurriculumInvalidRows
 from .create_curriculum_metadata_type_0 import CreateCurriculumMetadataType0
+from .create_curriculum_method import CreateCurriculumMethod
 from .create_curriculum_training_type_0_item import CreateCurriculumTrainingType0Item
 from .create_curriculum_validation_type_0_item import CreateCurriculumValidationType0Item
 from .create_environment import CreateEnvironment
@@ -175,8 +179,20 @@ from .criterion import Criterion
 from .criterion_result import CriterionResult
 from .cross_entropy_options import CrossEntropyOptions
 from .curriculum import Curriculum
+from .curriculum_finding import CurriculumFinding
+from .curriculum_finding_severity import CurriculumFindingSeverity
 from .curriculum_metadata_type_0 import CurriculumMetadataType0
+from .curriculum_origin import CurriculumOrigin
+from .curriculum_origin_invalid_rows import CurriculumOriginInvalidRows
+from .curriculum_origin_method import CurriculumOriginMethod
+from .curriculum_origin_sources_item import CurriculumOriginSourcesItem
+from .curriculum_origin_tags import CurriculumOriginTags
+from .curriculum_preview import CurriculumPreview
+from .curriculum_preview_first_rows_item import CurriculumPreviewFirstRowsItem
+from .curriculum_preview_tags import CurriculumPreviewTags
+from .curriculum_source import CurriculumSource
 from .curriculum_test import CurriculumTest
+from .curriculum_test_method import CurriculumTestMethod
 from .curve import Curve
 from .curve_split import CurveSplit
 from .data_source_config import DataSourceConfig
@@ -192,6 +208,7 @@ from .dpo_options_variant import DpoOptionsVariant
 from .dro_options import DroOptions
 from .dropped_feedback import DroppedFeedback
 from .dropped_feedback_reason import DroppedFeedbackReason
+from .easy_to_hard_ordering import EasyToHardOrdering
 from .end_user_removal import EndUserRemoval
 from .endpoint_check import EndpointCheck
 from .endpoint_grader import EndpointGrader
@@ -260,6 +277,9 @@ from .feedback_object_worse_type_0 import FeedbackObjectWorseType0
 from .feedback_source import FeedbackSource
 from .feedback_sources import FeedbackSources
 from .file_object import FileObject
+from .file_source import FileSource
+from .file_source_delimiter_type_0 import FileSourceDelimiterType0
+from .file_source_format_type_0 import FileSourceFormatType0
 from .file_summary import FileSummary
 from .file_summary_tools import FileSummaryTools
 from .fine_tuning_job import FineTuningJob
@@ -281,6 +301,7 @@ from .fine_tuning_job_succeeded_webhook_event import FineTuningJobSucceededWebho
 from .fine_tuning_job_validation import FineTuningJobValidation
 from .fine_tuning_usage import FineTuningUsage
 from .focal_options import FocalOptions
+from .focus_ordering import FocusOrdering
 from .format_grader import FormatGrader
 from .gap_rule import GapRule
 from .gap_rule_action import GapRuleAction
@@ -312,6 +333,7 @@ from .grader_run_sub_rewards import GraderRunSubRewards
 from .gsm_8k_environment import Gsm8KEnvironment
 from .http_environment_spec import HttpEnvironmentSpec
 from .http_environment_spec_headers_type_0 import HttpEnvironmentSpecHeadersType0
+from .hub_source import HubSource
 from .implicit_rewards import ImplicitRewards
 from .import_mcp_server_tools import ImportMcpServerTools
 from .import_mcp_server_tools_metadata_type_0 import ImportMcpServerToolsMetadataType0
@@ -464,6 +486,11 @@ from .plateau_rule_action import PlateauRuleAction
 from .point import Point
 from .ppo_options import PpoOptions
 from .preference_stop_options import PreferenceStopOptions
+from .preview_curriculum import PreviewCurriculum
+from .preview_curriculum_invalid_rows import PreviewCurriculumInvalidRows
+from .preview_curriculum_method import PreviewCurriculumMethod
+from .previewed_file import PreviewedFile
+from .previewed_file_format_type_0 import PreviewedFileFormatType0
 from .product_mask import ProductMask
 from .project_key_deleted import ProjectKeyDeleted
 from .project_key_object import ProjectKeyObject
@@ -514,8 +541,13 @@ from .rollout import Rollout
 from .rollout_components import RolloutComponents
 from .rollout_split import RolloutSplit
 from .rollout_trace import RolloutTrace
+from .rollouts_source import RolloutsSource
+from .rollouts_source_split_type_0 import RolloutsSourceSplitType0
 from .rotate_webhook_secret import RotateWebhookSecret
+from .rows_source import RowsSource
+from .rows_source_rows_item import RowsSourceRowsItem
 from .run_curriculum_test import RunCurriculumTest
+from .run_curriculum_test_method_type_0 import RunCurriculumTestMethodType0
 from .run_environment_test import RunEnvironmentTest
 from .run_environment_test_task_type_0 import RunEnvironmentTestTaskType0
 from .run_grader_request import RunGraderRequest
@@ -549,6 +581,7 @@ from .signing_secret import SigningSecret
 from .skill_comparison import SkillComparison
 from .skill_object import SkillObject
 from .skill_status import SkillStatus
+from .split_options import SplitOptions
 from .split_test import SplitTest
 from .split_test_tools import SplitTestTools
 from .stop_options import StopOptions
@@ -584,6 +617,7 @@ from .supervised_hyperparameters import SupervisedHyperparameters
 from .supervised_method import SupervisedMethod
 from .supervised_method_train_on_type_0 import SupervisedMethodTrainOnType0
 from .sync_options import SyncOptions
+from .tag_rows import TagRows
 from .target_rule import TargetRule
 from .target_rule_action import TargetRuleAction
 from .tensorboard import Tensorboard
@@ -622,6 +656,7 @@ from .trackio import Trackio
 from .trackio_integration import TrackioIntegration
 from .truncation import Truncation
 from .truncation_level import TruncationLevel
+from .uniform_ordering import UniformOrdering
 from .update_chat_completion import UpdateChatCompletion
 from .update_chat_completion_metadata_type_0 import UpdateChatCompletionMetadataType0
 from .update_curriculum import UpdateCurriculum
@@ -702,6 +737,7 @@ __all__ = (
     "AuditProject",
     "AutoGrader",
     "BradleyTerryOptions",
+    "BuildSource",
     "CalibrateGrader",
     "CalibrationProbe",
     "CalibrationProbeName",
@@ -773,6 +809,7 @@ __all__ = (
     "CoachWeaknessKind",
     "CodeExecutionEnvironment",
     "CodeExecutionGrader",
+    "Columns",
     "Comparison",
     "CompileImprovementPlan",
     "CompileImprovementPlanCurriculumType1",
@@ -804,7 +841,9 @@ __all__ = (
     "CreateCoachSessionPromote",
     "CreateCoachSessionToolsType0Item",
     "CreateCurriculum",
+    "CreateCurriculumInvalidRows",
     "CreateCurriculumMetadataType0",
+    "CreateCurriculumMethod",
     "CreateCurriculumTrainingType0Item",
     "CreateCurriculumValidationType0Item",
     "CreateEnvironment",
@@ -852,8 +891,20 @@ __all__ = (
     "CriterionResult",
     "CrossEntropyOptions",
     "Curriculum",
+    "CurriculumFinding",
+    "CurriculumFindingSeverity",
     "CurriculumMetadataType0",
+    "CurriculumOrigin",
+    "CurriculumOriginInvalidRows",
+    "CurriculumOriginMethod",
+    "CurriculumOriginSourcesItem",
+    "CurriculumOriginTags",
+    "CurriculumPreview",
+    "CurriculumPreviewFirstRowsItem",
+    "CurriculumPreviewTags",
+    "CurriculumSource",
     "CurriculumTest",
+    "CurriculumTestMethod",
     "Curve",
     "CurveSplit",
     "DataSourceConfig",
@@ -869,6 +920,7 @@ __all__ = (
     "DroOptions",
     "DroppedFeedback",
     "DroppedFeedbackReason",
+    "EasyToHardOrdering",
     "EndpointCheck",
     "EndpointGrader",
     "EndpointGraderHeadersType0",
@@ -937,6 +989,9 @@ __all__ = (
     "FeedbackSource",
     "FeedbackSources",
     "FileObject",
+    "FileSource",
+    "FileSourceDelimiterType0",
+    "FileSourceFormatType0",
     "FileSummary",
     "FileSummaryTools",
     "FineTuningJob",
@@ -958,6 +1013,7 @@ __all__ = (
     "FineTuningJobValidation",
     "FineTuningUsage",
     "FocalOptions",
+    "FocusOrdering",
     "FormatGrader",
     "GapRule",
     "GapRuleAction",
@@ -989,6 +1045,7 @@ __all__ = (
     "Gsm8KEnvironment",
     "HttpEnvironmentSpec",
     "HttpEnvironmentSpecHeadersType0",
+    "HubSource",
     "ImplicitRewards",
     "ImportanceSamplingOptions",
     "ImportMcpServerTools",
@@ -1141,6 +1198,11 @@ __all__ = (
     "Point",
     "PpoOptions",
     "PreferenceStopOptions",
+    "PreviewCurriculum",
+    "PreviewCurriculumInvalidRows",
+    "PreviewCurriculumMethod",
+    "PreviewedFile",
+    "PreviewedFileFormatType0",
     "ProductMask",
     "ProjectKeyDeleted",
     "ProjectKeyObject",
@@ -1190,9 +1252,14 @@ __all__ = (
     "Rollout",
     "RolloutComponents",
     "RolloutSplit",
+    "RolloutsSource",
+    "RolloutsSourceSplitType0",
     "RolloutTrace",
     "RotateWebhookSecret",
+    "RowsSource",
+    "RowsSourceRowsItem",
     "RunCurriculumTest",
+    "RunCurriculumTestMethodType0",
     "RunEnvironmentTest",
     "RunEnvironmentTestTaskType0",
     "RunGraderRequest",
@@ -1226,6 +1293,7 @@ __all__ = (
     "SkillComparison",
     "SkillObject",
     "SkillStatus",
+    "SplitOptions",
     "SplitTest",
     "SplitTestTools",
     "StopOptions",
@@ -1261,6 +1329,7 @@ __all__ = (
     "SupervisedMethod",
     "SupervisedMethodTrainOnType0",
     "SyncOptions",
+    "TagRows",
     "TargetRule",
     "TargetRuleAction",
     "Tensorboard",
@@ -1299,6 +1368,7 @@ __all__ = (
     "TrackioIntegration",
     "Truncation",
     "TruncationLevel",
+    "UniformOrdering",
     "UpdateChatCompletion",
     "UpdateChatCompletionMetadataType0",
     "UpdateCurriculum",

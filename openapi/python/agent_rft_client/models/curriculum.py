@@ -14,6 +14,7 @@ from typing import Literal, cast
 
 if TYPE_CHECKING:
   from ..models.curriculum_metadata_type_0 import CurriculumMetadataType0
+  from ..models.curriculum_origin import CurriculumOrigin
   from ..models.registry_warning import RegistryWarning
 
 
@@ -45,6 +46,8 @@ class Curriculum:
             validation_sha256 (None | str): As `training_sha256`.
             warnings (list[RegistryWarning] | None | Unset): Unknown keys of this request; only in the reply to a create or
                 an update.
+            made_from (CurriculumOrigin | None | Unset): Sources and counts of files that the service made; absent for a
+                curriculum of files.
      """
 
     id: str
@@ -61,6 +64,7 @@ class Curriculum:
     validation_sha256: None | str
     object_: Literal['curriculum'] = 'curriculum'
     warnings: list[RegistryWarning] | None | Unset = UNSET
+    made_from: CurriculumOrigin | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -69,6 +73,7 @@ class Curriculum:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.curriculum_metadata_type_0 import CurriculumMetadataType0 # noqa: PLC0415
+        from ..models.curriculum_origin import CurriculumOrigin # noqa: PLC0415
         from ..models.registry_warning import RegistryWarning # noqa: PLC0415
         id = self.id
 
@@ -116,6 +121,14 @@ class Curriculum:
         else:
             warnings = self.warnings
 
+        made_from: dict[str, Any] | None | Unset
+        if isinstance(self.made_from, Unset):
+            made_from = UNSET
+        elif isinstance(self.made_from, CurriculumOrigin):
+            made_from = self.made_from.to_dict()
+        else:
+            made_from = self.made_from
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -136,6 +149,8 @@ class Curriculum:
         })
         if warnings is not UNSET:
             field_dict["warnings"] = warnings
+        if made_from is not UNSET:
+            field_dict["made_from"] = made_from
 
         return field_dict
 
@@ -144,6 +159,7 @@ class Curriculum:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.curriculum_metadata_type_0 import CurriculumMetadataType0 # noqa: PLC0415
+        from ..models.curriculum_origin import CurriculumOrigin # noqa: PLC0415
         from ..models.registry_warning import RegistryWarning # noqa: PLC0415
         d = dict(src_dict)
         id = d.pop("id")
@@ -233,6 +249,26 @@ class Curriculum:
         warnings = _parse_warnings(d.pop("warnings", UNSET))
 
 
+        def _parse_made_from(data: object) -> CurriculumOrigin | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                made_from_type_0 = CurriculumOrigin.from_dict(data)
+
+
+
+                return made_from_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(CurriculumOrigin | None | Unset, data)
+
+        made_from = _parse_made_from(d.pop("made_from", UNSET))
+
+
         curriculum = cls(
             id=id,
             created_at=created_at,
@@ -248,6 +284,7 @@ class Curriculum:
             training_sha256=training_sha256,
             validation_sha256=validation_sha256,
             warnings=warnings,
+            made_from=made_from,
         )
 
 

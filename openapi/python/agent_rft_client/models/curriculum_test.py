@@ -8,6 +8,8 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..models.curriculum_test_method import check_curriculum_test_method
+from ..models.curriculum_test_method import CurriculumTestMethod
 from typing import cast
 from typing import Literal, cast
 
@@ -33,6 +35,7 @@ class CurriculumTest:
                 'curriculum.test'.
             curriculum_id (str): Id of the curriculum.
             version (int): Number of the version, from 1.
+            method (CurriculumTestMethod): The kind of job that the rows were read for.
             passed (bool): True when no fault is an error.
             training (SplitTest): Contents of one file of a curriculum.
             validation (None | SplitTest): Counts of the validation file; `null` without one.
@@ -43,6 +46,7 @@ class CurriculumTest:
 
     curriculum_id: str
     version: int
+    method: CurriculumTestMethod
     passed: bool
     training: SplitTest
     validation: None | SplitTest
@@ -65,6 +69,8 @@ class CurriculumTest:
         curriculum_id = self.curriculum_id
 
         version = self.version
+
+        method: str = self.method
 
         passed = self.passed
 
@@ -99,6 +105,7 @@ class CurriculumTest:
             "object": object_,
             "curriculum_id": curriculum_id,
             "version": version,
+            "method": method,
             "passed": passed,
             "training": training,
             "validation": validation,
@@ -124,6 +131,11 @@ class CurriculumTest:
         curriculum_id = d.pop("curriculum_id")
 
         version = d.pop("version")
+
+        method = check_curriculum_test_method(d.pop("method"))
+
+
+
 
         passed = d.pop("passed")
 
@@ -176,6 +188,7 @@ class CurriculumTest:
             object_=object_,
             curriculum_id=curriculum_id,
             version=version,
+            method=method,
             passed=passed,
             training=training,
             validation=validation,

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
   from ..models.code_execution_grader import CodeExecutionGrader
   from ..models.contains_grader import ContainsGrader
   from ..models.dro_options import DroOptions
+  from ..models.easy_to_hard_ordering import EasyToHardOrdering
   from ..models.endpoint_grader import EndpointGrader
   from ..models.environment_grader import EnvironmentGrader
   from ..models.exact_match_grader import ExactMatchGrader
+  from ..models.focus_ordering import FocusOrdering
   from ..models.format_grader import FormatGrader
   from ..models.gsm_8k_environment import Gsm8KEnvironment
   from ..models.http_environment_spec import HttpEnvironmentSpec
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
   from ..models.text_similarity_grader import TextSimilarityGrader
   from ..models.tool_call_grader import ToolCallGrader
   from ..models.tool_spec import ToolSpec
+  from ..models.uniform_ordering import UniformOrdering
 
 
 
@@ -69,6 +72,8 @@ class ReinforcementBody:
 
         Attributes:
             mode (AsyncOptions | None | StreamingOptions | SyncOptions | Unset): An extension; `None` is `sync`.
+            ordering (EasyToHardOrdering | FocusOrdering | None | UniformOrdering | Unset): An extension: which rows a step
+                takes; `None` is `uniform`.
             loss (CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset): An extension; `None`
                 is `ppo`.
             advantage (AdvantageOptions | None | Unset): An extension; `None` is `centred`.
@@ -102,6 +107,7 @@ class ReinforcementBody:
      """
 
     mode: AsyncOptions | None | StreamingOptions | SyncOptions | Unset = UNSET
+    ordering: EasyToHardOrdering | FocusOrdering | None | UniformOrdering | Unset = UNSET
     loss: CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset = UNSET
     advantage: AdvantageOptions | None | Unset = UNSET
     objective: None | ObjectiveOptions | Unset = UNSET
@@ -133,9 +139,11 @@ class ReinforcementBody:
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.dro_options import DroOptions # noqa: PLC0415
+        from ..models.easy_to_hard_ordering import EasyToHardOrdering # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
         from ..models.environment_grader import EnvironmentGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
+        from ..models.focus_ordering import FocusOrdering # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.gsm_8k_environment import Gsm8KEnvironment # noqa: PLC0415
         from ..models.http_environment_spec import HttpEnvironmentSpec # noqa: PLC0415
@@ -165,6 +173,7 @@ class ReinforcementBody:
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
         from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         from ..models.tool_spec import ToolSpec # noqa: PLC0415
+        from ..models.uniform_ordering import UniformOrdering # noqa: PLC0415
         mode: dict[str, Any] | None | Unset
         if isinstance(self.mode, Unset):
             mode = UNSET
@@ -176,6 +185,18 @@ class ReinforcementBody:
             mode = self.mode.to_dict()
         else:
             mode = self.mode
+
+        ordering: dict[str, Any] | None | Unset
+        if isinstance(self.ordering, Unset):
+            ordering = UNSET
+        elif isinstance(self.ordering, UniformOrdering):
+            ordering = self.ordering.to_dict()
+        elif isinstance(self.ordering, EasyToHardOrdering):
+            ordering = self.ordering.to_dict()
+        elif isinstance(self.ordering, FocusOrdering):
+            ordering = self.ordering.to_dict()
+        else:
+            ordering = self.ordering
 
         loss: dict[str, Any] | None | Unset
         if isinstance(self.loss, Unset):
@@ -363,6 +384,8 @@ class ReinforcementBody:
         })
         if mode is not UNSET:
             field_dict["mode"] = mode
+        if ordering is not UNSET:
+            field_dict["ordering"] = ordering
         if loss is not UNSET:
             field_dict["loss"] = loss
         if advantage is not UNSET:
@@ -408,9 +431,11 @@ class ReinforcementBody:
         from ..models.code_execution_grader import CodeExecutionGrader # noqa: PLC0415
         from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.dro_options import DroOptions # noqa: PLC0415
+        from ..models.easy_to_hard_ordering import EasyToHardOrdering # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
         from ..models.environment_grader import EnvironmentGrader # noqa: PLC0415
         from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
+        from ..models.focus_ordering import FocusOrdering # noqa: PLC0415
         from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.gsm_8k_environment import Gsm8KEnvironment # noqa: PLC0415
         from ..models.http_environment_spec import HttpEnvironmentSpec # noqa: PLC0415
@@ -440,6 +465,7 @@ class ReinforcementBody:
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
         from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         from ..models.tool_spec import ToolSpec # noqa: PLC0415
+        from ..models.uniform_ordering import UniformOrdering # noqa: PLC0415
         d = dict(src_dict)
         def _parse_mode(data: object) -> AsyncOptions | None | StreamingOptions | SyncOptions | Unset:
             if data is None:
@@ -479,6 +505,46 @@ class ReinforcementBody:
             return cast(AsyncOptions | None | StreamingOptions | SyncOptions | Unset, data)
 
         mode = _parse_mode(d.pop("mode", UNSET))
+
+
+        def _parse_ordering(data: object) -> EasyToHardOrdering | FocusOrdering | None | UniformOrdering | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                ordering_type_0_type_0 = UniformOrdering.from_dict(data)
+
+
+
+                return ordering_type_0_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                ordering_type_0_type_1 = EasyToHardOrdering.from_dict(data)
+
+
+
+                return ordering_type_0_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                ordering_type_0_type_2 = FocusOrdering.from_dict(data)
+
+
+
+                return ordering_type_0_type_2
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(EasyToHardOrdering | FocusOrdering | None | UniformOrdering | Unset, data)
+
+        ordering = _parse_ordering(d.pop("ordering", UNSET))
 
 
         def _parse_loss(data: object) -> CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset:
@@ -1050,6 +1116,7 @@ class ReinforcementBody:
 
         reinforcement_body = cls(
             mode=mode,
+            ordering=ordering,
             loss=loss,
             advantage=advantage,
             objective=objective,

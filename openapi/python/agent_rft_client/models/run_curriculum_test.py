@@ -8,6 +8,8 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..models.run_curriculum_test_method_type_0 import check_run_curriculum_test_method_type_0
+from ..models.run_curriculum_test_method_type_0 import RunCurriculumTestMethodType0
 from ..types import UNSET, Unset
 from typing import cast
 
@@ -26,9 +28,12 @@ class RunCurriculumTest:
 
         Attributes:
             tools (list[str] | None | Unset): Names of the job's tools; without them, rows may offer any tool.
+            method (None | RunCurriculumTestMethodType0 | Unset): The kind of job that reads the rows; absent: that of its
+                sources, else the one that its first row fits.
      """
 
     tools: list[str] | None | Unset = UNSET
+    method: None | RunCurriculumTestMethodType0 | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -46,6 +51,14 @@ class RunCurriculumTest:
         else:
             tools = self.tools
 
+        method: None | str | Unset
+        if isinstance(self.method, Unset):
+            method = UNSET
+        elif isinstance(self.method, str):
+            method = self.method
+        else:
+            method = self.method
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -53,6 +66,8 @@ class RunCurriculumTest:
         })
         if tools is not UNSET:
             field_dict["tools"] = tools
+        if method is not UNSET:
+            field_dict["method"] = method
 
         return field_dict
 
@@ -79,8 +94,29 @@ class RunCurriculumTest:
         tools = _parse_tools(d.pop("tools", UNSET))
 
 
+        def _parse_method(data: object) -> None | RunCurriculumTestMethodType0 | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                method_type_0 = check_run_curriculum_test_method_type_0(data)
+
+
+
+                return method_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | RunCurriculumTestMethodType0 | Unset, data)
+
+        method = _parse_method(d.pop("method", UNSET))
+
+
         run_curriculum_test = cls(
             tools=tools,
+            method=method,
         )
 
 

@@ -138,7 +138,9 @@ def sync_detailed(
      Registers a curriculum, as version 1.
 
     Args:
-        body (CreateCurriculum): A new curriculum: ids of files, or rows that are stored as files.
+        body (CreateCurriculum): A new curriculum: ids of files, rows that are stored as files, or
+            sources that both files are
+            made from.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,7 +173,9 @@ def sync(
      Registers a curriculum, as version 1.
 
     Args:
-        body (CreateCurriculum): A new curriculum: ids of files, or rows that are stored as files.
+        body (CreateCurriculum): A new curriculum: ids of files, rows that are stored as files, or
+            sources that both files are
+            made from.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,7 +203,9 @@ async def asyncio_detailed(
      Registers a curriculum, as version 1.
 
     Args:
-        body (CreateCurriculum): A new curriculum: ids of files, or rows that are stored as files.
+        body (CreateCurriculum): A new curriculum: ids of files, rows that are stored as files, or
+            sources that both files are
+            made from.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -232,7 +238,9 @@ async def asyncio(
      Registers a curriculum, as version 1.
 
     Args:
-        body (CreateCurriculum): A new curriculum: ids of files, or rows that are stored as files.
+        body (CreateCurriculum): A new curriculum: ids of files, rows that are stored as files, or
+            sources that both files are
+            made from.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -195,3 +195,27 @@ async def test_other_tenants_find_nothing_and_forged_keys_are_ignored(api: Api) 
         sent: dict[str, Any] = {"json": {}} if method == "POST" else {}
         reply = await api.call(method, path + tail, key=api.other_key, **sent)
         assert (reply.status_code, reply.json()["error"]["code"]) == (404, "curriculum_not_found")
+
+
+PAIR = {
+    "input": {"messages": [{"role": "user", "content": "Which?"}]},
+    "preferred_output": [{"role": "assistant", "content": "this"}],
+    "non_preferred_output": [{"role": "assistant", "content": "that"}],
+}
+ANSWERED = {"messages": [*ROWS[0]["messages"], {"role": "assistant", "content": "yes"}]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "method"), [(PAIR, "dpo"), (ANSWERED, "supervised"), (ROWS[0], "reinforcement")]
+)
+async def test_rows_are_tested_for_the_job_that_they_fit(
+    api: Api, rows: dict[str, Any], method: str
+) -> None:
+    path = f"{CURRICULA}/{(await made(api, training=[rows] * 10))['id']}/test"
+    report = (await api.call("POST", path)).json()
+    assert (report["method"], report["passed"], report["training"]["faulty_rows"]) == (
+        method, True, 0,
+    )  # fmt: skip
+    other = "dpo" if method != "dpo" else "supervised"
+    refused = (await api.call("POST", path, json={"method": other})).json()
+    assert (refused["method"], refused["training"]["faulty_rows"]) == (other, 10)

@@ -1,0 +1,198 @@
+"""Guesses which column of a table becomes which part of a row, and makes the row. Pure."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, Literal, assert_never
+
+from app.domain.curricula.sources import Columns
+from app.domain.documents.json_object import Json
+from app.domain.methods.supervised import MethodType
+
+Role = Literal["prompt", "system", "answer", "chosen", "rejected", "messages", "tags", "difficulty"]
+ROLES: Final[tuple[Role, ...]] = (
+    "prompt", "system", "answer", "chosen", "rejected", "messages", "tags", "difficulty",
+)  # fmt: skip
+MOST_COLUMNS: Final = 1_000
+_NAMES: Final = MappingProxyType[Role, tuple[str, ...]](
+    {
+        "messages": ("messages", "conversation", "conversations", "chat"),
+        "prompt": (
+            *("prompt", "question", "instruction", "query", "problem", "user", "input"),
+            *("user_message", "request", "task", "ticket", "text"),
+        ),
+        "system": ("system", "system_prompt", "system_message"),
+        "answer": (
+            *("answer", "response", "output", "completion", "expected", "expected_answer"),
+            *("correct_answer", "solution", "target", "reference", "assistant", "label", "gold"),
+        ),
+        "chosen": ("chosen", "preferred", "better", "preferred_output", "accepted"),
+        "rejected": ("rejected", "non_preferred", "worse", "non_preferred_output", "refused"),
+        "tags": ("tags", "tag", "category", "categories", "topic", "subject"),
+        "difficulty": ("difficulty", "hardness"),
+    }
+)
+"""Names that a column of each role usually has, the most usual first."""
+_NEEDED: Final = MappingProxyType[MethodType, tuple[Role, ...]](
+    {
+        "reinforcement": ("prompt",),
+        "supervised": ("prompt", "answer"),
+        "dpo": ("prompt", "chosen", "rejected"),
+    }
+)
+_RESERVED: Final = frozenset({"messages", "tools", "input", "preferred_output"})
+_TAG_SEPARATORS: Final = re.compile(r"[;,|]")
+ColumnMap = dict[Role, str]
+
+
+class UnusableColumns(ValueError):
+    """Columns that make no rows. The text is for the author of the request."""
+
+
+def guess(header: Sequence[str], sent: Columns, method: MethodType) -> ColumnMap:
+    """Returns a column for each part, those that were sent first. Raises `UnusableColumns` for a
+    column that does not exist, and for a header with repeated or too many names.
+    """
+    _check_header(header)
+    chosen: ColumnMap = {}
+    for role in ROLES:
+        name = getattr(sent, role)
+        if name is None:
+            continue
+        if name not in header:
+            raise UnusableColumns(
+                f"there is no column '{name[:64]}' for '{role}'; the columns are {_shown(header)}"
+            )
+        chosen[role] = name
+    free = [name for name in header if name not in chosen.values()]
+    plain = {_plain(name): name for name in reversed(free)}
+    for role, names in _NAMES.items():
+        if role in chosen or (role == "prompt" and "messages" in chosen):
+            continue
+        if role in {"chosen", "rejected"} and method != "dpo":
+            continue
+        found = next((plain[name] for name in names if name in plain), None)
+        if found is not None:
+            chosen[role] = found
+            plain = {key: name for key, name in plain.items() if name != found}
+    return chosen
+
+
+def missing(columns: Mapping[Role, str], method: MethodType) -> list[Role]:
+    """Returns the parts of a row that have no column and need one."""
+    needed = list(_NEEDED[method])
+    if "messages" in columns:
+        needed = [role for role in needed if role not in {"prompt", "answer"}]
+    return [role for role in needed if role not in columns]
+
+
+def missing_message(header: Sequence[str], roles: Sequence[Role]) -> str:
+    named = " and ".join(f"'{role}'" for role in roles)
+    return f"no column is named like {named}: name it in 'columns'; there are {_shown(header)}"
+
+
+def row_of(record: Mapping[str, Any], columns: ColumnMap, method: MethodType) -> Json:
+    """Returns the row of a record, whose other columns keep their names. Raises `UnusableColumns`
+    for a value that cannot be read.
+    """
+    used = set(columns.values())
+    row: Json = {
+        name: value
+        for name, value in record.items()
+        if name not in used and name not in _RESERVED and value is not None
+    }
+    messages = _messages(record, columns)
+    match method:
+        case "reinforcement":
+            row["messages"] = messages
+            if "answer" in columns:
+                row["answer"] = record.get(columns["answer"])
+        case "supervised":
+            row["messages"] = [*messages, *_answers(record, columns, "answer")]
+        case "dpo":
+            row["input"] = {"messages": messages}
+            row["preferred_output"] = _answers(record, columns, "chosen")
+            row["non_preferred_output"] = _answers(record, columns, "rejected")
+        case _:
+            assert_never(method)
+    _add_labels(row, record, columns)
+    return row
+
+
+def tags_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the tags of a row, sorted, each once."""
+    tags = row.get("tags")
+    if isinstance(tags, str):
+        tags = [tags]
+    return tuple(sorted({str(tag)[:256] for tag in tags})) if isinstance(tags, list) else ()
+
+
+def _messages(record: Mapping[str, Any], columns: ColumnMap) -> list[Json]:
+    if "messages" in columns:
+        return _parsed(record.get(columns["messages"]), columns["messages"])
+    system = record.get(columns["system"]) if "system" in columns else None
+    lead = [{"role": "system", "content": _text(system)}] if system not in (None, "") else []
+    prompt = record.get(columns["prompt"])
+    if prompt is None or _text(prompt).strip() == "":
+        raise UnusableColumns(f"the column '{columns['prompt'][:64]}' is empty")
+    return [*lead, {"role": "user", "content": _text(prompt)}]
+
+
+def _parsed(value: Any, name: str) -> list[Json]:
+    try:
+        messages = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        messages = None
+    if not isinstance(messages, list):
+        raise UnusableColumns(f"the column '{name[:64]}' has no list of messages as JSON")
+    return messages
+
+
+def _answers(record: Mapping[str, Any], columns: ColumnMap, role: Role) -> list[Json]:
+    if role not in columns:
+        return []
+    value = record.get(columns[role])
+    if value is None or value == "":
+        raise UnusableColumns(f"the column '{columns[role][:64]}' is empty")
+    if isinstance(value, list):  # a data set with messages in its columns
+        return value[-1:]
+    return [{"role": "assistant", "content": _text(value)}]
+
+
+def _add_labels(row: Json, record: Mapping[str, Any], columns: ColumnMap) -> None:
+    if "tags" in columns:
+        value = record.get(columns["tags"])
+        parts = value if isinstance(value, list) else _TAG_SEPARATORS.split(_text(value or ""))
+        row["tags"] = [part for each in parts if (part := str(each).strip())]
+    if "difficulty" in columns:
+        value = record.get(columns["difficulty"])
+        try:
+            row["difficulty"] = float(value) if value not in (None, "") else None
+        except (TypeError, ValueError):
+            row["difficulty"] = value  # words of levels are the user's own, and stay
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
+
+
+def _check_header(header: Sequence[str]) -> None:
+    if len(header) > MOST_COLUMNS:
+        raise UnusableColumns(f"there are more than {MOST_COLUMNS} columns")
+    seen = set[str]()
+    for number, name in enumerate(header, start=1):
+        if name == "":
+            raise UnusableColumns(f"column {number} has no name")
+        if name in seen:
+            raise UnusableColumns(f"two columns are named '{name[:64]}'")
+        seen.add(name)
+
+
+def _shown(header: Sequence[str]) -> str:
+    names = ", ".join(f"'{name[:64]}'" for name in header[:20])
+    return f"{names}, …" if len(header) > 20 else names  # noqa: PLR2004 - as many as are shown

@@ -1,0 +1,98 @@
+"""Chooses the held-out part of a curriculum: whole groups of near-duplicates, of all tags. Pure."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.domain.curricula.sources import SplitOptions
+from app.domain.jobs.jobs import MAX_VALID_EXAMPLES, MIN_EXAMPLES
+
+Tags = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The parts of a row that decide its side."""
+
+    key: str
+    """Digest of its prompt."""
+    tags: Tags
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    held_out: frozenset[str]
+    """Keys of the rows that are held out; whole groups."""
+    reason: str | None
+    """The reason for holding out nothing, or less than the share; `None` if the share is."""
+
+
+TOO_FEW: Final = "too few rows for two files: nothing is held out"
+ONE_GROUP: Final = (
+    "so many rows are nearly the same that no held-out part has {wanted} rows without leakage"
+)
+
+
+def divide(
+    rows: Sequence[Labels], groups: Sequence[Sequence[str]], options: SplitOptions
+) -> Division:
+    """Returns the held-out keys. `groups` have every key of the rows once; a group is on one side.
+
+    Each combination of tags gives its share; what rounding leaves is carried to the next one.
+    """
+    if options.validation_share == 0:
+        return Division(frozenset(), None)
+    if len(rows) < 2 * MIN_EXAMPLES:
+        return Division(frozenset(), TOO_FEW)
+    wanted = _wanted(len(rows), options.validation_share)
+    counts = Counter(row.key for row in rows)
+    chosen = _chosen(_strata(rows, groups, options.seed), counts, wanted / len(rows))
+    held = sum(counts[key] for key in chosen)
+    if held < MIN_EXAMPLES:
+        return Division(frozenset(), ONE_GROUP.format(wanted=MIN_EXAMPLES))
+    share = options.validation_share * len(rows)
+    capped = f"at most {MAX_VALID_EXAMPLES} rows may be held out" if share > wanted + 1 else None
+    return Division(frozenset(chosen), capped)
+
+
+def _wanted(rows: int, share: float) -> int:
+    most = min(rows - MIN_EXAMPLES, MAX_VALID_EXAMPLES)
+    return max(MIN_EXAMPLES, min(round(share * rows), most))
+
+
+def _strata(
+    rows: Sequence[Labels], groups: Sequence[Sequence[str]], seed: int
+) -> list[list[Sequence[str]]]:
+    """Returns the groups of each combination of tags, in an order that the seed decides. A group
+    with several combinations counts for the most frequent one.
+    """
+    tags = defaultdict[str, Counter[Tags]](Counter)
+    for row in rows:
+        tags[row.key][row.tags] += 1
+    strata = defaultdict[Tags, list[Sequence[str]]](list)
+    for group in groups:
+        total = sum((tags[key] for key in group), Counter[Tags]())
+        strata[min(total, key=lambda each: (-total[each], each))].append(group)
+    return [
+        sorted(strata[each], key=lambda group: _draw(seed, min(group))) for each in sorted(strata)
+    ]
+
+
+def _chosen(
+    strata: Sequence[Sequence[Sequence[str]]], counts: Counter[str], share: float
+) -> set[str]:
+    chosen, owed = set[str](), 0.0
+    for groups in strata:
+        owed += share * sum(counts[key] for group in groups for key in group)
+        for group in groups:
+            size = sum(counts[key] for key in group)
+            if size <= owed + 0.5:
+                chosen.update(group)
+                owed -= size
+    return chosen
+
+
+def _draw(seed: int, key: str) -> bytes:
+    return hashlib.sha256(f"{seed}/{key}".encode()).digest()

@@ -1,0 +1,77 @@
+"""Reads a Parquet file record by record, lists and structures included, in bounded memory.
+
+Owns the limits: a small file can claim a large content. Columns of bytes, such as images, are left
+out. Must not know what the records mean.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from app.domain.data.chat_rows import MAX_ROW_BYTES
+from app.preflight.parquet_rows import LIMITS, MAX_CONTENT_BYTES
+from app.preflight.tables.contents import Content, bytes_of
+from app.preflight.tables.faults import TableFault
+
+_BATCH_ROWS: Final = 256
+_NESTED_BATCH_ROWS: Final = 4
+"""Values in lists are decoded whole, and one long value can be there many times."""
+
+
+def parquet_header(path: Content) -> tuple[str, ...]:
+    """Returns the names of the columns that are read. Raises `TableFault`."""
+    from pyarrow import parquet, types  # noqa: PLC0415 - 60 MB that few files need
+
+    with _as_faults(), bytes_of(path) as held, parquet.ParquetFile(held, **LIMITS) as file:
+        groups = (file.metadata.row_group(each) for each in range(file.metadata.num_row_groups))
+        if any(group.total_byte_size > MAX_CONTENT_BYTES for group in groups):
+            message = f"a row group is larger than {MAX_CONTENT_BYTES} bytes without compression"
+            raise TableFault("too_large", message)
+        return tuple(
+            field.name
+            for field in file.schema_arrow
+            if not (types.is_binary(field.type) or types.is_large_binary(field.type))
+        )
+
+
+def parquet_records(path: Content, header: tuple[str, ...]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yields number (from 1) and values by column of each record. Raises `TableFault`."""
+    from pyarrow import parquet, types  # noqa: PLC0415 - 60 MB that few files need
+
+    with _as_faults(), bytes_of(path) as held, parquet.ParquetFile(held, **LIMITS) as file:
+        schema = file.schema_arrow
+        nested = any(types.is_nested(schema.field(name).type) for name in header)
+        texts = [name for name in header if types.is_string(schema.field(name).type)]
+    size, number = _NESTED_BATCH_ROWS if nested else _BATCH_ROWS, 0
+    with (
+        _as_faults(),
+        bytes_of(path) as held,
+        parquet.ParquetFile(held, read_dictionary=texts, **LIMITS) as file,
+    ):
+        for batch in file.iter_batches(size, columns=list(header)):
+            columns = [batch.column(name) for name in header]
+            for at in range(batch.num_rows):
+                number += 1
+                values = [_value(column[at].as_py(), number) for column in columns]
+                yield number, dict(zip(header, values, strict=True))
+
+
+def _value(value: Any, number: int) -> Any:
+    if isinstance(value, str) and len(value) > MAX_ROW_BYTES:
+        message = f"a value is longer than {MAX_ROW_BYTES} characters"
+        raise TableFault("too_large", message, line=number)
+    return value
+
+
+class _as_faults:  # noqa: N801 - read as a statement
+    """Raises `TableFault` for what the library raises about a file."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        from pyarrow import ArrowException  # noqa: PLC0415 - 60 MB that few files need
+
+        if isinstance(error, (ArrowException, OSError, KeyError)) or (
+            isinstance(error, ValueError) and not isinstance(error, TableFault)
+        ):
+            raise TableFault("invalid_parquet", "it is no Parquet file") from error

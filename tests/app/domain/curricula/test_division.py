@@ -1,0 +1,73 @@
+"""The held-out part of a curriculum: no leakage, all tags, and a choice that the seed decides."""
+
+from collections import Counter
+
+import pytest
+
+from app.domain.curricula.division import Labels, divide
+from app.domain.curricula.sources import SplitOptions
+from app.domain.feedback.held_out import clusters_of_pieces, pieces_of
+
+ROWS = [Labels(f"key{n}", (("easy", "hard")[n % 4 == 0],)) for n in range(200)]
+ALONE = [[row.key] for row in ROWS]
+
+
+def options(share: float = 0.2, seed: int = 0) -> SplitOptions:
+    return SplitOptions(validation_share=share, seed=seed)
+
+
+def test_each_tag_gives_its_share() -> None:
+    held = divide(ROWS, ALONE, options()).held_out
+    tags = Counter(row.tags for row in ROWS if row.key in held)
+    assert tags == {("easy",): 30, ("hard",): 10}
+
+
+def test_a_group_is_never_cut() -> None:
+    groups = [[f"key{n}" for n in range(start, start + 8)] for start in range(0, 200, 8)]
+    held = divide(ROWS, groups, options()).held_out
+    assert len(held) == 40
+    assert all(held.issuperset(group) or held.isdisjoint(group) for group in groups)
+
+
+def test_the_seed_decides_and_repeats_itself() -> None:
+    first = divide(ROWS, ALONE, options())
+    assert divide(ROWS, ALONE, options()) == first
+    other = divide(ROWS, ALONE, options(seed=1))
+    assert other.held_out != first.held_out
+    assert len(other.held_out) == len(first.held_out) == 40
+
+
+@pytest.mark.parametrize("rows", [1, 19, 20, 21, 37, 100, 199])
+@pytest.mark.parametrize("share", [0.01, 0.2, 0.5])
+def test_both_files_are_large_enough_for_a_job(rows: int, share: float) -> None:
+    division = divide(ROWS[:rows], ALONE[:rows], options(share))
+    held = len(division.held_out)
+    if rows < 20:
+        assert (held, division.reason is None) == (0, False)
+    else:
+        assert held == max(10, min(round(share * rows), rows - 10))
+
+
+def test_no_more_than_a_job_reads_is_held_out() -> None:
+    many = [Labels(f"key{n}", ()) for n in range(9_000)]
+    division = divide(many, [[row.key] for row in many], options())
+    assert (len(division.held_out), division.reason) == (
+        1_000, "at most 1000 rows may be held out",
+    )  # fmt: skip
+
+
+def test_one_large_group_holds_out_nothing_for_a_reason() -> None:
+    division = divide(ROWS, [[row.key for row in ROWS]], options())
+    assert division.held_out == frozenset()
+    assert "nearly the same" in (division.reason or "")
+
+
+def test_a_bounded_sketch_still_finds_near_duplicates() -> None:
+    words = [f"word{n}" for n in range(600)]
+    long = [" ".join(words[start:] + words[:start]) for start in range(0, 600, 100)]
+    near = {f"near{n}": f"{text} and one more {n}" for n, text in enumerate(long)}
+    far = {f"far{n}": " ".join(f"other{n}x{m}" for m in range(300)) for n in range(20)}
+    pieces = {key: pieces_of(text, most=64) for key, text in (near | far).items()}
+    assert max(map(len, pieces.values())) == 64
+    groups = clusters_of_pieces(pieces)
+    assert sorted(map(len, groups)) == [1] * 20 + [6]

@@ -1,0 +1,118 @@
+"""The rows of a step as a pure function: what each ordering changes, and what none does."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import pytest
+
+from app.domain.methods.mode import (
+    AnyOrdering,
+    EasyToHardOrdering,
+    FocusOrdering,
+    UniformOrdering,
+)
+from app.domain.rollouts.rollouts import PlayedRow
+from workers.reinforcement.pass_rates import RowPassRates
+from workers.reinforcement.schedulers.orderings import RowOrder, StepSizes
+from workers.runs.steps.row_order import rows_of_step
+
+SIZES = StepSizes(row_count=22, batch_size=5)
+RATES = {row: row / 21 for row in range(22)}
+"""Row 21 is always solved, row 0 never."""
+
+
+def order(ordering: AnyOrdering, pass_rates: RowPassRates | None = None) -> RowOrder:
+    return RowOrder(ordering, SIZES, 7, pass_rates or RowPassRates(None, {}))
+
+
+def played(rates: Mapping[int, float]) -> list[PlayedRow]:
+    """Returns two rollouts of each row, and a lost one."""
+    return [
+        PlayedRow(row, reward)
+        for row, rate in rates.items()
+        for reward in (rate - 0.25, rate + 0.25, None)
+    ]
+
+
+def run(ordering: AnyOrdering, steps: int, rates: Mapping[int, float] = RATES) -> list[list[int]]:
+    """Returns the rows of each step when every row has the given pass rate."""
+    pass_rates = RowPassRates(None, {})
+    by_step = []
+    for step in range(1, steps + 1):
+        by_step.append(order(ordering, pass_rates).rows(step))
+        pass_rates.add(step, played({row: rates[row] for row in by_step[-1]}))
+    return by_step
+
+
+@pytest.mark.parametrize("ordering", [UniformOrdering(), EasyToHardOrdering(), FocusOrdering()])
+def test_every_step_has_its_size_and_each_row_once(ordering: AnyOrdering) -> None:
+    by_step = run(ordering, 15)
+    assert [len(rows) for rows in by_step] == [5, 5, 5, 5, 2] * 3
+    assert [SIZES.size(step) for step in range(1, 16)] == [5, 5, 5, 5, 2] * 3
+    assert all(len(set(rows)) == len(rows) for rows in by_step)
+    assert run(ordering, 15) == by_step
+
+
+def test_uniform_is_the_order_of_before() -> None:
+    assert run(UniformOrdering(), 10) == [
+        rows_of_step(step, seed=7, row_count=22, batch_size=5) for step in range(1, 11)
+    ]
+
+
+def test_easy_rows_come_first_once_they_were_measured() -> None:
+    by_step = run(EasyToHardOrdering(), 10)
+    first, second = (
+        [row for rows in epoch for row in rows] for epoch in (by_step[:5], by_step[5:])
+    )
+    assert sorted(first) == list(range(22))
+    assert second == list(range(21, -1, -1))
+    assert first != second
+
+
+def test_the_difficulty_in_the_file_counts_before_a_row_is_played() -> None:
+    pass_rates = RowPassRates(None, {3: 1.0, 4: 0.9, 5: 0.0})
+    order_of = order(EasyToHardOrdering(), pass_rates)
+    assert order_of.rows(1)[:2] == [3, 4]
+    pass_rates.add(1, [PlayedRow(5, 1.0), PlayedRow(3, 0.0)])
+    assert order_of.rows(1)[:2] == [3, 4], "the order of a pass is decided at its beginning"
+    for step in range(2, 6):
+        pass_rates.add(step, [])
+    assert order_of.rows(6)[:2] == [5, 4]
+    assert order_of.rows(10)[-1] == 3
+
+
+def test_focus_practises_the_rows_between_its_limits() -> None:
+    by_step = run(FocusOrdering(), 65)
+    counts = Counter(row for rows in by_step[5:] for row in rows)
+    inside = [row for row, rate in RATES.items() if 0.2 <= rate <= 0.8]
+    outside = [row for row in RATES if row not in inside]
+    practised = sum(counts[row] for row in inside)
+    assert practised > 3 * sum(counts[row] for row in outside)
+    assert min(counts[row] for row in outside) > 0, "they are measured anew"
+    assert max(counts[row] for row in inside) - min(counts[row] for row in inside) <= 1
+
+
+def test_focus_follows_a_row_that_was_learned() -> None:
+    learned = dict.fromkeys(range(22), 0.0) | {0: 0.5, 1: 0.5}
+    pass_rates, ordering = RowPassRates(None, {}), FocusOrdering()
+    counts = [0, 0]
+    for step in range(1, 61):
+        rows = order(ordering, pass_rates).rows(step)
+        counts[step > 30] += 0 in rows
+        rates = learned | ({0: 1.0} if step > 30 else {})
+        pass_rates.add(step, played({row: rates[row] for row in rows}))
+    assert counts[0] > 3 * counts[1] > 0
+
+
+def test_a_pass_reward_decides_what_counts_as_passed() -> None:
+    pass_rates = RowPassRates(0.9, {})
+    pass_rates.add(1, [PlayedRow(0, 0.89), PlayedRow(0, 0.9), PlayedRow(1, 5.0)])
+    assert {row: one.pass_rate for row, one in pass_rates.as_of(1).items()} == {0: 0.5, 1: 1.0}
+    assert pass_rates.as_of(0) == {}
+
+
+def test_rows_that_are_not_known_yet_are_refused() -> None:
+    with pytest.raises(RuntimeError, match="step 1 is not committed"):
+        order(FocusOrdering()).rows(2)
+    ahead = RowOrder(FocusOrdering(), SIZES, 7, RowPassRates(None, {}), lag=1)
+    assert len(ahead.rows(2)) == 5
