@@ -10,7 +10,7 @@ from app.domain.coach.sessions import CoachOptions, CoachSession, CoachStatus, E
 from app.domain.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.domain.ids import new_id
 from app.domain.jobs.creation.requests import JobRequest
-from app.domain.jobs.job_secrets import split_method
+from app.domain.jobs.job_secrets import redact_method
 from app.domain.jobs.jobs import NewJob
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
@@ -142,14 +142,14 @@ class CoachSessionService:
             case _:
                 assert_never(new.method)
         sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
-        shown, secrets = split_method(sent)
+        secrets = redact_method(sent)
         session = CoachSession(
             id=new_id("coach_"),
             student=student,
             options=options,
             training_file=new.training_file,
             validation_file=validation,
-            method=shown,
+            method=sent,
             metadata=metadata,
         )
         return session, dict(secrets)
