@@ -30,7 +30,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class KindText:
-    """What a person reads about a kind."""
+    """The words for a kind on the pages."""
 
     title: str
     purpose: str

@@ -103,6 +103,6 @@ _CREATIVITY: Final = (
 _STOP: Final[Mapping[str, str]] = {
     "stop": "Practice ends by itself when it no longer helps, and the best version is kept.",
     "pause": "Practice pauses when it no longer helps, until you decide.",
-    "warn": "You are told when practice no longer helps; it goes on.",
-    "off": "Practice goes on to its end, also when it no longer helps.",
+    "warn": "You see a warning when practice no longer helps; it continues.",
+    "off": "Practice continues to its end, also when it no longer helps.",
 }

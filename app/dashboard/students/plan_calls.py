@@ -46,7 +46,7 @@ class ShownPlan:
         return [issue for issue in self.issues if issue.severity == "error"]
 
 
-async def planned(
+async def shown_plan(
     visitor: Visitor, student: str, recipe_id: str, *, curriculum: str, knobs: Mapping[str, str]
 ) -> ShownPlan:
     """Compiles a plan and checks its job, as the API does. Without a curriculum the recipe's own

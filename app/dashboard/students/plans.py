@@ -12,7 +12,7 @@ from app.dashboard.rendering.pages import HEADERS, page, wants_part
 from app.dashboard.students.curriculum_rows import rows_of
 from app.dashboard.students.kinds import KINDS, kind_of_recipe
 from app.dashboard.students.knob_words import CHOICE_WORDS, SLIDER_WORDS, knob_words
-from app.dashboard.students.plan_calls import CHOICES, SLIDERS, ShownPlan, planned
+from app.dashboard.students.plan_calls import CHOICES, SLIDERS, ShownPlan, shown_plan
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import InvalidRequest
 from app.domain.plans.recipes import PlanRecipe
@@ -68,7 +68,7 @@ async def estimate_part(name: str, visitor: SignedIn, recipe: Id, curriculum: Id
     """Shows the price of a recipe with its own positions: part of the page of recipes."""
     await visitor.services.students().get(name)
     await _chosen(visitor, curriculum)
-    plan = await planned(visitor, name, recipe, curriculum=curriculum, knobs={})
+    plan = await shown_plan(visitor, name, recipe, curriculum=curriculum, knobs={})
     return await visitor.on_thread(
         lambda: page("students/estimate.html", estimate=plan.estimate, errors=plan.errors)
     )
@@ -81,7 +81,7 @@ async def plan_page(
     """Shows the knobs with what they do and cost; a part of the page renews itself with them."""
     student = await visitor.services.students().get(name)
     chosen = await _chosen(visitor, sent.curriculum)
-    plan = await planned(
+    plan = await shown_plan(
         visitor, name, sent.recipe, curriculum=sent.curriculum, knobs=sent.model_dump()
     )
     template = "students/plan_part.html" if wants_part(request) else "students/plan.html"
@@ -103,7 +103,7 @@ async def start(name: str, visitor: SignedIn, form: OwnForm) -> Response:
     knobs = {knob: form.get(knob, "") for knob in (*CHOICES, *SLIDERS)}
     recipe, curriculum = form.get("recipe", ""), form.get("curriculum", "")
     await _chosen(visitor, curriculum)
-    plan = await planned(visitor, name, recipe, curriculum=curriculum, knobs=knobs)
+    plan = await shown_plan(visitor, name, recipe, curriculum=curriculum, knobs=knobs)
     if plan.errors:
         raise InvalidRequest(plan.errors[0].message, param=plan.errors[0].param)
     job = await visitor.services.job_creation().create(plan.call)

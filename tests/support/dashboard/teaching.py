@@ -1,4 +1,4 @@
-"""What a person does on the pages below `/teach`, as far as HTTP goes."""
+"""The acts of a person on the pages below `/teach`, as far as HTTP goes."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The gate's decision is told without statistics, and with what to do."""
+"""The words for the gate's decision need no statistics, and contain what to do."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def test_a_comparison_is_one_sentence(found: Comparison, said: str, passed: bool
     assert (other.subject, other.sentence, other.passed) == ("Refunds", said, passed)
 
 
-def test_a_student_that_must_keep_nothing_is_told_so() -> None:
+def test_the_words_for_an_empty_list_contain_the_cure() -> None:
     _, missing = verdicts(skill(GAIN), {})
     assert "Nothing is on the list" in missing.sentence
     assert not missing.passed
