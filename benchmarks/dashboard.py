@@ -18,7 +18,8 @@ import statistics
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -167,13 +168,14 @@ async def paints(root: str, key: str, *, count: int) -> list[float]:
     return found
 
 
-def signed_in(root: str, key: str) -> httpx.Client:
-    """Returns a client with the cookie of a session."""
-    http = httpx.Client(base_url=root, headers={"accept": "text/html"}, timeout=120)
-    reply = http.post("/sign-in", data={"api_key": key}, headers={"origin": root})
-    if reply.status_code != httpx.codes.SEE_OTHER:
-        raise RuntimeError(f"sign-in: {reply.status_code} {reply.text[:200]}")
-    return http
+@contextmanager
+def signed_in(root: str, key: str) -> Iterator[httpx.Client]:
+    """Yields a client with the cookie of a session."""
+    with httpx.Client(base_url=root, headers={"accept": "text/html"}, timeout=120) as http:
+        reply = http.post("/sign-in", data={"api_key": key}, headers={"origin": root})
+        if reply.status_code != httpx.codes.SEE_OTHER:
+            raise RuntimeError(f"sign-in: {reply.status_code} {reply.text[:200]}")
+        yield http
 
 
 def processor_ms(pid: int) -> float:
