@@ -34,7 +34,8 @@ class MultiGrader:
             pass_threshold (float | None | Unset): Lowest score that counts as passed in displayed results; it does not
                 change the reward.
             name (str | Unset): Name for readers; it need not be unique. Default: 'multi'.
-            invalid_grade (float | None | Unset): The score when the formula has no finite value.
+            invalid_grade (float | None | Unset): The score when the formula has no finite value; without it the rollout
+                leaves the batch.
      """
 
     type_: Literal['multi']

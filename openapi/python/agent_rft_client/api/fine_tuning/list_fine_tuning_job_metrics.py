@@ -211,20 +211,28 @@ def sync_detailed(
     - `grader/latency_s_mean`: Mean seconds that a grade took.
     - `grader/measured`: Number of rollouts that the grader scored.
     - `grader/prompt_tokens`: Tokens of the judge's prompts, summed.
-    - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompts for one grade; a judge of whole
+    groups counts each rollout's share.
     - `grader/completion_tokens`: Tokens that the judge wrote, summed.
     - `grader/completion_tokens_mean`: Mean tokens that the judge wrote.
     - `grader/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
     - `grader/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/judge_calls`: Answers of the judge, summed: the tokens divided by them are the cost of one
+    question, of one about a whole group with a judge of groups.
+    - `grader/judge_calls_mean`: Mean answers of the judge for one grade.
     - `grader/errors/<flag>`: Number of grades that carry one error flag.
     - `grader/<child>/latency_s_mean`: Mean seconds that a grade took.
     - `grader/<child>/measured`: Number of rollouts that the grader scored.
     - `grader/<child>/prompt_tokens`: Tokens of the judge's prompts, summed.
-    - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompts for one grade; a judge of
+    whole groups counts each rollout's share.
     - `grader/<child>/completion_tokens`: Tokens that the judge wrote, summed.
     - `grader/<child>/completion_tokens_mean`: Mean tokens that the judge wrote.
     - `grader/<child>/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
     - `grader/<child>/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/<child>/judge_calls`: Answers of the judge, summed: the tokens divided by them are the
+    cost of one question, of one about a whole group with a judge of groups.
+    - `grader/<child>/judge_calls_mean`: Mean answers of the judge for one grade.
     - `grader/<child>/errors/<flag>`: Number of grades that carry one error flag.
     - `grader/<child>/discarded`: Number of rollouts that were lost because this child failed.
     - `train/loss`: Loss of the step, before its update; of the held-out rows in validations.
@@ -373,20 +381,28 @@ def sync(
     - `grader/latency_s_mean`: Mean seconds that a grade took.
     - `grader/measured`: Number of rollouts that the grader scored.
     - `grader/prompt_tokens`: Tokens of the judge's prompts, summed.
-    - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompts for one grade; a judge of whole
+    groups counts each rollout's share.
     - `grader/completion_tokens`: Tokens that the judge wrote, summed.
     - `grader/completion_tokens_mean`: Mean tokens that the judge wrote.
     - `grader/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
     - `grader/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/judge_calls`: Answers of the judge, summed: the tokens divided by them are the cost of one
+    question, of one about a whole group with a judge of groups.
+    - `grader/judge_calls_mean`: Mean answers of the judge for one grade.
     - `grader/errors/<flag>`: Number of grades that carry one error flag.
     - `grader/<child>/latency_s_mean`: Mean seconds that a grade took.
     - `grader/<child>/measured`: Number of rollouts that the grader scored.
     - `grader/<child>/prompt_tokens`: Tokens of the judge's prompts, summed.
-    - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompts for one grade; a judge of
+    whole groups counts each rollout's share.
     - `grader/<child>/completion_tokens`: Tokens that the judge wrote, summed.
     - `grader/<child>/completion_tokens_mean`: Mean tokens that the judge wrote.
     - `grader/<child>/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
     - `grader/<child>/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/<child>/judge_calls`: Answers of the judge, summed: the tokens divided by them are the
+    cost of one question, of one about a whole group with a judge of groups.
+    - `grader/<child>/judge_calls_mean`: Mean answers of the judge for one grade.
     - `grader/<child>/errors/<flag>`: Number of grades that carry one error flag.
     - `grader/<child>/discarded`: Number of rollouts that were lost because this child failed.
     - `train/loss`: Loss of the step, before its update; of the held-out rows in validations.
@@ -530,20 +546,28 @@ async def asyncio_detailed(
     - `grader/latency_s_mean`: Mean seconds that a grade took.
     - `grader/measured`: Number of rollouts that the grader scored.
     - `grader/prompt_tokens`: Tokens of the judge's prompts, summed.
-    - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompts for one grade; a judge of whole
+    groups counts each rollout's share.
     - `grader/completion_tokens`: Tokens that the judge wrote, summed.
     - `grader/completion_tokens_mean`: Mean tokens that the judge wrote.
     - `grader/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
     - `grader/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/judge_calls`: Answers of the judge, summed: the tokens divided by them are the cost of one
+    question, of one about a whole group with a judge of groups.
+    - `grader/judge_calls_mean`: Mean answers of the judge for one grade.
     - `grader/errors/<flag>`: Number of grades that carry one error flag.
     - `grader/<child>/latency_s_mean`: Mean seconds that a grade took.
     - `grader/<child>/measured`: Number of rollouts that the grader scored.
     - `grader/<child>/prompt_tokens`: Tokens of the judge's prompts, summed.
-    - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompts for one grade; a judge of
+    whole groups counts each rollout's share.
     - `grader/<child>/completion_tokens`: Tokens that the judge wrote, summed.
     - `grader/<child>/completion_tokens_mean`: Mean tokens that the judge wrote.
     - `grader/<child>/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
     - `grader/<child>/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/<child>/judge_calls`: Answers of the judge, summed: the tokens divided by them are the
+    cost of one question, of one about a whole group with a judge of groups.
+    - `grader/<child>/judge_calls_mean`: Mean answers of the judge for one grade.
     - `grader/<child>/errors/<flag>`: Number of grades that carry one error flag.
     - `grader/<child>/discarded`: Number of rollouts that were lost because this child failed.
     - `train/loss`: Loss of the step, before its update; of the held-out rows in validations.
@@ -692,20 +716,28 @@ async def asyncio(
     - `grader/latency_s_mean`: Mean seconds that a grade took.
     - `grader/measured`: Number of rollouts that the grader scored.
     - `grader/prompt_tokens`: Tokens of the judge's prompts, summed.
-    - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompts for one grade; a judge of whole
+    groups counts each rollout's share.
     - `grader/completion_tokens`: Tokens that the judge wrote, summed.
     - `grader/completion_tokens_mean`: Mean tokens that the judge wrote.
     - `grader/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
     - `grader/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/judge_calls`: Answers of the judge, summed: the tokens divided by them are the cost of one
+    question, of one about a whole group with a judge of groups.
+    - `grader/judge_calls_mean`: Mean answers of the judge for one grade.
     - `grader/errors/<flag>`: Number of grades that carry one error flag.
     - `grader/<child>/latency_s_mean`: Mean seconds that a grade took.
     - `grader/<child>/measured`: Number of rollouts that the grader scored.
     - `grader/<child>/prompt_tokens`: Tokens of the judge's prompts, summed.
-    - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompts for one grade; a judge of
+    whole groups counts each rollout's share.
     - `grader/<child>/completion_tokens`: Tokens that the judge wrote, summed.
     - `grader/<child>/completion_tokens_mean`: Mean tokens that the judge wrote.
     - `grader/<child>/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
     - `grader/<child>/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/<child>/judge_calls`: Answers of the judge, summed: the tokens divided by them are the
+    cost of one question, of one about a whole group with a judge of groups.
+    - `grader/<child>/judge_calls_mean`: Mean answers of the judge for one grade.
     - `grader/<child>/errors/<flag>`: Number of grades that carry one error flag.
     - `grader/<child>/discarded`: Number of rollouts that were lost because this child failed.
     - `train/loss`: Loss of the step, before its update; of the held-out rows in validations.
