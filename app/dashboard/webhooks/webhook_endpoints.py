@@ -1,6 +1,6 @@
 """Routes of webhook endpoints: the list, one of them with its deliveries, and its buttons."""
 
-from typing import Annotated, Final, cast
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -9,7 +9,7 @@ from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.pages import HEADERS, page
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import InvalidRequest
-from app.domain.events.webhooks import EVENT_TYPES, EventType
+from app.domain.events.webhooks import EVENT_TYPES
 from app.web.forms import text_of
 from app.web.hang_up import unless_client_hangs_up
 
@@ -71,7 +71,7 @@ async def send_test(
     if sent not in EVENT_TYPES:
         raise InvalidRequest("Choose one of the events.", param="event_type")
     status = await unless_client_hangs_up(
-        request, visitor.services.webhook_endpoints().test(endpoint_id, cast("EventType", sent))
+        request, visitor.services.webhook_endpoints().test(endpoint_id, sent)
     )
     return await _shown(visitor, endpoint_id, tested=status)
 

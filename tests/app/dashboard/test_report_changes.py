@@ -25,8 +25,9 @@ async def test_the_report_is_compared_by_a_field_of_the_rows(
     job = await trained(api, database)
     untagged = (await visit.get(f"/jobs/{job}/report")).text
     assert "No held-out row has a value in this field" in untagged
+    both: dict[str, object] = {"tags": ["low", HOSTILE]}
     fields: list[dict[str, object]] = [
-        *({"tags": ["low", HOSTILE]} for _ in range(5)),
+        *(both for _ in range(5)),
         *({"tags": ["low"], "level": 2} for _ in range(2)),
         *({"tags": "high", "level": 2.5} for _ in range(4)),
         {"tags": {"no": "tag"}, "level": True},
