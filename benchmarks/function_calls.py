@@ -136,7 +136,7 @@ def main() -> int:
             running_services(directory) as services,
             services.database(directory / "data") as database,
         ):
-            key, _ = asyncio.run(make_keys(database.settings))
+            key, *_ = asyncio.run(make_keys(database.settings))
             environment = owner_environment(database.settings)
             environment["AGENT_RFT_QUOTAS"] = Quotas(queued_jobs=10**9).model_dump_json()
             environment["AGENT_RFT_REQUESTS_PER_MINUTE"] = "9999999"

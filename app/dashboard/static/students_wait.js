@@ -3,5 +3,6 @@
 const WAIT_MS = 3000;
 
 setInterval(() => {
+  if (!document.querySelector("[data-wait]")) return;
   if (!document.hidden && !document.activeElement?.closest("form, details")) location.reload();
 }, WAIT_MS);

@@ -160,7 +160,7 @@ async def _stored(visitor: Visitor, completion_id: str) -> StoredCompletion:
 
 
 def _message(stored: StoredCompletion) -> dict[str, Any]:
-    """Returns the stored answer as a message of the chat that goes on."""
+    """Returns the stored answer as a message of the chat that continues."""
     return {"role": "assistant", "content": _answer(stored)}
 
 

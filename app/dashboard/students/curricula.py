@@ -17,7 +17,7 @@ from app.dashboard.students.example_forms import (
 from app.dashboard.students.examples import (
     ExampleRemark,
     ReadExamples,
-    divided,
+    divided_rows,
     read_file,
     read_typed,
 )
@@ -53,7 +53,7 @@ async def make_examples(visitor: SignedIn, sent: ExamplesForm) -> Response:
     findings = list(read.findings) if sent.name else [_UNREADABLE, *read.findings]
     if not read.is_usable or not sent.name:
         return await _form(visitor, sent, findings, read=read)
-    practised, kept = await asyncio.to_thread(divided, read.rows)
+    practised, kept = await asyncio.to_thread(divided_rows, read.rows)
     data: dict[CurriculumPart, SplitInput] = {
         "training": SplitInput(None, practised),
         "validation": SplitInput(None, kept),

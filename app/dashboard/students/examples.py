@@ -143,7 +143,7 @@ def _checked(read: ReadExamples) -> ReadExamples:
     return read
 
 
-def divided(
+def divided_rows(
     rows: Sequence[dict[str, Any]],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Returns the rows to practise and the held-out ones. Questions that are nearly the same are

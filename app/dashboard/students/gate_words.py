@@ -13,7 +13,7 @@ _POINTS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ComparisonWords:
-    """What the gate found in one comparison, for a reader without statistics."""
+    """The result of one comparison of the gate, for a reader without statistics."""
 
     subject: str
     sentence: str

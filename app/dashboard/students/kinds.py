@@ -97,7 +97,7 @@ _MARKS: Final = (
     ("calls", ExampleKind.CALLS),
     ("answer", ExampleKind.NUMBER),
 )
-"""The key of a row that shows its kind, the most telling first."""
+"""The key of a row that shows its kind, the most specific first."""
 
 
 def kind_of(row: Mapping[str, Any]) -> ExampleKind | None:

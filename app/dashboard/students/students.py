@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.pages import HEADERS, page
 from app.dashboard.students.gate_words import headline, verdicts
-from app.dashboard.students.kept import FROM_SAMPLE, SAMPLES, keep, kept_sets
+from app.dashboard.students.kept_sets import FROM_SAMPLE, SAMPLES, keep, kept_sets
 from app.dashboard.students.plan_calls import STUDENT
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import InvalidRequest, NotFound

@@ -18,13 +18,18 @@ HEAVIEST = 150_000
 async def shown(api: Api, database: Database) -> list[str]:
     job = await create_job(api)
     train(database, job)
+    body = {"name": "clerk", "base_model": "tiny-agent"}
+    await api.call("POST", "/v1/students", json=body)
+    student = "/teach/students/clerk"
     definition = {"name": "search", "server_url": ENDPOINT}
     tool = (await api.call("POST", "/v1/tools", json=definition)).json()["id"]
     return [
         "/", "/sign-in", f"/jobs/{job}", f"/jobs/{job}/rollouts", f"/jobs/{job}/report",
         f"/jobs/{job}/events", f"/jobs/{job}/rollouts/ro_0_1_0", f"/jobs/{job}/rows/report/1",
         "/usage", f"/jobs/{job}/baseline", "/models", "/endpoints",
-        f"/endpoints/tools/{tool}", "/jobs/never",
+        f"/endpoints/tools/{tool}", "/jobs/never", "/teach", "/teach/examples", student,
+        f"{student}/chat", f"{student}/practice", f"{student}/plan?recipe=reasoning",
+        f"{student}/jobs/{job}",
     ]  # fmt: skip
 
 
@@ -65,7 +70,8 @@ def test_the_files_of_others_are_unchanged_and_have_their_licence() -> None:
     lines = (STATIC / "SHA256SUMS").read_text().splitlines()
     sums = {line.split()[1]: line.split()[0] for line in lines if not line.startswith("#")}
     scripts = {"charts.js", "copy.js", "keys.js", "live.js", "playground.js", "sign_in.js"}
-    own = {"SHA256SUMS", "style.css", "icon.svg", *scripts}
+    scripts |= {"students_chat.js", "students_wait.js"}
+    own = {"SHA256SUMS", "style.css", "students.css", "icon.svg", *scripts}
     assert sums.keys() | own == {path.name for path in STATIC.iterdir()}
     for name, digest in sums.items():
         assert hashlib.sha256((STATIC / name).read_bytes()).hexdigest() == digest, name

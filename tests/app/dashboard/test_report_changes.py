@@ -28,8 +28,8 @@ async def test_the_report_is_compared_by_a_field_of_the_rows(
     both: dict[str, object] = {"tags": ["low", HOSTILE]}
     fields: list[dict[str, object]] = [
         *(both for _ in range(5)),
-        *({"tags": ["low"], "level": 2} for _ in range(2)),
-        *({"tags": "high", "level": 2.5} for _ in range(4)),
+        *[{"tags": ["low"], "level": 2}] * 2,
+        *[{"tags": "high", "level": 2.5}] * 4,
         {"tags": {"no": "tag"}, "level": True},
     ]
     message = {"role": "user", "content": "hi"}

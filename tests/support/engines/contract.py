@@ -1,6 +1,7 @@
 """Starts an engine of either kind on the shipped model and samples from it over HTTP."""
 
 import random
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,6 +113,6 @@ async def complete(
     return await inference.complete(model, prompt, **{**wanted, **changes})
 
 
-def worst(found: tuple[float, ...], expected: list[float]) -> float:
+def worst(found: Sequence[float], expected: Sequence[float]) -> float:
     """Largest absolute difference; both have the same length."""
     return max(abs(a - b) for a, b in zip(found, expected, strict=True))
