@@ -61,8 +61,8 @@ class Group:
 
 
 def groups_of(rows: Sequence[PracticeRow]) -> list[Group]:
-    """Returns the tags with enough rows and the clusters of texts; all rows as one group without
-    either.
+    """Returns the tags with enough rows, and the clusters of texts that are no tag's rows; all rows
+    as one group without either.
     """
     by_tag: dict[str, list[int]] = {}
     for row in rows:
@@ -73,7 +73,12 @@ def groups_of(rows: Sequence[PracticeRow]) -> list[Group]:
         for name, members in sorted(by_tag.items(), key=lambda pair: (-len(pair[1]), pair[0]))
         if len(members) >= FEWEST_ROWS
     ]
-    clusters = [Group("cluster", each.name, each.rows) for each in TextClusters(rows).clusters]
+    tagged = {each.rows for each in tags}
+    clusters = [
+        Group("cluster", each.name, each.rows)
+        for each in TextClusters(rows).clusters
+        if each.rows not in tagged
+    ]
     found = [*tags, *clusters][:MOST_GROUPS]
     return found or [Group("all", ALL_ROWS, tuple(row.index for row in rows))]
 

@@ -120,3 +120,10 @@ def test_tags_are_a_text_or_a_list_of_texts(tags: object, read: tuple[str, ...])
     content = [{"type": "text", "text": "Hello"}]
     row = {"messages": [{"role": "user", "content": content}], "tags": tags}
     assert practice_row(3, row) == PracticeRow(3, "Hello", read)
+
+
+def test_a_cluster_of_a_tags_rows_is_left_out() -> None:
+    assert [group.key for group in groups_of(_rows())] == ["tag:invoice", "tag:refund"]
+    assert {group.kind for group in groups_of(_rows(tagged=False))} == {"cluster"}
+    [everything] = groups_of([PracticeRow(0, "hello"), PracticeRow(1, "hello")])
+    assert (everything.kind, everything.rows) == ("all", (0, 1))
