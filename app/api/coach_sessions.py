@@ -78,7 +78,7 @@ async def list_coach_entries(
 
 @router.post("/{session_id}/pause", operation_id="pauseCoachSession", responses=responses(404))
 async def pause_coach_session(session_id: str, services: Services) -> CoachSessionObject:
-    """Lets a session take no further step. A job that runs goes on to its end."""
+    """Lets a session take no further step. A job that runs continues to its end."""
     return CoachSessionObject.of(await services.coach_sessions().pause(session_id))
 
 

@@ -9,9 +9,8 @@ from app.domain.accounts.quotas import Quotas
 from app.settings.compute import ComputeSettings
 from app.settings.database import DatabaseUrl
 from app.settings.egress import EgressSettings
-from app.settings.embeddings import EmbeddingSettings
+from app.settings.graders import EmbeddingSettings, JudgeSettings
 from app.settings.hub import HubSettings
-from app.settings.judges import JudgeSettings
 from app.settings.models import ModelSettings
 from app.settings.objects import ObjectsSettings
 from app.settings.runs import LeaseSettings, PricingSettings, RetentionSettings, RunSettings

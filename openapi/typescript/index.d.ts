@@ -1839,7 +1839,7 @@ export interface paths {
         put?: never;
         /**
          * Pause Coach Session
-         * @description Lets a session take no further step. A job that runs goes on to its end.
+         * @description Lets a session take no further step. A job that runs continues to its end.
          */
         post: operations["pauseCoachSession"];
         delete?: never;
@@ -4266,11 +4266,11 @@ export interface components {
             student: string;
             /** @description `completed`, `failed` and `cancelled` are final. */
             status: components["schemas"]["CoachStatus"];
-            /** @description What the session does, or did last. */
+            /** @description The activity of the session, or its last one. */
             phase: components["schemas"]["Phase"];
             /**
              * Outcome
-             * @description Why a completed session ended.
+             * @description The reason for which a completed session ended.
              */
             outcome: ("target" | "nothing_to_gain" | "prompt_enough" | "mastered" | "plateau" | "budget" | "regression" | "held" | "reward_hack" | "not_promoted") | null;
             /**
@@ -4378,7 +4378,7 @@ export interface components {
         };
         /**
          * CoachSpent
-         * @description What the jobs of a session used; those of the job that runs are added at its end.
+         * @description Resources that the jobs of a session used; a job's are added at its end.
          */
         CoachSpent: {
             /** Jobs */
@@ -11816,7 +11816,7 @@ export interface components {
         };
         /**
          * Phase
-         * @description What a session does; in all but `choosing` it waits for a job or a skill.
+         * @description The activity of a session; in all but `choosing` it waits for a job or a skill.
          * @enum {string}
          */
         Phase: "measuring" | "prompting" | "choosing" | "training" | "gating";

@@ -23,7 +23,7 @@ from app.domain.models.compute_choices import (
     KeptChoice,
     Products,
 )
-from workers.compute.measurement import TooBusy, Work, measured
+from workers.compute.measurement import TooBusy, Work, measured_scores
 from workers.compute.processor import describe_processor
 
 log = structlog.get_logger()
@@ -86,7 +86,7 @@ def choose(
     directory: Path | None,
     forced: ForcedCompute,
     *,
-    measure: Measure = measured,
+    measure: Measure = measured_scores,
 ) -> ComputeChoice:
     """Returns the way to compute. Without a directory nothing is measured."""
     left = tuple(dict.fromkeys(forced.on(way) for way in calibration.candidates))

@@ -45,7 +45,7 @@ class TooBusy(Exception):
     """The machine did too little of the work to compare the ways."""
 
 
-def measured(
+def measured_scores(
     works: Mapping[ComputeChoice, Work],
     *,
     clock: Clock = time.perf_counter,

@@ -98,7 +98,7 @@ class CoachPrompt(DescribedModel):
 
 
 class CoachSpent(DescribedModel):
-    """What the jobs of a session used; those of the job that runs are added at its end."""
+    """Resources that the jobs of a session used; a job's are added at its end."""
 
     jobs: int
     rollouts: int

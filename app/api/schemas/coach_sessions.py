@@ -94,9 +94,9 @@ class CoachSessionObject(DescribedModel):
     status: CoachStatus
     """`completed`, `failed` and `cancelled` are final."""
     phase: Phase
-    """What the session does, or did last."""
+    """The activity of the session, or its last one."""
     outcome: CoachOutcome | None
-    """Why a completed session ended."""
+    """The reason for which a completed session ended."""
     reason: str | None
     """The last entry of the logbook, once the session is paused or has ended."""
     promote: Promotion

@@ -18,7 +18,7 @@ from app.domain.coach.samples import PracticeRow
 MOST_CLUSTERS: Final = 12
 """Clusters that a set of rows is divided into at most; rows beyond join the most similar one."""
 FEWEST_ROWS: Final = 6
-"""Rows below which a cluster is no group of its own: its interval would say nothing."""
+"""Rows below which a cluster is no group of its own: its interval would be too wide."""
 _SIMILAR: Final = 0.3
 """Cosine from which two texts are of one cluster."""
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
@@ -33,7 +33,7 @@ Vector = dict[str, float]
 @dataclass(frozen=True, slots=True)
 class Cluster:
     name: str
-    """Its most telling words."""
+    """The words that distinguish it most."""
     rows: tuple[int, ...]
 
 

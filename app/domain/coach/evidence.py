@@ -36,7 +36,7 @@ class Evidence:
     child: ChildStatus = "none"
     error: str | None = None
     usage: Usage | None = None
-    """What the job used that has ended."""
+    """Resources that the ended job used."""
     nothing_learned: bool = False
     """The job ended because nothing could be learned from its rows."""
     gap: bool = False

@@ -73,7 +73,7 @@ def expected_gains(
     return tuple(sorted(found, key=lambda each: (-each.gain, each.key)))
 
 
-def picked(gains: Sequence[GroupGain], *, least: float) -> tuple[GroupGain, ...]:
+def practice_groups(gains: Sequence[GroupGain], *, least: float) -> tuple[GroupGain, ...]:
     """Returns the groups to practise next; none if no gain reaches `least`."""
     best = max((each.gain for each in gains), default=0.0)
     if best < least:

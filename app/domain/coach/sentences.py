@@ -14,7 +14,7 @@ _SHOWN = 5
 """Weaknesses that an entry names; the session has all of them."""
 
 
-def started(session: CoachSession, *, has_regression_sets: bool) -> Entry:
+def started_entry(session: CoachSession, *, has_regression_sets: bool) -> Entry:
     text = (
         f"I begin to coach '{session.student}': first I measure it, with "
         f"{session.options.samples} attempts at each held-out row."
@@ -27,7 +27,7 @@ def started(session: CoachSession, *, has_regression_sets: bool) -> Entry:
     return Entry("started", text)
 
 
-def measured(progress: Progress, measurement: Measurement) -> Entry:
+def measured_entry(progress: Progress, measurement: Measurement) -> Entry:
     rows = len(measurement.row_means)
     text = f"The mean score is {_number(progress.mean)} over {rows} held-out rows."
     if measurement.lost:
@@ -41,7 +41,7 @@ def measured(progress: Progress, measurement: Measurement) -> Entry:
     return Entry("measured", text, data)
 
 
-def prompted(number: int, tried: TriedPrompt) -> Entry:
+def prompted_entry(number: int, tried: TriedPrompt) -> Entry:
     data = {"prompt": number, "mean": tried.mean, "gain": tried.gain, "interval": tried.interval}
     if tried.gain is None:
         return Entry("prompted", f"System prompt {number} could not be scored.", data)
@@ -55,7 +55,7 @@ def prompted(number: int, tried: TriedPrompt) -> Entry:
     return Entry("prompted", text, data)
 
 
-def chose(chosen: Sequence[GroupGain], progress: Progress) -> Entry:
+def choice_entry(chosen: Sequence[GroupGain], progress: Progress) -> Entry:
     parts = [
         f"{_rows(each.kind, each.name)} (mean {_number(each.mean)}, attempts of different score in "
         f"{each.spread} of {each.rows} rows, expected gain {each.gain:.3g})"
@@ -68,7 +68,7 @@ def chose(chosen: Sequence[GroupGain], progress: Progress) -> Entry:
     return Entry("chose", text, {"gains": {each.key: each.gain for each in chosen}})
 
 
-def trained(progress: Progress, evidence: Evidence) -> Entry:
+def trained_entry(progress: Progress, evidence: Evidence) -> Entry:
     data = {"job": progress.job_id, "mean": None if evidence.fresh is None else evidence.fresh.mean}
     if evidence.gain is None:
         text = f"Round {progress.round}: the job has no report that compares scores."
@@ -85,7 +85,7 @@ def learned_nothing(progress: Progress, error: str | None) -> Entry:
     return Entry("trained", text, {"job": progress.job_id})
 
 
-def gated(skill: SkillEvidence) -> Entry:
+def gated_entry(skill: SkillEvidence) -> Entry:
     match skill.status:
         case SkillStatus.PASSED:
             verdict = "let the skill pass"
@@ -99,7 +99,7 @@ def gated(skill: SkillEvidence) -> Entry:
     return Entry("gated", text, {"skill": skill.id, "status": skill.status.value})
 
 
-def promoted(progress: Progress) -> Entry:
+def promoted_entry(progress: Progress) -> Entry:
     text = (
         f"The skill answers for the student now. The mean score is {_number(progress.mean)}, "
         f"{_number(progress.first_mean)} at the start."
@@ -110,7 +110,7 @@ def promoted(progress: Progress) -> Entry:
     return Entry("promoted", text, {"mean": progress.mean, "first_mean": progress.first_mean})
 
 
-def asks(session: CoachSession, skill: SkillEvidence) -> Entry:
+def question_entry(session: CoachSession, skill: SkillEvidence) -> Entry:
     return Entry(
         "paused",
         f"I wait for you: promote skill {skill.id} of '{session.student}' if it should answer, and "
@@ -141,7 +141,7 @@ def prompt_enough(tried: TriedPrompt) -> Entry:
     )
 
 
-def mastered(session: CoachSession) -> Entry:
+def mastered_entry(session: CoachSession) -> Entry:
     return _ended(
         f"Nothing more is to be gained: the mean score is {_number(session.progress.mean)}, "
         f"{_number(session.progress.first_mean)} at the start, and no group of rows promises "
@@ -162,7 +162,7 @@ def budget(session: CoachSession, name: str) -> Entry:
     return _ended(f"The budget is used up: {used:,.0f} of {limit:,.0f} {name}.")
 
 
-def capped(session: CoachSession) -> Entry:
+def capped_entry(session: CoachSession) -> Entry:
     text = f"The job of round {session.progress.round} reached what is left of the budget."
     return _ended(f"{text} It is cancelled, and nothing of it is proposed.")
 
@@ -179,7 +179,7 @@ def regression(skill: SkillEvidence) -> Entry:
     return _ended(f"I stop: skill {skill.id} has lost something that the student could do.")
 
 
-def held(session: CoachSession) -> Entry:
+def held_entry(session: CoachSession) -> Entry:
     return _ended(
         f"I stop: '{session.student}' has no regression eval, so the gate holds every skill. Add "
         f"one (POST /v1/students/{session.student}), and begin again."
@@ -207,19 +207,19 @@ def skill_gone() -> Entry:
     return _ended("The skill at the gate does not exist any more.")
 
 
-def refused(message: str) -> Entry:
+def refused_entry(message: str) -> Entry:
     return _ended(f"The service refused what I wanted to do: {message}")
 
 
-def cancelled() -> Entry:
+def cancelled_entry() -> Entry:
     return _ended("The session was cancelled, and with it what it was waiting for.")
 
 
-def paused() -> Entry:
-    return Entry("paused", "The session was paused; a job that runs goes on to its end.")
+def paused_entry() -> Entry:
+    return Entry("paused", "The session was paused; a job that runs continues to its end.")
 
 
-def resumed() -> Entry:
+def resumed_entry() -> Entry:
     return Entry("started", "The session was resumed.")
 
 

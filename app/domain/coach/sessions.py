@@ -36,7 +36,7 @@ TRANSITIONS: Final[Mapping[CoachStatus, frozenset[CoachStatus]]] = {
 
 
 class Phase(StrEnum):
-    """What a session does; in all but `choosing` it waits for a job or a skill."""
+    """The activity of a session; in all but `choosing` it waits for a job or a skill."""
 
     MEASURING = "measuring"
     PROMPTING = "prompting"
@@ -83,7 +83,7 @@ class CoachOptions:
     target: float | None = None
     """Mean score of the held-out rows that is enough."""
     min_gain: float = 0.02
-    """Expected or measured gain of the mean score that is too small to go on for."""
+    """The smallest gain of the mean score, expected or measured, for which a session continues."""
     patience: int = 2
     """Rounds in succession without such a gain after which the session ends."""
     budget: Budget = Budget()
@@ -95,7 +95,7 @@ class CoachOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What the jobs of a session used."""
+    """Resources that the jobs of a session used."""
 
     jobs: int = 0
     rollouts: int = 0

@@ -20,7 +20,7 @@ from app.domain.coach.actions import (
     Wait,
 )
 from app.domain.coach.evidence import Evidence, SkillEvidence
-from app.domain.coach.practice import expected_gains, picked
+from app.domain.coach.practice import expected_gains, practice_groups
 from app.domain.coach.sessions import (
     CoachOutcome,
     CoachSession,
@@ -84,11 +84,11 @@ def _measuring(session: CoachSession, evidence: Evidence) -> Step:
         return _end(session, None, sentences.nothing_scored(evidence), status=CoachStatus.FAILED)
     progress = _measured(session, evidence)
     progress = replace(progress, first_mean=progress.mean)
-    entries = (sentences.measured(progress, evidence.fresh),)
+    entries = (sentences.measured_entry(progress, evidence.fresh),)
     session = replace(session, progress=progress)
     if _reached(session, progress.mean):
         return _end(session, "target", sentences.target_reached(session), before=entries)
-    if not picked(progress.gains, least=session.options.min_gain):
+    if not practice_groups(progress.gains, least=session.options.min_gain):
         ended = sentences.nothing_to_gain(session)
         return _end(session, "nothing_to_gain", ended, before=entries)
     phase = Phase.PROMPTING if session.options.prompts else Phase.CHOOSING
@@ -116,7 +116,7 @@ def _prompting(session: CoachSession, evidence: Evidence) -> Step:
         tried = _tried(session, evidence)
         progress = replace(progress, tried=(*progress.tried, tried))
         session = replace(session, progress=progress)
-        entries = (sentences.prompted(len(progress.tried), tried),)
+        entries = (sentences.prompted_entry(len(progress.tried), tried),)
         if tried.enough:
             ended = sentences.prompt_enough(tried)
             return _end(session, "prompt_enough", ended, before=entries)
@@ -140,7 +140,7 @@ def _tried(session: CoachSession, evidence: Evidence) -> TriedPrompt:
         return TriedPrompt(prompt, fresh.mean, None, None)
     left = expected_gains(fresh, evidence.groups, unhelped={})
     better = gain.is_clear and gain.mean > 0
-    enough = better and not picked(left, least=session.options.min_gain)
+    enough = better and not practice_groups(left, least=session.options.min_gain)
     enough = enough or _reached(session, fresh.mean)
     return TriedPrompt(prompt, fresh.mean, gain.mean, gain.interval, enough)
 
@@ -154,16 +154,18 @@ def _choosing(session: CoachSession, evidence: Evidence) -> Step:
     if progress.flat_rounds and evidence.now is not None:
         gains = expected_gains(evidence.now, evidence.groups, unhelped=progress.unhelped)
         progress = replace(progress, gains=gains)
-    chosen = picked(progress.gains, least=options.min_gain)
+    chosen = practice_groups(progress.gains, least=options.min_gain)
     if not chosen:
-        return _end(session, "mastered", sentences.mastered(session))
+        return _end(session, "mastered", sentences.mastered_entry(session))
 
     def train() -> Step:
         keys = tuple(each.key for each in chosen)
         started = replace(
             progress, phase=Phase.TRAINING, round=progress.round + 1, practised=keys, job_id=None
         )
-        return Step(Train(keys, session.caps()), started, (sentences.chose(chosen, started),))
+        return Step(
+            Train(keys, session.caps()), started, (sentences.choice_entry(chosen, started),)
+        )
 
     return _within_budget(session, train)
 
@@ -175,7 +177,7 @@ def _training(session: CoachSession, evidence: Evidence) -> Step:
         case "failed":
             return _flat(session, sentences.learned_nothing(session.progress, evidence.error))
         case "capped":
-            return _end(session, "budget", sentences.capped(session))
+            return _end(session, "budget", sentences.capped_entry(session))
         case "done":
             return _trained(session, evidence)
         case _:
@@ -184,7 +186,7 @@ def _training(session: CoachSession, evidence: Evidence) -> Step:
 
 def _trained(session: CoachSession, evidence: Evidence) -> Step:
     progress = session.progress
-    entry = sentences.trained(progress, evidence)
+    entry = sentences.trained_entry(progress, evidence)
     if evidence.gap:
         return _end(session, "reward_hack", sentences.reward_hack(evidence), before=(entry,))
     if evidence.gain is None or evidence.gain.mean <= 0 or progress.job_id is None:
@@ -211,7 +213,7 @@ def _gating(session: CoachSession, evidence: Evidence) -> Step:
 
 
 def _passed(session: CoachSession, skill: SkillEvidence) -> Step:
-    progress, entry = session.progress, sentences.gated(skill)
+    progress, entry = session.progress, sentences.gated_entry(skill)
     match session.options.promote:
         case "automatic":
             return Step(Promote(skill.id), progress, (entry,))
@@ -219,17 +221,17 @@ def _passed(session: CoachSession, skill: SkillEvidence) -> Step:
             if progress.asked:
                 return _end(session, "not_promoted", sentences.not_promoted(skill))
             asked = replace(progress, asked=True)
-            return Step(Pause(), asked, (entry, sentences.asks(session, skill)))
+            return Step(Pause(), asked, (entry, sentences.question_entry(session, skill)))
         case _:
             assert_never(session.options.promote)
 
 
 def _held(session: CoachSession, skill: SkillEvidence, *, has_regression_sets: bool) -> Step:
-    entry = sentences.gated(skill)
+    entry = sentences.gated_entry(skill)
     if skill.lost:
         return _end(session, "regression", sentences.regression(skill), before=(entry,))
     if not has_regression_sets:
-        return _end(session, "held", sentences.held(session), before=(entry,))
+        return _end(session, "held", sentences.held_entry(session), before=(entry,))
     return _flat(session, entry)
 
 
@@ -252,7 +254,7 @@ def _promoted(session: CoachSession, evidence: Evidence) -> Step:
     session = replace(session, progress=progress)
     if evidence.fresh is not None and evidence.fresh.mean is not None:
         progress = _measured(session, evidence)
-    return Step(Continue(), progress, (sentences.promoted(progress),))
+    return Step(Continue(), progress, (sentences.promoted_entry(progress),))
 
 
 def _flat(session: CoachSession, entry: Entry) -> Step:

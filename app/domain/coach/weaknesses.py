@@ -192,5 +192,5 @@ def _worst(samples: Sequence[Sample]) -> tuple[str, ...]:
     """Returns rollouts with the lowest rewards, of different rows as far as there are."""
     ordered = sorted(samples, key=lambda each: (each.reward or 0.0, each.row, each.rollout_id))
     lowest = {each.row: each for each in reversed(ordered)}
-    picked = sorted(lowest.values(), key=lambda each: (each.reward or 0.0, each.row))
-    return tuple(each.rollout_id for each in picked[:EXAMPLES])
+    worst = sorted(lowest.values(), key=lambda each: (each.reward or 0.0, each.row))
+    return tuple(each.rollout_id for each in worst[:EXAMPLES])

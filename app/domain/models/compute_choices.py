@@ -57,8 +57,8 @@ class KeptChoice(BaseModel):
     """Width of the model and of its feed-forward layers."""
     choice: ComputeChoice
     scores: tuple[ComputeScore, ...]
-    """Those of all candidates, the assumed one first; none if the machine was too busy to measure,
-    where the assumed way is kept.
+    """Scores of all candidates, the assumed one first; none if the machine was too busy to measure:
+    the assumed way is then kept.
     """
 
     @override

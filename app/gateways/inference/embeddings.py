@@ -17,7 +17,7 @@ from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKi
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.embedding_replies import Embedding, reader_of, unit_vector
-from app.settings.embeddings import EmbeddingSettings
+from app.settings.graders import EmbeddingSettings
 
 __all__ = [
     "NOT_CONFIGURED",

@@ -37,8 +37,7 @@ from app.gateways.inference.judge_chat import (
     refuses_structure,
 )
 from app.settings.egress import EgressSettings
-from app.settings.embeddings import EmbeddingSettings
-from app.settings.judges import JudgeSettings
+from app.settings.graders import EmbeddingSettings, JudgeSettings
 
 __all__ = [
     "EngineModel",

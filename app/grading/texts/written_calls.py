@@ -2,7 +2,7 @@
 
 Owns these formats, which are tried in this order until one gives a call:
 1. tags: `<tool_call>{…}</tool_call>`, `<function_call>{…}</function_call>`, `<tool>{…}</tool>`,
-   also inside `<tool_calls>` and its like;
+   also inside `<tool_calls>` and the plurals of the others;
 2. XML: `<invoke name="f"><parameter name="a">…</parameter></invoke>`,
    `<function=f><parameter=a>…</parameter></function>`, and `<function=f>{…}</function>`;
 3. Markdown: a fenced block of JSON;

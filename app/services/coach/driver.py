@@ -60,7 +60,7 @@ class CoachPorts:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What a step writes into its session."""
+    """The columns that a step writes into its session."""
 
     status: CoachStatus
     progress: Progress
@@ -165,7 +165,7 @@ class CoachDriver:
         """Ends a session whose action the service refuses, such as a job on a deleted file."""
         log.info("coach refused", session_id=session.id, error=error.message)
         change = _Change(CoachStatus.FAILED, replace(session.progress, child=None))
-        await self._write(claim, change, [sentences.refused(error.message)])
+        await self._write(claim, change, [sentences.refused_entry(error.message)])
 
     async def _write(
         self, claim: CoachClaim, change: _Change, entries: Sequence[Entry] = ()

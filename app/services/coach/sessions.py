@@ -64,7 +64,7 @@ class CoachSessionService:
                 known = await unit.students.get(student, locked=True)
                 await unit.coach_sessions.insert(session, self._tenant, secrets=sealed)
                 has_sets = bool(known.regression_sets)
-                entry = sentences.started(session, has_regression_sets=has_sets)
+                entry = sentences.started_entry(session, has_regression_sets=has_sets)
                 await unit.coach_sessions.append(session.id, [entry])
                 return await unit.coach_sessions.get(session.id)
 
@@ -84,15 +84,15 @@ class CoachSessionService:
             return await unit.coach_sessions.logbook(session_id, after=after, limit=limit)
 
     async def pause(self, session_id: str) -> CoachSession:
-        """Lets a session take no further step; what it waits for goes on to its end."""
-        return await self._move(session_id, CoachStatus.PAUSED, sentences.paused())
+        """Lets a session take no further step; the job that it waits for continues to its end."""
+        return await self._move(session_id, CoachStatus.PAUSED, sentences.paused_entry())
 
     async def resume(self, session_id: str) -> CoachSession:
-        return await self._move(session_id, CoachStatus.RUNNING, sentences.resumed())
+        return await self._move(session_id, CoachStatus.RUNNING, sentences.resumed_entry())
 
     async def cancel(self, session_id: str) -> CoachSession:
         """Ends a session, and cancels the job or the gate that it waits for."""
-        return await self._move(session_id, CoachStatus.CANCELLED, sentences.cancelled())
+        return await self._move(session_id, CoachStatus.CANCELLED, sentences.cancelled_entry())
 
     async def _move(self, session_id: str, to: CoachStatus, entry: Entry) -> CoachSession:
         async with self._database.tenant(self._tenant) as unit:

@@ -3,8 +3,7 @@
 from app.domain.errors import NotFound
 from app.gateways.inference.judges import EngineModel
 from app.services.models.models import ModelService
-from app.settings.embeddings import EmbeddingSettings
-from app.settings.judges import JudgeSettings
+from app.settings.graders import EmbeddingSettings, JudgeSettings
 
 
 class JudgeModels:

@@ -38,8 +38,7 @@ from app.services.registry.curricula.scenarios import PARAM as SCENARIO_PARAM
 from app.services.registry.curricula.scenarios import ScenarioWriter, check_tools
 from app.services.registry.definition_check import check_definition
 from app.settings.egress import EgressSettings
-from app.settings.embeddings import EmbeddingSettings
-from app.settings.judges import JudgeSettings
+from app.settings.graders import EmbeddingSettings, JudgeSettings
 
 GRADER_RUN_LIMIT_S: Final = 120.0
 TOOL_RUN_LIMIT_S: Final = 290.0

@@ -164,12 +164,12 @@ class CoachSessionStore:
                 {
                     "project_id": self._project_id,
                     "session_id": session_id,
-                    "number": last + place,
+                    "number": last + position,
                     "kind": entry.kind,
                     "text": storable(entry.text),
                     "data": storable(dict(entry.data)),
                 }
-                for place, entry in enumerate(entries, start=1)
+                for position, entry in enumerate(entries, start=1)
             ],
         )
 

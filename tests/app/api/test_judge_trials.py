@@ -2,7 +2,7 @@
 
 import json
 
-from app.settings.judges import JudgeSettings
+from app.settings.graders import JudgeSettings
 from tests.support.endpoints import Reply, endpoint
 from tests.support.engines.chat_engine import chat_engine
 from tests.support.registry.trials import FLAGS, judge, serving

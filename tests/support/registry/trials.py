@@ -9,8 +9,7 @@ import httpx
 
 from app.factory.accounts import provisioning_service
 from app.settings.egress import EgressSettings
-from app.settings.embeddings import EmbeddingSettings
-from app.settings.judges import JudgeSettings
+from app.settings.graders import EmbeddingSettings, JudgeSettings
 from app.settings.sandbox import SandboxSettings
 from app.store.database import Database as Store
 from tests.support.endpoints import EndpointServer

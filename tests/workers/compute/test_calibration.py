@@ -12,7 +12,13 @@ from app.domain.models.compute_choices import ComputeChoice, ComputeScore, Produ
 from workers.compute import calibration as room
 from workers.compute import measurement
 from workers.compute.calibration import Calibration, ForcedCompute, choose, ways
-from workers.compute.measurement import FEWEST_ROUNDS, TooBusy, Work, busy_neighbours, measured
+from workers.compute.measurement import (
+    FEWEST_ROUNDS,
+    TooBusy,
+    Work,
+    busy_neighbours,
+    measured_scores,
+)
 
 ALL = ways(("onednn", "torch"), (2, 1))
 ASSUMED = ALL[0]
@@ -35,7 +41,7 @@ class Times:
         return work
 
     def measure(self, works: Mapping[ComputeChoice, Work]) -> tuple[ComputeScore, ...]:
-        return measured(works, clock=lambda: self.now, neighbours=nullcontext)
+        return measured_scores(works, clock=lambda: self.now, neighbours=nullcontext)
 
     def calibration(self, widths: tuple[int, int] = (128, 384)) -> Calibration:
         return Calibration("engine", widths, ALL, self.work)
@@ -174,7 +180,7 @@ def test_the_real_clock_and_real_neighbours_time_every_way() -> None:
 
     works = {way: work_of(number) for number, way in enumerate(ALL)}
     try:
-        scores = measured(works)
+        scores = measured_scores(works)
     except TooBusy:
         return
     assert [score.choice for score in scores] == list(ALL)

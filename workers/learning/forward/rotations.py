@@ -26,7 +26,7 @@ class Rotations:
                 self._dynamic.append(module)
                 self._limits.append(int(module.original_max_seq_len))  # type: ignore[arg-type]  # torch types attributes of modules as tensors
             elif kind == "longrope":
-                parameters: Any = module.config.rope_parameters  # type: ignore[union-attr]  # as above
+                parameters: Any = module.config.rope_parameters  # type: ignore[union-attr]  # torch types attributes of modules as tensors
                 self._limits.append(int(parameters["original_max_position_embeddings"]))
 
     @property

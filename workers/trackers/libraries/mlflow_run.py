@@ -52,7 +52,6 @@ it collect, page by page too, is bounded by the rest.
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """Ids of runs and experiments, which a server makes and events show."""
 _FAULTS: Final = (MlflowException, RequestException, EndpointRefused, ReplyTooLarge, MemoryError)
-_STATUS: Final = {"succeeded": "FINISHED", "failed": "FAILED", "cancelled": "KILLED"}
 _NO_ARTIFACTS: Final = (
     "MLflow gets no rollouts and no report: its server stores artifacts elsewhere, where the "
     "service does not write. Start it with --serve-artifacts"
@@ -115,7 +114,7 @@ class MlflowRun:
         if self._artifacts is not None:
             self._write_files(self._artifacts, record)
         if record.outcome is not None:
-            self._client.set_terminated(self._id, _STATUS[record.outcome])
+            self._client.set_terminated(self._id, _status(record.outcome))
         return WriteReport(self._url(), (_NO_ARTIFACTS,) if self._artifacts is None else ())
 
     def _write_params(self, record: Record) -> None:
@@ -244,3 +243,8 @@ def _cause(error: BaseException) -> str | None:
             return "its server cannot be reached"
         case _:
             return None
+
+
+def _status(ended: str) -> str:
+    """Returns MLflow's status of a run from the terminal status of its job."""
+    return {"succeeded": "FINISHED", "failed": "FAILED", "cancelled": "KILLED"}[ended]

@@ -98,23 +98,23 @@ class AsyncCoach(Presentation):
     async def wait(
         self,
         *,
-        tell: Callable[[str], object] | None = print,
+        report: Callable[[str], object] | None = print,
         timeout_s: float | None = None,
         poll_s: float = 2.0,
     ) -> Self:
-        """Returns once the session has ended or is paused; `tell` gets each entry of the logbook.
+        """Returns once the session has ended or is paused; `report` gets each entry of the logbook.
 
         Raises `TrainingEnded` when it failed or was cancelled, `TimeoutError` after `timeout_s`.
         """
         give_up_at = None if timeout_s is None else time.monotonic() + timeout_s
-        told = 0
+        last = 0
         while True:
             await self.refresh()
             stopped = self.status in ENDED or self.status == "paused"
-            async for entry in self.logbook(after=told):
-                told = entry.number
-                if tell is not None:
-                    tell(entry.text)
+            async for entry in self.logbook(after=last):
+                last = entry.number
+                if report is not None:
+                    report(entry.text)
             if stopped:
                 break
             if give_up_at is not None and time.monotonic() > give_up_at:
@@ -128,7 +128,7 @@ class AsyncCoach(Presentation):
         return await self._do(get_coach_session.asyncio)
 
     async def pause(self) -> Self:
-        """Lets the session start nothing more; a job that runs goes on to its end."""
+        """Lets the session start nothing more; a job that runs continues to its end."""
         return await self._do(pause_coach_session.asyncio)
 
     async def resume(self) -> Self:

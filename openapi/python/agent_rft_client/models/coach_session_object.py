@@ -48,8 +48,8 @@ class CoachSessionObject:
                 'coach_session'.
             student (str):
             status (CoachStatus): State of a session; the last three are final.
-            phase (Phase): What a session does; in all but `choosing` it waits for a job or a skill.
-            outcome (CoachSessionObjectOutcomeType0 | None): Why a completed session ended.
+            phase (Phase): The activity of a session; in all but `choosing` it waits for a job or a skill.
+            outcome (CoachSessionObjectOutcomeType0 | None): The reason for which a completed session ended.
             reason (None | str): The last entry of the logbook, once the session is paused or has ended.
             promote (CoachSessionObjectPromote):
             samples (int):
@@ -57,7 +57,7 @@ class CoachSessionObject:
             min_gain (float):
             patience (int):
             budget (CoachSessionObjectBudget):
-            spent (CoachSpent): What the jobs of a session used; those of the job that runs are added at its end.
+            spent (CoachSpent): Resources that the jobs of a session used; a job's are added at its end.
             training_file (str):
             validation_file (str):
             method (CoachSessionObjectMethod): Method of the session's jobs; secrets are redacted.

@@ -20,7 +20,7 @@ T = TypeVar("T", bound="CoachSpent")
 
 @_attrs_define
 class CoachSpent:
-    """ What the jobs of a session used; those of the job that runs are added at its end.
+    """ Resources that the jobs of a session used; a job's are added at its end.
 
         Attributes:
             jobs (int):

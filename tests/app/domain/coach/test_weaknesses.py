@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.coach.clusters import TextClusters
-from app.domain.coach.practice import expected_gains, picked, practice_rows
+from app.domain.coach.practice import expected_gains, practice_groups, practice_rows
 from app.domain.coach.samples import Measurement, PracticeRow, Sample, practice_row
 from app.domain.coach.weaknesses import find_weaknesses, groups_of, wilson
 
@@ -85,8 +85,8 @@ def test_the_expected_gain_is_the_documented_formula() -> None:
     assert (refund.name, refund.weight, refund.headroom, refund.spread) == ("refund", 0.5, 0.5, 10)
     assert refund.gain == pytest.approx(0.5 * 0.5 * 11 / 12)
     assert invoice.gain == 0.0
-    assert picked((refund, invoice), least=0.02) == (refund,)
-    assert picked((refund, invoice), least=0.5) == ()
+    assert practice_groups((refund, invoice), least=0.02) == (refund,)
+    assert practice_groups((refund, invoice), least=0.5) == ()
     twice = expected_gains(measured, tags, unhelped={"tag:refund": 2})
     assert twice[0].gain == pytest.approx(refund.gain / 4)
 

@@ -25,7 +25,7 @@ from app.gateways.inference.embeddings import (
 )
 from app.gateways.inference.judges import build_judge_egress
 from app.settings.egress import EgressSettings
-from app.settings.embeddings import EmbeddingSettings
+from app.settings.graders import EmbeddingSettings
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.grading.embedding_server import embedded, embeds, vector_of
 from tests.support.rollout.rollouts import SECRET_KEY

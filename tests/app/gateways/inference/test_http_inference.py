@@ -1,11 +1,9 @@
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from aiohttp import web
 from pydantic import SecretStr
 
 from app.domain.errors import InvalidRequest, Unavailable
@@ -20,27 +18,6 @@ from app.gateways.inference.inference import (
 from tests.support.engines.scripted_engine import REPLY, ScriptedEngine
 from tests.support.patience import PATIENCE_S
 from workers.processes.clients import open_inference
-
-
-@pytest.fixture
-async def engine() -> AsyncIterator[ScriptedEngine]:
-    engine = ScriptedEngine()
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", engine.handle)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    engine.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield engine
-    await runner.cleanup()
-
-
-@pytest.fixture
-async def inference(engine: ScriptedEngine) -> AsyncIterator[HttpInference]:
-    client = HttpInference(engine.url + "/", api_key="sk-engine", timeout_s=PATIENCE_S)
-    yield client
-    await client.aclose()
 
 
 async def _complete(inference: HttpInference, **changes: Any) -> Completion:
@@ -303,32 +280,3 @@ async def test_the_twin_keeps_the_contract() -> None:
     twin.unavailable = True
     with pytest.raises(EngineUnavailable):
         await twin.complete("base", [1], max_tokens=9, **wanted)
-
-
-@pytest.mark.parametrize(
-    ("effort", "variables"),
-    [
-        (None, None),
-        ("default", None),
-        ("medium", {"reasoning_effort": "medium"}),
-        ("none", {"reasoning_effort": "none", "enable_thinking": False}),
-        ("low", {"reasoning_effort": "low", "enable_thinking": False}),
-        ("xhigh", {"reasoning_effort": "xhigh", "enable_thinking": True}),
-    ],
-)
-async def test_an_engine_gets_an_effort_as_the_templates_variables(
-    engine: ScriptedEngine,
-    inference: HttpInference,
-    effort: str | None,
-    variables: dict[str, Any] | None,
-) -> None:
-    sent: dict[str, Any] = {"model": "base", "messages": [], "reasoning_effort": effort}
-    await inference.chat(sent)
-    async for _ in inference.chat_stream(sent):
-        pass
-    plain, streamed = (body for _, body, _ in engine.requests)
-    expected: dict[str, Any] = {"model": "base", "messages": []}
-    if variables is not None:
-        expected["chat_template_kwargs"] = variables
-    assert plain == {**expected, "stream": False}
-    assert streamed == {**expected, "stream": True}

@@ -24,7 +24,7 @@ from app.gateways.inference.judges import (
 )
 from app.gateways.objects import LocalObjects
 from app.settings.egress import EgressSettings
-from app.settings.judges import JudgeSettings
+from app.settings.graders import JudgeSettings
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.engines.chat_engine import ChatEngine, chat_engine
 from tests.support.objects.stored_directories import store_directory

@@ -23,7 +23,7 @@ class StepLimit:
 
     prompt_tokens: int = PREFILL_TOKENS
     rows: int | None = None
-    """The most running rows, which then take turns, and not beside prompts; `None`: all of them."""
+    """The most running rows, which then alternate, and not beside prompts; `None`: all of them."""
 
 
 WHOLE: Final = StepLimit()
@@ -40,7 +40,7 @@ class Part:
         return bool(self.rows) or bool(self.prompts)
 
 
-def packed(
+def packed_part(
     part: Part,
     sequences: list[Sequence],
     kv_pool: KvPool,

@@ -39,7 +39,7 @@ class Sequence:
     streamed: bool = False
     """True if every token is reported; otherwise only the end is."""
     background: bool = False
-    """True if nobody waits for it at once, as for a rollout of a job."""
+    """True for work without a waiting client, such as a rollout of a job."""
     logprobs: list[float] = field(default_factory=list)
     """Log-probs of the sampled tokens, natural log."""
     top_logprobs: list[dict[int, float]] = field(default_factory=list)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from workers.engines.cpu.batching.batch_rows import BatchRows
 from workers.engines.cpu.batching.fair_queue import FairQueue
-from workers.engines.cpu.batching.parts import WHOLE, Part, StepLimit, packed
+from workers.engines.cpu.batching.parts import WHOLE, Part, StepLimit, packed_part
 from workers.engines.cpu.batching.prefixes import BLOCK, PrefixStore, block_keys, shared_length
 from workers.engines.cpu.batching.sampling import draw
 from workers.engines.cpu.batching.sequence import FinishReason, Sequence, SequenceUpdate
@@ -113,7 +113,7 @@ class VersionBatch:
         part = self._part(limit)
         if part:
             self._rows.reserve(len(self._rows))
-            step, ids = packed(
+            step, ids = packed_part(
                 part,
                 self._rows.sequences,
                 self._kv_pool,

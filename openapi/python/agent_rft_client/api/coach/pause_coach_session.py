@@ -128,7 +128,7 @@ def sync_detailed(
 ) -> Response[CoachSessionObject | ErrorEnvelope]:
     """ Pause Coach Session
 
-     Lets a session take no further step. A job that runs goes on to its end.
+     Lets a session take no further step. A job that runs continues to its end.
 
     Args:
         session_id (str):
@@ -161,7 +161,7 @@ def sync(
 ) -> CoachSessionObject | ErrorEnvelope | None:
     """ Pause Coach Session
 
-     Lets a session take no further step. A job that runs goes on to its end.
+     Lets a session take no further step. A job that runs continues to its end.
 
     Args:
         session_id (str):
@@ -189,7 +189,7 @@ async def asyncio_detailed(
 ) -> Response[CoachSessionObject | ErrorEnvelope]:
     """ Pause Coach Session
 
-     Lets a session take no further step. A job that runs goes on to its end.
+     Lets a session take no further step. A job that runs continues to its end.
 
     Args:
         session_id (str):
@@ -222,7 +222,7 @@ async def asyncio(
 ) -> CoachSessionObject | ErrorEnvelope | None:
     """ Pause Coach Session
 
-     Lets a session take no further step. A job that runs goes on to its end.
+     Lets a session take no further step. A job that runs continues to its end.
 
     Args:
         session_id (str):
