@@ -4,15 +4,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Final
+from typing import Any
 
+from app.domain.data.row_tags import tags_of
 from app.domain.rollouts.metrics import TIE
 from app.domain.rollouts.rollouts import RolloutRow
 from app.domain.rollouts.trajectory import StopReason
-
-MOST_TAGS: Final = 16
-"""Tags of a row that count; each becomes a group of rows."""
-_TAG_LENGTH: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +112,7 @@ def stopped_short(sample: Sample) -> bool:
 
 def practice_row(index: int, row: Mapping[str, Any]) -> PracticeRow:
     """Returns the parts of a row of a job's file; `tags` is a text or a list of texts."""
-    return PracticeRow(index, _question(row.get("messages")), tags_of(row))
-
-
-def tags_of(row: Mapping[str, Any]) -> tuple[str, ...]:
-    sent = row.get("tags")
-    listed = [sent] if isinstance(sent, str) else sent if isinstance(sent, list) else []
-    named = {tag.strip()[:_TAG_LENGTH] for tag in listed if isinstance(tag, str) and tag.strip()}
-    return tuple(sorted(named)[:MOST_TAGS])
+    return PracticeRow(index, _question(row.get("messages")), tuple(sorted(tags_of(row))))
 
 
 def _question(messages: object) -> str:

@@ -120,14 +120,6 @@ def row_of(record: Mapping[str, Any], columns: ColumnMap, method: MethodType) ->
     return row
 
 
-def tags_of(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns the tags of a row, sorted, each once."""
-    tags = row.get("tags")
-    if isinstance(tags, str):
-        tags = [tags]
-    return tuple(sorted({str(tag)[:256] for tag in tags})) if isinstance(tags, list) else ()
-
-
 def _messages(record: Mapping[str, Any], columns: ColumnMap) -> list[Json]:
     if "messages" in columns:
         return _parsed(record.get(columns["messages"]), columns["messages"])

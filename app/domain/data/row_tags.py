@@ -1,5 +1,6 @@
-"""The tags of a row: the values of one of its fields, by which a report compares its rows. Pure."""
+"""The tags of a row: the values of one of its fields, by which rows are compared. Pure."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 TAG_FIELD: Final = "tags"
@@ -9,7 +10,7 @@ _MOST: Final = 20
 """Tags of one row; further ones are not looked at."""
 
 
-def tags_of(row: dict[str, Any], field: str) -> list[str]:
+def tags_of(row: Mapping[str, Any], field: str = TAG_FIELD) -> list[str]:
     """Returns the field's value as a tag, or each value of a list. Objects are no tags."""
     value = row.get(field)
     values = value[:_MOST] if isinstance(value, list) else [value]

@@ -18,12 +18,12 @@ from app.domain.curricula.columns import (
     missing,
     missing_message,
     row_of,
-    tags_of,
 )
 from app.domain.curricula.division import Labels
 from app.domain.curricula.reports import SHOWN_ROWS, GatheredRows, TableReading
 from app.domain.curricula.sources import Columns, HubSource, MakingOptions
 from app.domain.data.row_formats import inspect_row
+from app.domain.data.row_tags import tags_of
 from app.domain.documents.json_object import Json
 from app.domain.errors import EndpointRefused
 from app.domain.feedback.judgements import digest
@@ -233,7 +233,9 @@ class _Rows:
         if each.from_feedback:
             self.people |= people_of(row)
             self._found.feedback_rows.update(one["type"] for one in row.get("feedback", ())[:1])
-        self.labels.append(Labels(prompt_key(prompt_text(self._options.method, row)), tags_of(row)))
+        self.labels.append(
+            Labels(prompt_key(prompt_text(self._options.method, row)), tuple(sorted(tags_of(row))))
+        )
         mark = digest(content.decode())[:24].encode()
         self.repeats += mark in self._seen
         self._seen.add(mark)
