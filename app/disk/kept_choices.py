@@ -6,15 +6,13 @@ Promises that a file is replaced as a whole, and that one that cannot be read co
 import os
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from app.domain.models.compute_choices import KeptChoice
 
 
 def kept_choice(file: Path) -> KeptChoice | None:
     try:
         return KeptChoice.model_validate_json(file.read_text(encoding="utf-8"))
-    except (OSError, ValidationError):
+    except (OSError, ValueError):  # not there, not UTF-8, or not valid
         return None
 
 

@@ -13,6 +13,7 @@ from alembic.script import ScriptDirectory
 
 from app.embedded.servers.binaries import package_dir
 from app.store.schema import Base
+from app.store.sealed_blobs import SEALED
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.stack import Database
 
@@ -197,3 +198,9 @@ def test_no_function_or_view_looks_past_the_policies(database: Database) -> None
         )
         for name in ("claim_coach_sessions", "installation_counts", "queue_places")
     ]
+
+
+def test_new_secret_keys_reach_every_table_with_sealed_secrets(database: Database) -> None:
+    query = "SELECT tablename FROM pg_policies WHERE policyname = 'rewrap'"
+    visible = {table for (table,) in _rows(database, query)}
+    assert {column.table.__tablename__ for column in SEALED} <= visible

@@ -7,6 +7,7 @@ an unavailable sandbox, gives no score.
 """
 
 import math
+import re
 from fractions import Fraction
 from functools import partial
 from typing import Any, Final, assert_never
@@ -38,7 +39,9 @@ MOST_TIME_OUTS: Final = 3
 MOST_SECONDS: Final = 60.0
 """Largest run time of all tests of one answer; once it is used up, later ones fail without a run.
 """
-_PYTHON: Final = frozenset({"py", "python", "python3"})
+_PYTHON: Final = frozenset({"py", "py3", "python", "python3"})
+_LANGUAGE: Final = re.compile(r"\{?\.?([A-Za-z0-9+#_-]*)")
+"""The language at the beginning of a label, such as `python:main.py` or `{.python}`."""
 _TOLERANCE: Final = 1e-9
 _HALF: Final = Fraction(1, 2)
 
@@ -122,9 +125,14 @@ def code_of(text: str) -> str:
     code is mostly its output. The text's end closes a block that has no end.
     """
     blocks = fenced_blocks(text, with_open=True)
-    labelled = [block.text for block in blocks if block.label.lower() in _PYTHON]
+    labelled = [block.text for block in blocks if _language(block.label) in _PYTHON]
     found = labelled or [block.text for block in blocks if not block.label]
     return found[-1] if found else text
+
+
+def _language(label: str) -> str:
+    found = _LANGUAGE.match(label)
+    return found[1].lower() if found else ""
 
 
 def _program(code: str, function: str | None, test: CodeTest) -> Program:

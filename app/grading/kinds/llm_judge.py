@@ -21,8 +21,10 @@ from app.grading.judge_scorer import AnswerFormat, JudgedScorer, strict_format
 from app.grading.score_bounds import finite
 from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer
 
-_NUMBER: Final = r"(\d{1,6}(?:\.\d{1,6})?)(?!\d|[.,]\d|[eE][+-]?\d|\s?%)"
-"""A complete number: not the 8 of `8,5` or of `8%`, nor the 1 of `1e1`."""
+_NUMBER: Final = (
+    r"(\d{1,6}(?:\.\d{1,6})?)(?!\d|[.,]\d|[eE][+-]?\d|\s?%|\s?percent|\s?[-\u2013]\s?\d)"
+)
+"""A complete number: not the 8 of `8,5`, `8%` or `8-9`, nor the 1 of `1e1`."""
 _OF: Final = r"\s{0,3}(?:/|out\s{1,3}of)\s{0,3}"
 _BRACKETS: Final = re.compile(rf"\[\[\s*{_NUMBER}\s*\]\]", re.ASCII)
 _LABEL: Final = re.compile(
@@ -31,7 +33,7 @@ _LABEL: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _SHARE: Final = re.compile(
-    rf"(?<![\d./\-\u2212])(?<!\d,){_NUMBER}{_OF}{_NUMBER}(?![\d/])",
+    rf"(?<![\d./\-\u2212\u2013])(?<!\d,){_NUMBER}{_OF}{_NUMBER}(?![\d/])",
     re.ASCII | re.IGNORECASE,
 )
 _READ: Final = 200_000
@@ -86,10 +88,11 @@ class LlmJudgeScorer(JudgedScorer):
     def _shares(self, answer: JudgeAnswer) -> Iterator[float]:
         """Yields the scores in each form as shares of the scale. Where the answer has a JSON
         object, only the value of its `score` counts and, before it, a score on the judge's own
-        scale in the words after a sentence's object; the words and scores inside it never do.
+        scale in the words after a sentence's object; the words and scores inside it never do, nor
+        those of JSON that is a list or has no end.
         """
         if not answer.content:
-            yield from self._in_words(answer.text)
+            yield from self._in_words(answer.words)
             return
         yield from self._in_words(answer.after, own_scale=True)
         if "score" not in answer.content:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 FENCE: Final = "```"
+_CLOSING_INDENT: Final = 3
+"""Blanks by which a closing fence may be indented beyond its opening."""
 _OPENING: Final = re.compile(
     r"(?P<before>(?:(?!```|~~~)[^\n])*+)(?P<fence>`{3,}+|~{3,}+)(?P<info>[^`\n]*+)"
 )
@@ -16,6 +18,8 @@ class Block:
     label: str
     """The text between the opening's start and its end, such as a language or a name."""
     text: str
+    start: int = 0
+    """Position of a delimited block; fenced ones have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,8 @@ class _Open:
 
     def take(self, line: str) -> Block | None:
         """Adds a line; returns the block if the line closes it."""
-        if line.lstrip().startswith(self.fence):
+        blanks = len(line) - len(line.lstrip())
+        if line[blanks:].startswith(self.fence) and blanks <= self.indent + _CLOSING_INDENT:
             return self.block()
         code = line.rstrip()
         before = code.rstrip(self.fence[0])
@@ -96,4 +101,4 @@ def blocks(
         if end == -1:
             return
         position = end + len(closing)
-        yield Block(text[label_at:label_end].strip(), text[body_at:end])
+        yield Block(text[label_at:label_end].strip(), text[body_at:end], start)

@@ -13,8 +13,10 @@ from typing import Any, Final
 
 from app.grading.texts.fences import fenced_blocks
 
-_MARK: Final = re.compile(r"(?<![`\"'])<(/?)think>")
+_MARK: Final = re.compile(r"(?<![`\"'])[<\[](/?)think(?:ing)?[>\]]", re.IGNORECASE)
 """A mark of thinking, and none in quotes, where a judge names it."""
+_JSON: Final = re.compile(r'\{[ \t\r\n]*+["}]|\[[ \t\r\n]*+\{')
+"""The beginning of an object or of a list of objects, complete or not."""
 _START: Final = re.compile(r'(?:\[[ \t\r\n]*+)?\{[ \t\r\n]*+["}]')
 """The beginning of an object, or of a list of objects, but not of `{x}` in a sentence."""
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
@@ -33,6 +35,12 @@ class JudgeAnswer:
     """The JSON object of the answer; empty without any."""
     after: str = ""
     """The words after an object that stands in a sentence; empty for a whole or a fenced one."""
+
+    @property
+    def words(self) -> str:
+        """The words before any JSON."""
+        start = _JSON.search(self.text)
+        return self.text if start is None else self.text[: start.start()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +111,7 @@ def _embedded(text: str) -> Iterator[_Json]:
 
 def _parsed(text: str) -> _Json | None:
     try:
-        return _Json(json.loads(text))
+        return _Json(json.loads(text, strict=False))
     except (ValueError, RecursionError):
         return None
 

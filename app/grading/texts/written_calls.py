@@ -2,7 +2,7 @@
 
 Owns these formats, which are tried in this order until one gives a call:
 1. tags: `<tool_call>{…}</tool_call>`, `<function_call>{…}</function_call>`, `<tool>{…}</tool>`,
-   also inside `<tool_calls>` and the plurals of the others;
+   also inside `<tool_calls>` and the plurals of the others; `<tool_calls>[…]</tool_calls>`;
 2. XML: `<invoke name="f"><parameter name="a">…</parameter></invoke>`,
    `<function=f><parameter=a>…</parameter></function>`, and `<function=f>{…}</function>`;
 3. Markdown: a fenced block of JSON;
@@ -24,7 +24,7 @@ from app.domain.graders.texts.calls import (
 from app.grading.texts.fences import Block, blocks, fenced_blocks
 
 MAX_CALLS: Final = 256
-_TAGS: Final = ("tool_call", "function_call", "tool")
+_TAGS: Final = ("tool_call", "function_call", "tool", "tool_calls", "function_calls")
 
 
 class RawText(str):
@@ -49,9 +49,13 @@ def calls_of(value: Any) -> list[WrittenCall]:
 
 
 def _tagged(text: str) -> Iterator[WrittenCall]:
-    for tag in _TAGS:
-        for block in blocks(text, f"<{tag}", ">", f"</{tag}>", whole_word=True):
-            yield from calls_of(json_of(block.text))
+    found = [
+        block
+        for tag in _TAGS
+        for block in blocks(text, f"<{tag}", ">", f"</{tag}>", whole_word=True)
+    ]
+    for block in sorted(found, key=lambda one: one.start):
+        yield from calls_of(json_of(block.text))
 
 
 def _xml(text: str) -> Iterator[WrittenCall]:

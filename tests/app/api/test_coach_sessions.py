@@ -54,6 +54,12 @@ async def test_a_session_is_made_listed_paused_and_cancelled(coaching: Coaching)
     await coaching.post(f"{path}/resume", expect=400)
 
 
+async def test_a_connection_that_made_many_sessions_makes_another(coaching: Coaching) -> None:
+    for _ in range(14):  # more than a driver and Postgres take to plan a statement once for all
+        path = await coaching.session()
+        await coaching.post(f"{path}/cancel", expect=200)
+
+
 async def test_wrong_calls_name_their_parameter(coaching: Coaching) -> None:
     path = await coaching.session()
     body = await coaching.body()

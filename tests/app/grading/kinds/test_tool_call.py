@@ -29,6 +29,8 @@ FORMS = {
     "tag in function_calls": (
         f"<function_calls><function_call>{AS_JSON}</function_call></function_calls>"
     ),
+    "list in tool_calls": f"<tool_calls>[{AS_JSON}]</tool_calls>",
+    "object in function_calls": f"<function_calls>{AS_JSON}</function_calls>",
     "tag in tools": f"<tools><tool>{AS_JSON}</tool></tools>",
     "invoke in function_calls": (
         '<function_calls><invoke name="forecast"><parameter name="city">Ulm</parameter>'
