@@ -18,7 +18,7 @@ from typing import Final
 
 from app.domain.coach.clusters import TextClusters
 from app.domain.coach.samples import Measurement, PracticeRow
-from app.domain.coach.weaknesses import Group, GroupKind
+from app.domain.coach.weaknesses import Group, GroupKind, key_of
 from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.rollouts.metrics import TIE
 
@@ -46,7 +46,7 @@ class GroupGain:
 
     @property
     def key(self) -> str:
-        return f"{self.kind}:{self.name}"
+        return key_of(self.kind, self.name)
 
 
 def expected_gains(
@@ -89,10 +89,12 @@ def practice_rows(
     those of the held-out rows.
     """
     wanted = set(keys)
-    chosen = {row.index for row in training if any(f"tag:{tag}" in wanted for tag in row.tags)}
+    chosen = {
+        row.index for row in training if any(key_of("tag", tag) in wanted for tag in row.tags)
+    }
     clusters = TextClusters(held_out).assigned(training)
     for name, rows in clusters.items():
-        if f"cluster:{name}" in wanted:
+        if key_of("cluster", name) in wanted:
             chosen |= set(rows)
     others = [row.index for row in training if row.index not in chosen]
     if len(chosen) < MIN_EXAMPLES or not others:

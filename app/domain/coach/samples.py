@@ -111,7 +111,7 @@ def stopped_short(sample: Sample) -> bool:
 
 
 def practice_row(index: int, row: Mapping[str, Any]) -> PracticeRow:
-    """Returns the parts of a row of a job's file; `tags` is a text or a list of texts."""
+    """Returns the parts of a row of a job's file, its tags in their order."""
     return PracticeRow(index, _question(row.get("messages")), tuple(sorted(tags_of(row))))
 
 

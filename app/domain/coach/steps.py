@@ -239,18 +239,8 @@ def _promoted(session: CoachSession, evidence: Evidence) -> Step:
     """Returns the step after a promotion: the report's measurement is that of the student now."""
     progress, gain = session.progress, evidence.gain
     helped = gain is not None and gain.mean >= session.options.min_gain
-    unhelped = dict(progress.unhelped)
-    if not helped:
-        unhelped |= {key: unhelped.get(key, 0) + 1 for key in progress.practised}
-    progress = replace(
-        progress,
-        phase=Phase.CHOOSING,
-        child=None,
-        asked=False,
-        promoted=progress.promoted + 1,
-        flat_rounds=0 if helped else progress.flat_rounds + 1,
-        unhelped=unhelped,
-    )
+    progress = replace(progress, promoted=progress.promoted + 1)
+    progress = _after_round(progress, helped=helped)
     session = replace(session, progress=progress)
     if evidence.fresh is not None and evidence.fresh.mean is not None:
         progress = _measured(session, evidence)
@@ -259,18 +249,22 @@ def _promoted(session: CoachSession, evidence: Evidence) -> Step:
 
 def _flat(session: CoachSession, entry: Entry) -> Step:
     """Returns the step after a round without a gain."""
-    progress = session.progress
+    return Step(Continue(), _after_round(session.progress, helped=False), (entry,))
+
+
+def _after_round(progress: Progress, *, helped: bool) -> Progress:
+    """Returns the progress from which the next round is chosen."""
     unhelped = dict(progress.unhelped)
-    unhelped |= {key: unhelped.get(key, 0) + 1 for key in progress.practised}
-    progress = replace(
+    if not helped:
+        unhelped |= {key: unhelped.get(key, 0) + 1 for key in progress.practised}
+    return replace(
         progress,
         phase=Phase.CHOOSING,
         child=None,
         asked=False,
-        flat_rounds=progress.flat_rounds + 1,
+        flat_rounds=0 if helped else progress.flat_rounds + 1,
         unhelped=unhelped,
     )
-    return Step(Continue(), progress, (entry,))
 
 
 def _reached(session: CoachSession, mean: float | None) -> bool:

@@ -57,7 +57,12 @@ class Group:
 
     @property
     def key(self) -> str:
-        return f"{self.kind}:{self.name}"
+        return key_of(self.kind, self.name)
+
+
+def key_of(kind: GroupKind, name: str) -> str:
+    """Returns the key by which a session remembers a group."""
+    return f"{kind}:{name}"
 
 
 def groups_of(rows: Sequence[PracticeRow]) -> list[Group]:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from pydantic import TypeAdapter
-from sqlalchemy import ColumnElement, func, insert, select, update
+from sqlalchemy import ColumnElement, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -23,6 +23,7 @@ from app.domain.errors import WrongState
 from app.store.accounts.projects import refuse_archived
 from app.store.leases.leases import Lease, is_held, lease_lost
 from app.store.paging import Keyset
+from app.store.schema.coach import OPEN
 from app.store.schema.coach import CoachEntryTable as Logbook
 from app.store.schema.coach import CoachSessionTable as Table
 from app.store.storable import storable
@@ -61,7 +62,8 @@ class CoachSessionStore:
             )
             .on_conflict_do_nothing(
                 index_elements=[Table.project_id, Table.student],
-                index_where=Table.status.in_(_OPEN),
+                # As text: a generic plan cannot match parameters with the index's condition.
+                index_where=text(OPEN),
             )
             .returning(Table.id)
         )
