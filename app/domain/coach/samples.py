@@ -14,7 +14,7 @@ from app.domain.rollouts.trajectory import StopReason
 
 @dataclass(frozen=True, slots=True)
 class PracticeRow:
-    """The parts of a row by which rows are grouped."""
+    """The parts of a row by which rows are divided."""
 
     index: int
     """Number among the lines of its file that are not blank, from 0: `prompt_index` of rollouts."""

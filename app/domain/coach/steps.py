@@ -20,7 +20,7 @@ from app.domain.coach.actions import (
     Wait,
 )
 from app.domain.coach.evidence import Evidence, SkillEvidence
-from app.domain.coach.practice import expected_gains, practice_groups
+from app.domain.coach.practice import expected_gains, practice_slices
 from app.domain.coach.sessions import (
     CoachOutcome,
     CoachSession,
@@ -88,7 +88,7 @@ def _measuring(session: CoachSession, evidence: Evidence) -> Step:
     session = replace(session, progress=progress)
     if _reached(session, progress.mean):
         return _end(session, "target", sentences.target_reached(session), before=entries)
-    if not practice_groups(progress.gains, least=session.options.min_gain):
+    if not practice_slices(progress.gains, least=session.options.min_gain):
         ended = sentences.nothing_to_gain(session)
         return _end(session, "nothing_to_gain", ended, before=entries)
     phase = Phase.PROMPTING if session.options.prompts else Phase.CHOOSING
@@ -104,8 +104,8 @@ def _measured(session: CoachSession, evidence: Evidence) -> Progress:
         progress,
         measured=evidence.fresh_source,
         mean=fresh.mean,
-        weaknesses=find_weaknesses(fresh, evidence.groups, ceiling=session.options.target),
-        gains=expected_gains(fresh, evidence.groups, unhelped=progress.unhelped),
+        weaknesses=find_weaknesses(fresh, evidence.slices, ceiling=session.options.target),
+        gains=expected_gains(fresh, evidence.slices, unhelped=progress.unhelped),
     )
 
 
@@ -138,9 +138,9 @@ def _tried(session: CoachSession, evidence: Evidence) -> TriedPrompt:
     gain = paired_gain(before.row_means, fresh.row_means)
     if gain is None:
         return TriedPrompt(prompt, fresh.mean, None, None)
-    left = expected_gains(fresh, evidence.groups, unhelped={})
+    left = expected_gains(fresh, evidence.slices, unhelped={})
     better = gain.is_clear and gain.mean > 0
-    enough = better and not practice_groups(left, least=session.options.min_gain)
+    enough = better and not practice_slices(left, least=session.options.min_gain)
     enough = enough or _reached(session, fresh.mean)
     return TriedPrompt(prompt, fresh.mean, gain.mean, gain.interval, enough)
 
@@ -152,9 +152,9 @@ def _choosing(session: CoachSession, evidence: Evidence) -> Step:
     if progress.flat_rounds >= options.patience:
         return _end(session, "plateau", sentences.plateau(session))
     if progress.flat_rounds and evidence.now is not None:
-        gains = expected_gains(evidence.now, evidence.groups, unhelped=progress.unhelped)
+        gains = expected_gains(evidence.now, evidence.slices, unhelped=progress.unhelped)
         progress = replace(progress, gains=gains)
-    chosen = practice_groups(progress.gains, least=options.min_gain)
+    chosen = practice_slices(progress.gains, least=options.min_gain)
     if not chosen:
         return _end(session, "mastered", sentences.mastered_entry(session))
 
