@@ -4,7 +4,7 @@ from app.factory.jobs import JobServices
 from app.factory.students import StudentServices
 from app.services.coach.child_jobs import ChildJobs
 from app.services.coach.driver import CoachDriver, CoachPorts
-from app.services.coach.observation import Observation
+from app.services.coach.evidence_reader import EvidenceReader
 from app.services.coach.session_files import SessionFiles
 from app.services.coach.sessions import CoachSessionPorts, CoachSessionService
 
@@ -20,7 +20,7 @@ class CoachServices(JobServices, StudentServices):
     def coach_driver(self) -> CoachDriver:
         context, files = self._context, self._session_files()
         ports = CoachPorts(
-            observation=Observation(context.database, files, self.students()),
+            evidence=EvidenceReader(context.database, files, self.students()),
             children=ChildJobs(
                 self.job_creation(), files, context.secret_box, self._tenant.project_id
             ),

@@ -3,7 +3,8 @@
 The setting `app.system` lets the worker's role bypass row-level security on the tables that need
 it. The API's role gets no further rows from it. This is the only module that names the setting, and
 every module of `app.store` that imports this one is closed to the control plane by an import
-contract.
+contract. The claims of the Coach (`app.store.coach.claims`) need no such transaction: they ask a
+function of the database, and write as the tenant.
 """
 
 from typing import Generic, Self, TypeVar

@@ -22,6 +22,7 @@ from app.domain.jobs.jobs import JobStatus
 from app.domain.jobs.status_counts import StatusCount
 from app.store.accounts.dashboard_sessions import SESSION, SessionLookup
 from app.store.accounts.keys import KEY_ID, KeyLookup
+from app.store.coach.claims import claim_due
 from app.store.jobs.jobs import JobStore
 from app.store.leases.leases import Lease
 from app.store.transactions.autocommit import AutocommitStatements
@@ -39,7 +40,6 @@ power or network. The system's default is two hours.
 """
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 _STATUS_COUNTS = text("SELECT status, jobs, oldest_s FROM installation_counts()")
-_CLAIM_COACH_SESSIONS = text("SELECT * FROM claim_coach_sessions(:at_most, :lease_s)")
 _UNBOUND_ROLE = """
     SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)
 """
@@ -169,24 +169,11 @@ class Database:
 
     async def claim_coach_sessions(self, at_most: int, lease_s: float) -> list[CoachClaim]:
         """Claims sessions of all tenants whose next step is due. Raises `Unavailable`."""
-        values = {"at_most": at_most, "lease_s": lease_s}
-        with losses_as_unavailable():
-            async with self._engine.connect() as connection:
-                rows = await connection.execute(_CLAIM_COACH_SESSIONS, values)
-                return [_coach_claim(row) for row in rows]
+        claimed = await claim_due(self.sessions, at_most, lease_s)
+        return [CoachClaim(tenant, lease) for tenant, lease in claimed]
 
     async def dispose(self) -> None:
         await self._engine.dispose()
-
-
-def _coach_claim(row: Any) -> CoachClaim:
-    tenant = Tenant(
-        organization_id=row.organization_id,
-        project_id=row.project_id,
-        organization_slug=row.organization_slug,
-        key_id=row.key_id,
-    )
-    return CoachClaim(tenant, Lease(row.id, row.project_id, row.fence))
 
 
 def _connect_args(idle_in_transaction_s: float) -> dict[str, Any]:

@@ -4173,7 +4173,7 @@ export interface components {
         };
         /**
          * CoachGain
-         * @description The gain that practice of a group of rows is expected to bring.
+         * @description The gain that practice of a slice of the rows is expected to bring.
          */
         CoachGain: {
             /**
@@ -4188,7 +4188,7 @@ export interface components {
             name: string;
             /**
              * Rows
-             * @description Held-out rows of the group.
+             * @description Held-out rows of the slice.
              */
             rows: number;
             /**
@@ -4398,12 +4398,12 @@ export interface components {
         CoachStatus: "running" | "paused" | "completed" | "failed" | "cancelled";
         /**
          * CoachWeakness
-         * @description A group of rows, or a kind of attempt, that clearly lacks score.
+         * @description A slice of the rows, or a kind of attempt, that clearly lacks score.
          */
         CoachWeakness: {
             /**
              * Kind
-             * @description `tag`, `cluster` or `all` for a group of rows; else a kind of attempt.
+             * @description `tag`, `cluster` or `all` for a slice of the rows; else a kind of attempt.
              * @enum {string}
              */
             kind: "tag" | "cluster" | "all" | "component" | "stop_reason" | "failing_tool";
@@ -4429,7 +4429,7 @@ export interface components {
             interval: number[];
             /**
              * Mean
-             * @description Mean score of the group, or of the attempts of that kind.
+             * @description Mean score of the slice, or of the attempts of that kind.
              */
             mean: number | null;
             /**

@@ -3,9 +3,13 @@
 One module names each setting by which row-level security shows them; modules that import it look
 across tenants. The import contract that forbids them to the control plane lists them by name, so
 the tests compare it with the tree.
+
+A function of the database that runs as the tables' owner (`SECURITY DEFINER`) looks past the
+policies as well. Each is listed here with its reason and the one module that calls it.
 """
 
 import ast
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +19,44 @@ from tests.house.contracts import imported, read
 OWNERS = {"app.system": "app.store.across_tenants", "app.rewrap": "app.store.sealed_blobs"}
 """Each setting that shows rows of all tenants, and the module that sets it."""
 CONTRACT = "Only the GPU plane may look across tenants"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnersFunction:
+    """A function that the API's role executes with the rights of the tables' owner."""
+
+    caller: str
+    reason: str
+    names_rows: bool = False
+    """True when it returns ids of other tenants' rows: the contract lists its caller then."""
+
+
+OWNERS_FUNCTIONS = {
+    "due_coach_sessions": OwnersFunction(
+        "app.store.coach.claims",
+        "The API takes the steps of sessions as their tenants, and must find those that are due.",
+        names_rows=True,
+    ),
+    "installation_counts": OwnersFunction(
+        "app.store.database", "Metrics count the jobs of the installation; it returns counts."
+    ),
+    "queue_places": OwnersFunction(
+        "app.store.jobs.jobs", "A position counts the jobs of others; it returns numbers."
+    ),
+}
+DROPPED = frozenset({"claim_coach_sessions"})
+"""Functions of earlier migrations that a later one has dropped."""
+_FUNCTION = re.compile(r"CREATE (?:OR REPLACE )?FUNCTION (?:public\.)?(\w+)", re.IGNORECASE)
+
+
+def owners_functions(migration: str) -> set[str]:
+    """Returns the functions that a migration makes and that run with the rights of their owner."""
+    _, *parts = _FUNCTION.split(migration)  # alternately a name, and the text up to the next one
+    return {
+        name
+        for name, text in zip(parts[::2], parts[1::2], strict=True)
+        if "security definer" in " ".join(text.lower().split())
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@ import pytest
 
 from tests.house import tenants
 from tests.house.contracts import children
-from tests.house.tenants import Contract
+from tests.house.tenants import Contract, OwnersFunction
 from tests.house.tree import python_files
 
 APP = [(tenants.module_name(path), source) for path, source in python_files("app")]
@@ -17,14 +17,49 @@ def test_one_module_names_each_setting_that_opens_all_tenants(setting: str, owne
 
 def test_the_contract_lists_every_module_that_looks_across_tenants() -> None:
     contract = tenants.read_contract()
-    assert contract.exceptions == {"app.services.rewrapping -> app.store.sealed_blobs"}
+    assert contract.exceptions == {
+        "app.services.rewrapping -> app.store.sealed_blobs",
+        "app.store.database -> app.store.coach.claims",
+    }
     admitted = {each.split(" -> ")[0] for each in contract.exceptions}
     modules = [name for name, text in APP if tenants.imports_owner(text) and name not in admitted]
     assert len(modules) >= 4
+    modules += [each.caller for each in tenants.OWNERS_FUNCTIONS.values() if each.names_rows]
     owners = tenants.OWNERS.values()
     assert tenants.uncovered([*owners, *modules], contract) == []
     assert tenants.unused([*owners, *modules], contract) == []
     assert contract.follows_imports
+
+
+def test_functions_with_the_rights_of_the_owner_are_listed_with_a_reason() -> None:
+    found = {
+        name
+        for _, source in python_files("migrations")
+        for name in tenants.owners_functions(source)
+    }
+    assert found == set(tenants.OWNERS_FUNCTIONS) | tenants.DROPPED
+    assert all(each.reason.endswith(".") for each in tenants.OWNERS_FUNCTIONS.values())
+
+
+def test_a_planted_function_with_the_rights_of_the_owner_is_found() -> None:
+    planted = """
+        CREATE FUNCTION own_rows() RETURNS bigint LANGUAGE sql AS $$ SELECT 1 $$;
+        CREATE OR REPLACE FUNCTION all_keys() RETURNS SETOF text LANGUAGE sql
+        Security  Definer AS $$ SELECT id FROM api_keys $$;
+        CREATE FUNCTION own_keys() RETURNS bigint LANGUAGE sql AS $$ SELECT 2 $$;
+    """
+    assert tenants.owners_functions(planted) == {"all_keys"}
+
+
+@pytest.mark.parametrize(("function", "listed"), tenants.OWNERS_FUNCTIONS.items())
+def test_one_module_calls_each_of_them(function: str, listed: OwnersFunction) -> None:
+    sources = [(tenants.module_name(path), text) for path, text in python_files("workers")]
+    named = [name for name, text in APP + sources if _calls(text, function)]
+    assert named == [listed.caller]
+
+
+def _calls(source: str, function: str) -> bool:
+    return tenants.names_the_setting(source, f"{function}(") or f"func.{function}(" in source
 
 
 def test_the_contract_forbids_them_to_all_of_the_control_plane() -> None:

@@ -14,6 +14,7 @@ from alembic.script import ScriptDirectory
 from app.embedded.servers.binaries import package_dir
 from app.store.schema import Base
 from app.store.sealed_blobs import SEALED
+from tests.house.tenants import OWNERS_FUNCTIONS
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.stack import Database
 
@@ -174,10 +175,10 @@ def test_the_service_roles_have_no_way_around_it(database: Database) -> None:
 
 
 def test_no_function_or_view_looks_past_the_policies(database: Database) -> None:
-    """Both would run with the rights of their owner. Those that may return only numbers, or the ids
-    and tenants of sessions that are due, with a pinned search path, and to no role but the API's.
-    Their tests are `tests/app/store/jobs/test_queue_positions.py` and
-    `tests/app/api/test_coach_sessions.py`.
+    """Both would run with the rights of their owner. Those that may are listed with their reasons,
+    have a pinned search path, and may be called by no role but the API's. They return numbers, or
+    the ids and tenants of sessions that are due. Their tests are
+    `tests/app/store/jobs/test_queue_positions.py` and `tests/app/store/coach/test_claims.py`.
     """
     found = _rows(
         database,
@@ -196,7 +197,7 @@ def test_no_function_or_view_looks_past_the_policies(database: Database) -> None
             ["search_path=pg_catalog, pg_temp"],
             [f"{owner}=X/{owner}", f"{APP}=X/{owner}"],
         )
-        for name in ("claim_coach_sessions", "installation_counts", "queue_places")
+        for name in sorted(OWNERS_FUNCTIONS)
     ]
 
 

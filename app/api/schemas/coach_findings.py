@@ -2,18 +2,18 @@
 
 from typing import Literal
 
-from app.domain.coach.practice import GroupGain
+from app.domain.coach.practice import SliceGain
 from app.domain.coach.sessions import Entry, EntryKind, Spent, TriedPrompt
-from app.domain.coach.weaknesses import GroupKind, Weakness, WeaknessKind
+from app.domain.coach.weaknesses import SliceKind, Weakness, WeaknessKind
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 
 
 class CoachWeakness(DescribedModel):
-    """A group of rows, or a kind of attempt, that clearly lacks score."""
+    """A slice of the rows, or a kind of attempt, that clearly lacks score."""
 
     kind: WeaknessKind
-    """`tag`, `cluster` or `all` for a group of rows; else a kind of attempt."""
+    """`tag`, `cluster` or `all` for a slice of the rows; else a kind of attempt."""
     name: str
     """The tag, the words of the cluster, the component, the stop reason, or the tool."""
     rows: int
@@ -23,7 +23,7 @@ class CoachWeakness(DescribedModel):
     interval: list[float]
     """95 % interval of the share."""
     mean: float | None
-    """Mean score of the group, or of the attempts of that kind."""
+    """Mean score of the slice, or of the attempts of that kind."""
     examples: list[str]
     """Ids of rollouts with the lowest scores, in the job of `measured_in`."""
 
@@ -41,13 +41,13 @@ class CoachWeakness(DescribedModel):
 
 
 class CoachGain(DescribedModel):
-    """The gain that practice of a group of rows is expected to bring."""
+    """The gain that practice of a slice of the rows is expected to bring."""
 
-    kind: GroupKind
+    kind: SliceKind
     name: str
     """The tag, or the words of the cluster."""
     rows: int
-    """Held-out rows of the group."""
+    """Held-out rows of the slice."""
     weight: float
     """Their share of all held-out rows."""
     mean: float
@@ -60,7 +60,7 @@ class CoachGain(DescribedModel):
     """Weight × headroom × (spread + 1) / (rows + 2), halved for each round that did not help."""
 
     @classmethod
-    def of(cls, each: GroupGain) -> "CoachGain":
+    def of(cls, each: SliceGain) -> "CoachGain":
         return cls(
             kind=each.kind,
             name=each.name,

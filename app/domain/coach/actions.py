@@ -26,7 +26,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Train:
-    """Make a job that practises groups of rows."""
+    """Make a job that practises slices of the rows."""
 
     keys: tuple[str, ...]
     caps: Caps

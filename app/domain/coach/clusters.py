@@ -1,4 +1,4 @@
-"""Groups rows by their texts, without a model: rows that share rare words are of a cluster. Pure.
+"""Divides rows by their texts, without a model: rows that share rare words are of a cluster. Pure.
 
 A row's text is a vector over its words, each weighed by how rare it is among the rows (TF-IDF).
 Numbers and quoted names are left out, because they differ from row to row. Each row joins the most
@@ -18,7 +18,7 @@ from app.domain.coach.samples import PracticeRow
 MOST_CLUSTERS: Final = 12
 """Clusters that a set of rows is divided into at most; rows beyond join the most similar one."""
 FEWEST_ROWS: Final = 6
-"""Rows below which a cluster is no group of its own: its interval would be too wide."""
+"""Rows below which a cluster is no slice of its own: its interval would be too wide."""
 _SIMILAR: Final = 0.3
 """Cosine from which two texts are of one cluster."""
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
@@ -51,7 +51,7 @@ class TextClusters:
 
     @property
     def clusters(self) -> list[Cluster]:
-        """Returns the clusters with enough rows, unless one has them all: that is no group."""
+        """Returns the clusters with enough rows, unless one has them all: that is no slice."""
         found = [
             Cluster(self._name(number), tuple(row for row, _ in members))
             for number, members in enumerate(self._members)
@@ -101,7 +101,7 @@ class TextClusters:
             inside,
             key=lambda word: (-(inside[word] ** 2 / everywhere[word]), -len(word), word),
         )
-        return " ".join(telling[:_NAMED_BY]) or f"group {number + 1}"
+        return " ".join(telling[:_NAMED_BY]) or f"cluster {number + 1}"
 
 
 def _words(text: str) -> Counter[str]:

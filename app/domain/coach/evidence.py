@@ -6,7 +6,7 @@ from typing import Literal
 
 from app.domain.coach.samples import Measurement
 from app.domain.coach.sessions import Source
-from app.domain.coach.weaknesses import Group
+from app.domain.coach.weaknesses import Slice
 from app.domain.jobs.curves.gains import Gain
 from app.domain.jobs.usage import Usage
 from app.domain.students.students import Skill, SkillStatus
@@ -48,7 +48,7 @@ class Evidence:
     fresh: Measurement | None = None
     """Attempts that the job has measured: of a prompt, or of the model that it trained."""
     fresh_source: Source | None = None
-    groups: Sequence[Group] = ()
-    """Groups of the held-out rows."""
+    slices: Sequence[Slice] = ()
+    """Slices of the held-out rows."""
     skill: SkillEvidence | None = None
     has_regression_sets: bool = False

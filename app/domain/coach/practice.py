@@ -1,13 +1,13 @@
 """Picks what a student practises next, by expected gain. Pure.
 
-Owns the formula, for a group g of rows:
+Owns the formula, for a slice s of the rows:
 
-    gain(g) = weight × headroom × (spread + 1) / (rows + 2)
+    gain(s) = weight × headroom × (spread + 1) / (rows + 2)
 
-The weight is the share of g's rows among all rows; the headroom is the highest reward that was
-seen less the mean of g. The last factor is the share of its rows whose samples have different
+The weight is the share of s's rows among all rows; the headroom is the highest reward that was
+seen less the mean of s. The last factor is the share of its rows whose samples have different
 rewards (`spread`), since practice learns from those alone (decision 0030); one row of each sort is
-added, so that a small group is not certain. Each round that practised a group without a gain halves
+added, so that a small slice is not certain. Each round that practised a slice without a gain halves
 its expected gain.
 """
 
@@ -18,19 +18,19 @@ from typing import Final
 
 from app.domain.coach.clusters import TextClusters
 from app.domain.coach.samples import Measurement, PracticeRow
-from app.domain.coach.weaknesses import Group, GroupKind
+from app.domain.coach.weaknesses import Slice, SliceKind, key_of
 from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.rollouts.metrics import TIE
 
 TOGETHER: Final = 0.5
-"""Groups with at least this share of the best group's gain are practised with it."""
+"""Slices with at least this share of the best slice's gain are practised with it."""
 REHEARSAL: Final = 0.25
 """Share of other rows among those that are practised, so that they are not forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
-class GroupGain:
-    kind: GroupKind
+class SliceGain:
+    kind: SliceKind
     name: str
     rows: int
     """Held-out rows with a score."""
@@ -46,35 +46,35 @@ class GroupGain:
 
     @property
     def key(self) -> str:
-        return f"{self.kind}:{self.name}"
+        return key_of(self.kind, self.name)
 
 
 def expected_gains(
-    measurement: Measurement, groups: Sequence[Group], *, unhelped: Mapping[str, int]
-) -> tuple[GroupGain, ...]:
-    """Returns the gain of each group, the largest first. `unhelped` counts the rounds that
-    practised a group without a gain.
+    measurement: Measurement, slices: Sequence[Slice], *, unhelped: Mapping[str, int]
+) -> tuple[SliceGain, ...]:
+    """Returns the gain of each slice, the largest first. `unhelped` counts the rounds that
+    practised a slice without a gain.
     """
     rewards, means = measurement.rewards, measurement.row_means
     highest = measurement.scale.ceiling
     found = []
-    for group in groups:
-        rows = [row for row in group.rows if row in means]
+    for each in slices:
+        rows = [row for row in each.rows if row in means]
         if not rows:
             continue
         mean = fmean(means[row] for row in rows)
         spread = sum(max(rewards[row]) - min(rewards[row]) > TIE for row in rows)
         weight, headroom = len(rows) / len(means), max(0.0, highest - mean)
         gain = weight * headroom * (spread + 1) / (len(rows) + 2)
-        gain *= 0.5 ** unhelped.get(group.key, 0)
+        gain *= 0.5 ** unhelped.get(each.key, 0)
         found.append(
-            GroupGain(group.kind, group.name, len(rows), weight, mean, headroom, spread, gain)
+            SliceGain(each.kind, each.name, len(rows), weight, mean, headroom, spread, gain)
         )
     return tuple(sorted(found, key=lambda each: (-each.gain, each.key)))
 
 
-def practice_groups(gains: Sequence[GroupGain], *, least: float) -> tuple[GroupGain, ...]:
-    """Returns the groups to practise next; none if no gain reaches `least`."""
+def practice_slices(gains: Sequence[SliceGain], *, least: float) -> tuple[SliceGain, ...]:
+    """Returns the slices to practise next; none if no gain reaches `least`."""
     best = max((each.gain for each in gains), default=0.0)
     if best < least:
         return ()
@@ -85,14 +85,16 @@ def practice_rows(
     keys: Iterable[str], *, training: Sequence[PracticeRow], held_out: Sequence[PracticeRow]
 ) -> list[int]:
     """Returns the indices of the training rows to practise, in the order of their file: those of
-    the groups, and other rows for rehearsal; all rows if the groups have too few. The clusters are
+    the slices, and other rows for rehearsal; all rows if the slices have too few. The clusters are
     those of the held-out rows.
     """
     wanted = set(keys)
-    chosen = {row.index for row in training if any(f"tag:{tag}" in wanted for tag in row.tags)}
+    chosen = {
+        row.index for row in training if any(key_of("tag", tag) in wanted for tag in row.tags)
+    }
     clusters = TextClusters(held_out).assigned(training)
     for name, rows in clusters.items():
-        if f"cluster:{name}" in wanted:
+        if key_of("cluster", name) in wanted:
             chosen |= set(rows)
     others = [row.index for row in training if row.index not in chosen]
     if len(chosen) < MIN_EXAMPLES or not others:

@@ -14,7 +14,7 @@ from app.domain.rollouts.trajectory import StopReason
 
 @dataclass(frozen=True, slots=True)
 class PracticeRow:
-    """The parts of a row by which rows are grouped."""
+    """The parts of a row by which rows are divided."""
 
     index: int
     """Number among the lines of its file that are not blank, from 0: `prompt_index` of rollouts."""
@@ -111,7 +111,7 @@ def stopped_short(sample: Sample) -> bool:
 
 
 def practice_row(index: int, row: Mapping[str, Any]) -> PracticeRow:
-    """Returns the parts of a row of a job's file; `tags` is a text or a list of texts."""
+    """Returns the parts of a row of a job's file, its tags in their order."""
     return PracticeRow(index, _question(row.get("messages")), tuple(sorted(tags_of(row))))
 
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from app.domain.coach.evidence import Evidence, SkillEvidence
-from app.domain.coach.practice import GroupGain
+from app.domain.coach.practice import SliceGain
 from app.domain.coach.samples import Measurement
 from app.domain.coach.sessions import CoachSession, Entry, Progress, TriedPrompt
-from app.domain.coach.weaknesses import GroupKind, Weakness
+from app.domain.coach.weaknesses import SliceKind, Weakness
 from app.domain.students.students import SkillStatus
 
 _SHOWN = 5
@@ -55,7 +55,7 @@ def prompted_entry(number: int, tried: TriedPrompt) -> Entry:
     return Entry("prompted", text, data)
 
 
-def choice_entry(chosen: Sequence[GroupGain], progress: Progress) -> Entry:
+def choice_entry(chosen: Sequence[SliceGain], progress: Progress) -> Entry:
     parts = [
         f"{_rows(each.kind, each.name)} (mean {_number(each.mean)}, attempts of different score in "
         f"{each.spread} of {each.rows} rows, expected gain {each.gain:.3g})"
@@ -144,7 +144,7 @@ def prompt_enough(tried: TriedPrompt) -> Entry:
 def mastered_entry(session: CoachSession) -> Entry:
     return _ended(
         f"Nothing more is to be gained: the mean score is {_number(session.progress.mean)}, "
-        f"{_number(session.progress.first_mean)} at the start, and no group of rows promises "
+        f"{_number(session.progress.first_mean)} at the start, and no slice of the rows promises "
         f"{session.options.min_gain:.3g} more."
     )
 
@@ -244,7 +244,7 @@ def _weakness(each: Weakness) -> str:
             assert_never(each.kind)
 
 
-def _rows(kind: GroupKind, name: str) -> str:
+def _rows(kind: SliceKind, name: str) -> str:
     match kind:
         case "tag" | "cluster":
             return f"{kind} '{name}'"

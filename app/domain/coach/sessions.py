@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from app.domain.coach.practice import GroupGain
+from app.domain.coach.practice import SliceGain
 from app.domain.coach.weaknesses import Weakness
 from app.domain.errors import NotFound, WrongState
 from app.domain.jobs.usage import Caps, Usage
@@ -157,11 +157,11 @@ class Progress:
     mean: float | None = None
     """Its mean score; `first_mean` is that of the first measurement."""
     weaknesses: tuple[Weakness, ...] = ()
-    gains: tuple[GroupGain, ...] = ()
+    gains: tuple[SliceGain, ...] = ()
     practised: tuple[str, ...] = ()
-    """Keys of the groups that this round practises."""
+    """Keys of the slices that this round practises."""
     unhelped: Mapping[str, int] = field(default_factory=dict)
-    """Rounds that practised a group without a gain, by its key."""
+    """Rounds that practised a slice without a gain, by its key."""
     tried: tuple[TriedPrompt, ...] = ()
     flat_rounds: int = 0
     """Rounds in succession without a gain."""

@@ -20,7 +20,7 @@ from app.domain.coach.actions import (
     Wait,
 )
 from app.domain.coach.evidence import Evidence, SkillEvidence
-from app.domain.coach.practice import expected_gains, practice_groups
+from app.domain.coach.practice import expected_gains, practice_slices
 from app.domain.coach.sessions import (
     CoachOutcome,
     CoachSession,
@@ -88,7 +88,7 @@ def _measuring(session: CoachSession, evidence: Evidence) -> Step:
     session = replace(session, progress=progress)
     if _reached(session, progress.mean):
         return _end(session, "target", sentences.target_reached(session), before=entries)
-    if not practice_groups(progress.gains, least=session.options.min_gain):
+    if not practice_slices(progress.gains, least=session.options.min_gain):
         ended = sentences.nothing_to_gain(session)
         return _end(session, "nothing_to_gain", ended, before=entries)
     phase = Phase.PROMPTING if session.options.prompts else Phase.CHOOSING
@@ -104,8 +104,8 @@ def _measured(session: CoachSession, evidence: Evidence) -> Progress:
         progress,
         measured=evidence.fresh_source,
         mean=fresh.mean,
-        weaknesses=find_weaknesses(fresh, evidence.groups, ceiling=session.options.target),
-        gains=expected_gains(fresh, evidence.groups, unhelped=progress.unhelped),
+        weaknesses=find_weaknesses(fresh, evidence.slices, ceiling=session.options.target),
+        gains=expected_gains(fresh, evidence.slices, unhelped=progress.unhelped),
     )
 
 
@@ -138,9 +138,9 @@ def _tried(session: CoachSession, evidence: Evidence) -> TriedPrompt:
     gain = paired_gain(before.row_means, fresh.row_means)
     if gain is None:
         return TriedPrompt(prompt, fresh.mean, None, None)
-    left = expected_gains(fresh, evidence.groups, unhelped={})
+    left = expected_gains(fresh, evidence.slices, unhelped={})
     better = gain.is_clear and gain.mean > 0
-    enough = better and not practice_groups(left, least=session.options.min_gain)
+    enough = better and not practice_slices(left, least=session.options.min_gain)
     enough = enough or _reached(session, fresh.mean)
     return TriedPrompt(prompt, fresh.mean, gain.mean, gain.interval, enough)
 
@@ -152,9 +152,9 @@ def _choosing(session: CoachSession, evidence: Evidence) -> Step:
     if progress.flat_rounds >= options.patience:
         return _end(session, "plateau", sentences.plateau(session))
     if progress.flat_rounds and evidence.now is not None:
-        gains = expected_gains(evidence.now, evidence.groups, unhelped=progress.unhelped)
+        gains = expected_gains(evidence.now, evidence.slices, unhelped=progress.unhelped)
         progress = replace(progress, gains=gains)
-    chosen = practice_groups(progress.gains, least=options.min_gain)
+    chosen = practice_slices(progress.gains, least=options.min_gain)
     if not chosen:
         return _end(session, "mastered", sentences.mastered_entry(session))
 
@@ -239,18 +239,8 @@ def _promoted(session: CoachSession, evidence: Evidence) -> Step:
     """Returns the step after a promotion: the report's measurement is that of the student now."""
     progress, gain = session.progress, evidence.gain
     helped = gain is not None and gain.mean >= session.options.min_gain
-    unhelped = dict(progress.unhelped)
-    if not helped:
-        unhelped |= {key: unhelped.get(key, 0) + 1 for key in progress.practised}
-    progress = replace(
-        progress,
-        phase=Phase.CHOOSING,
-        child=None,
-        asked=False,
-        promoted=progress.promoted + 1,
-        flat_rounds=0 if helped else progress.flat_rounds + 1,
-        unhelped=unhelped,
-    )
+    progress = replace(progress, promoted=progress.promoted + 1)
+    progress = _after_round(progress, helped=helped)
     session = replace(session, progress=progress)
     if evidence.fresh is not None and evidence.fresh.mean is not None:
         progress = _measured(session, evidence)
@@ -259,18 +249,22 @@ def _promoted(session: CoachSession, evidence: Evidence) -> Step:
 
 def _flat(session: CoachSession, entry: Entry) -> Step:
     """Returns the step after a round without a gain."""
-    progress = session.progress
+    return Step(Continue(), _after_round(session.progress, helped=False), (entry,))
+
+
+def _after_round(progress: Progress, *, helped: bool) -> Progress:
+    """Returns the progress from which the next round is chosen."""
     unhelped = dict(progress.unhelped)
-    unhelped |= {key: unhelped.get(key, 0) + 1 for key in progress.practised}
-    progress = replace(
+    if not helped:
+        unhelped |= {key: unhelped.get(key, 0) + 1 for key in progress.practised}
+    return replace(
         progress,
         phase=Phase.CHOOSING,
         child=None,
         asked=False,
-        flat_rounds=progress.flat_rounds + 1,
+        flat_rounds=0 if helped else progress.flat_rounds + 1,
         unhelped=unhelped,
     )
-    return Step(Continue(), progress, (entry,))
 
 
 def _reached(session: CoachSession, mean: float | None) -> bool:

@@ -1,6 +1,6 @@
-"""Finds weaknesses: groups of rows, and kinds of attempts, that clearly lack score. Pure.
+"""Finds weaknesses: slices of the rows, and kinds of attempts, that clearly lack score. Pure.
 
-Owns the rule. A group of rows (a tag, a cluster of texts) lacks the share of the score's range
+Owns the rule. A slice of the rows (a tag, a cluster of texts) lacks the share of the score's range
 between its mean and the highest reward that was seen; a kind of attempt (a stop reason, a failing
 tool, a low grader component) is a share of the attempts. The interval of either share is Wilson's,
 at 95 %, with rows as the observations: samples of one row resemble each other, so counting them
@@ -17,16 +17,16 @@ from typing import Final, Literal
 from app.domain.coach.clusters import TextClusters
 from app.domain.coach.samples import Measurement, PracticeRow, Sample, Scale, stopped_short
 
-GroupKind = Literal["tag", "cluster", "all"]
-WeaknessKind = Literal[GroupKind, "component", "stop_reason", "failing_tool"]
+SliceKind = Literal["tag", "cluster", "all"]
+WeaknessKind = Literal[SliceKind, "component", "stop_reason", "failing_tool"]
 LEAST_SHARE: Final = 0.05
 """Share that is too small to be a weakness, even if it is certain."""
 EXAMPLES: Final = 3
 FEWEST_ROWS: Final = 3
-"""Rows below which a tag is no group."""
-MOST_GROUPS: Final = 64
+"""Rows below which a tag is no slice."""
+MOST_SLICES: Final = 64
 ALL_ROWS: Final = "all rows"
-"""Name of the group of rows that nothing divides."""
+"""Name of the slice of the rows that nothing divides."""
 _Z: Final = 1.959964
 
 
@@ -35,56 +35,61 @@ class Weakness:
     kind: WeaknessKind
     name: str
     rows: int
-    """Rows of the group; for a kind of attempt, all rows."""
+    """Rows of the slice; for a kind of attempt, all rows."""
     share: float
     """Lacking share of the score's range, or share of the attempts."""
     interval: tuple[float, float]
     mean: float | None
-    """Mean reward of the group, or of the attempts of that kind."""
+    """Mean reward of the slice, or of the attempts of that kind."""
     examples: tuple[str, ...]
     """Ids of rollouts with the lowest rewards."""
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Slice:
     """Rows that can be practised together, because a rule finds such rows among the training rows,
     too.
     """
 
-    kind: GroupKind
+    kind: SliceKind
     name: str
     rows: tuple[int, ...]
 
     @property
     def key(self) -> str:
-        return f"{self.kind}:{self.name}"
+        return key_of(self.kind, self.name)
 
 
-def groups_of(rows: Sequence[PracticeRow]) -> list[Group]:
+def key_of(kind: SliceKind, name: str) -> str:
+    """Returns the key by which a session remembers a slice."""
+    return f"{kind}:{name}"
+
+
+def slices_of(rows: Sequence[PracticeRow]) -> list[Slice]:
     """Returns the tags with enough rows, and the clusters of texts that are no tag's rows; all rows
-    as one group without either.
+    as one slice without either.
     """
     by_tag: dict[str, list[int]] = {}
     for row in rows:
         for tag in row.tags:
             by_tag.setdefault(tag, []).append(row.index)
     tags = [
-        Group("tag", name, tuple(members))
+        Slice("tag", name, tuple(members))
         for name, members in sorted(by_tag.items(), key=lambda pair: (-len(pair[1]), pair[0]))
         if len(members) >= FEWEST_ROWS
     ]
     tagged = {each.rows for each in tags}
     clusters = [
-        Group("cluster", each.name, each.rows)
+        Slice("cluster", each.name, each.rows)
         for each in TextClusters(rows).clusters
         if each.rows not in tagged
     ]
-    found = [*tags, *clusters][:MOST_GROUPS]
-    return found or [Group("all", ALL_ROWS, tuple(row.index for row in rows))]
+    found = [*tags, *clusters][:MOST_SLICES]
+    return found or [Slice("all", ALL_ROWS, tuple(row.index for row in rows))]
 
 
 def find_weaknesses(
-    measurement: Measurement, groups: Sequence[Group], *, ceiling: float | None = None
+    measurement: Measurement, slices: Sequence[Slice], *, ceiling: float | None = None
 ) -> tuple[Weakness, ...]:
     """Returns all weaknesses, the largest lacking share of all rows first. `ceiling`: a score to
     reach that is above what was seen.
@@ -92,7 +97,7 @@ def find_weaknesses(
     scale = measurement.scale
     if ceiling is not None:
         scale = Scale(scale.floor, max(scale.ceiling, ceiling))
-    found = [*_lacking(measurement, groups, scale), *_kinds(measurement)]
+    found = [*_lacking(measurement, slices, scale), *_kinds(measurement)]
     return tuple(sorted(found, key=lambda each: (-each.share * each.rows, each.kind, each.name)))
 
 
@@ -108,24 +113,24 @@ def wilson(share: float, count: int) -> tuple[float, float]:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def _lacking(measurement: Measurement, groups: Sequence[Group], scale: Scale) -> Iterable[Weakness]:
+def _lacking(measurement: Measurement, slices: Sequence[Slice], scale: Scale) -> Iterable[Weakness]:
     means = measurement.row_means
-    for group in groups:
-        values = [means[row] for row in group.rows if row in means]
+    for each in slices:
+        values = [means[row] for row in each.rows if row in means]
         if len(values) < FEWEST_ROWS:
             continue
         share = fmean(scale.shortfall(value) for value in values)
         interval = wilson(share, len(values))
         if interval[0] > LEAST_SHARE:
-            of_group = [each for each in measurement.scored if each.row in set(group.rows)]
+            of_slice = [sample for sample in measurement.scored if sample.row in set(each.rows)]
             yield Weakness(
-                group.kind,
-                group.name,
+                each.kind,
+                each.name,
                 len(values),
                 share,
                 interval,
                 fmean(values),
-                _worst(of_group),
+                _worst(of_slice),
             )
 
 

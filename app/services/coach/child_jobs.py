@@ -54,7 +54,7 @@ class ChildJobs:
     async def train(
         self, session: CoachSession, sealed: bytes | None, *, keys: tuple[str, ...], caps: Caps
     ) -> Job:
-        """Makes a job that practises groups of rows, from the model that answers now."""
+        """Makes a job that practises slices of the rows, from the model that answers now."""
         training = await self.files.practice_file(session, keys)
         return await self._create(
             session,

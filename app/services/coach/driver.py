@@ -38,7 +38,7 @@ from app.domain.coach.sessions import (
 from app.domain.coach.steps import next_step
 from app.domain.errors import NotFound, QuotaExceeded, RequestError, Unavailable, WrongState
 from app.services.coach.child_jobs import ChildJobs
-from app.services.coach.observation import Observation
+from app.services.coach.evidence_reader import EvidenceReader
 from app.services.jobs.jobs import JobService
 from app.services.students.students import StudentService
 from app.store.database import CoachClaim, Database
@@ -52,7 +52,7 @@ _FULL_S: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class CoachPorts:
-    observation: Observation
+    evidence: EvidenceReader
     children: ChildJobs
     jobs: JobService
     students: StudentService
@@ -81,7 +81,7 @@ class CoachDriver:
         async with self._database.tenant(self._tenant) as unit:
             session = await unit.coach_sessions.held(claim.lease)
         try:
-            evidence = await self._ports.observation.of(session)
+            evidence = await self._ports.evidence.of(session)
             step = await asyncio.to_thread(next_step, session, evidence)
             await self._take(claim, step)
         except QuotaExceeded as error:

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.domain.coach.practice import practice_rows
 from app.domain.coach.samples import PracticeRow, practice_row
-from app.domain.coach.weaknesses import Group, groups_of
+from app.domain.coach.weaknesses import Slice, slices_of
 from app.domain.data.chat_rows import is_blank
 
 Row = dict[str, Any]
@@ -20,19 +20,19 @@ _INSTRUCTIONS = ("system", "developer")
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """The held-out rows: their number and their groups."""
+    """The held-out rows: their number and their slices."""
 
     count: int
-    groups: tuple[Group, ...]
+    slices: tuple[Slice, ...]
 
 
 def held_out(path: Path) -> HeldOut:
     rows = _practice_rows(path)
-    return HeldOut(len(rows), tuple(groups_of(rows)))
+    return HeldOut(len(rows), tuple(slices_of(rows)))
 
 
 def rows_to_practise(training: Path, validation: Path, keys: tuple[str, ...]) -> list[Row]:
-    """Returns the training rows of some groups, with others for rehearsal."""
+    """Returns the training rows of some slices, with others for rehearsal."""
     wanted = set(
         practice_rows(keys, training=_practice_rows(training), held_out=_practice_rows(validation))
     )

@@ -1,4 +1,4 @@
-"""The files of a session: their groups of rows, and the files that it writes for its jobs."""
+"""The files of a session: their slices of the rows, and the files that it writes for its jobs."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -32,7 +32,7 @@ class SessionFiles:
             return await self.inspections.run(self.tenant, held_out, *paths)
 
     async def practice_file(self, session: CoachSession, keys: tuple[str, ...]) -> str:
-        """Writes the training rows of some groups as a file. Returns its id."""
+        """Writes the training rows of some slices as a file. Returns its id."""
         async with self._copies(session.training_file, session.validation_file) as paths:
             rows = await self.inspections.run(self.tenant, rows_to_practise, *paths, keys)
         return await self._write(rows, f"practice-{session.progress.round + 1}.jsonl")

@@ -16,7 +16,7 @@ from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.students.students import SkillStatus
 from app.gateways.secrets import SecretBox
-from app.services.coach.observation import MAX_SAMPLES
+from app.services.coach.evidence_reader import MAX_SAMPLES
 from app.services.coach.session_files import SessionFiles
 from app.services.jobs.creation.references import RegisteredReferences
 from app.services.jobs.jobs import JobService

@@ -62,7 +62,7 @@ class CoachSessionStore:
             )
             .on_conflict_do_nothing(
                 index_elements=[Table.project_id, Table.student],
-                # As a text: Postgres finds no partial index by parameters in a generic plan.
+                # As text: a generic plan cannot match parameters with the index's condition.
                 index_where=text(OPEN),
             )
             .returning(Table.id)

@@ -6,12 +6,12 @@ row's fence; every check of a fence and of a lease's end happens in Postgres, on
 workers get the same fence. Must not know the meaning of the rows or the order of their claims.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Final
 
-from sqlalchemy import TextualSelect, and_, func, or_, select, update
+from sqlalchemy import SelectBase, and_, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
@@ -77,7 +77,9 @@ def lease_lost(lease: Lease) -> LeaseLost:
 
 
 class LeasedRows:
-    """Leases of one table. Needs a transaction that sees the rows of all tenants."""
+    """Leases of one table. Needs a transaction that sees the rows that are claimed: those of all
+    tenants, or of the tenant that claims its own.
+    """
 
     table: ClassVar[type[LeasedRow]]
     open_states: ClassVar[tuple[str, ...]]
@@ -86,9 +88,14 @@ class LeasedRows:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def claim_chosen(self, chosen: TextualSelect, lease_s: float) -> list[Lease]:
+    def changes_of_claim(self) -> Mapping[str, Any]:
+        """Returns the columns that a claim sets besides those of lease and queue."""
+        return {}
+
+    async def claim_chosen(self, chosen: SelectBase, lease_s: float) -> list[Lease]:
         """Claims every row that `chosen` selects by `project_id` and `id`, and skips rows that
-        another transaction has locked. Counts no attempts.
+        another transaction has locked, or has claimed or closed since the choice. Counts no
+        attempts.
         """
         table, chosen_rows = self.table, chosen.cte("chosen")
         locked = (
@@ -97,13 +104,14 @@ class LeasedRows:
                 chosen_rows,
                 and_(table.project_id == chosen_rows.c.project_id, table.id == chosen_rows.c.id),
             )
+            .where(self._is_open(), is_unleased(table))
             .with_for_update(of=table, skip_locked=True)
             .cte("locked")
         )
         rows = await self._session.execute(
             update(table)
             .where(table.project_id == locked.c.project_id, table.id == locked.c.id)
-            .values(**new_claim(table, lease_s))
+            .values(**new_claim(table, lease_s), **self.changes_of_claim())
             .returning(table.id, table.project_id, table.fence)
             .execution_options(synchronize_session=False)
         )

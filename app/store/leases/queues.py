@@ -8,7 +8,7 @@ wait, not with the number of waiting rows. Must not know the meaning of the rows
 the states in which one may be worked on.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any, ClassVar, Final
 
 from sqlalchemy import (
@@ -89,10 +89,6 @@ class QueuedRows(WaitingRows):
             .values(**row, **times)
             .on_conflict_do_update(index_elements=list(row), set_=times)
         )
-
-    def changes_of_claim(self) -> Mapping[str, Any]:
-        """Returns the columns that a claim sets besides those of lease and queue."""
-        return {}
 
     async def others_come_first(
         self, project_id: str, *, max_attempts: int, most_held: int, siblings: bool = True

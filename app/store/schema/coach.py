@@ -47,6 +47,8 @@ class CoachSessionTable(LeasedRow, Base):
     outcome: Mapped[str | None]
     reason: Mapped[str | None]
     next_step_at: Mapped[Now]
+    claimed_at: Mapped[Timestamp | None]
+    """Time of the last claim; claims alternate by it."""
     finished_at: Mapped[Timestamp | None]
 
 

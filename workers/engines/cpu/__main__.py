@@ -22,9 +22,9 @@ from app.domain.models.models import BaseModelSpec
 from app.logs import log_to_stderr
 from app.settings.compute import ConfiguredCompute
 from app.settings.host import HostSettings
-from workers.compute.calibration import ForcedCompute, choose
+from workers.compute.autotuning import ForcedCompute, choose
+from workers.engines.cpu.autotuning import engine_autotuning
 from workers.engines.cpu.batching.scheduler import Limits
-from workers.engines.cpu.calibration import engine_calibration
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.http.server import build_app
 from workers.engines.cpu.models.kv_pool import KV_POOL_BYTES
@@ -73,7 +73,7 @@ def _api_key() -> str:
 
 
 def _way(specs: list[BaseModelSpec], arguments: argparse.Namespace) -> ComputeChoice:
-    calibration = engine_calibration(
+    autotuning = engine_autotuning(
         specs, dtype=getattr(torch, arguments.dtype), invariant=arguments.batch_invariant
     )
     settings = ConfiguredCompute().compute
@@ -82,8 +82,8 @@ def _way(specs: list[BaseModelSpec], arguments: argparse.Namespace) -> ComputeCh
     )
     directory = arguments.compute_dir if settings.measure else None
     # A thread of its own: its OpenMP threads end with it, and slow down no thread of the engine.
-    with ThreadPoolExecutor(1, "calibration") as thread:
-        return thread.submit(choose, calibration, directory, forced).result()
+    with ThreadPoolExecutor(1, "autotuning") as thread:
+        return thread.submit(choose, autotuning, directory, forced).result()
 
 
 async def _serve(arguments: argparse.Namespace, api_key: str) -> None:

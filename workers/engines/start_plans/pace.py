@@ -22,9 +22,9 @@ from app.domain.models.start_plans import GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOK
 from app.domain.models.trainer_memory import TrainerMemory
 from app.settings.environment import cache_directory
 from workers.compute.processor import describe_processor, is_accelerated
+from workers.engines.cpu.autotuning import ASSUMED_THREADS
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling
-from workers.engines.cpu.calibration import ASSUMED_THREADS
 from workers.engines.cpu.engine import Engine
 from workers.learning.machine_options import machine_options
 from workers.learning.trainer_options import CPU_BATCH_TOKENS, TrainerOptions

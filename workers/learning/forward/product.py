@@ -1,6 +1,6 @@
 """Matrix products with frozen weights, computed by the fastest library.
 
-Owns both products; `workers/learning/training/calibration.py` chooses. Torch computes fp32 products
+Owns both products; `workers/learning/training/autotuning.py` chooses. Torch computes fp32 products
 on a CPU with MKL, which uses a code path for older processors on those that are not from Intel:
 there oneDNN needs less than half of the time, elsewhere no more. Only for code with its own
 backward pass, because autograd has no gradient for it. Must not know the operands' meaning.

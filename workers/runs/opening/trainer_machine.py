@@ -40,7 +40,7 @@ async def way_to_compute(context: RunContext) -> ComputeChoice | None:
 
 
 def _chosen(context: RunContext, *, measure: bool) -> ComputeChoice:
-    from workers.learning.training.calibration import trainer_way  # noqa: PLC0415 - loads torch, on the compute thread
+    from workers.learning.training.autotuning import trainer_way  # noqa: PLC0415 - loads torch, on the compute thread
 
     settings = context.settings.compute if measure else ComputeSettings(measure=False)
     return trainer_way(context.base_model, settings, context.settings.data_dir / "compute")

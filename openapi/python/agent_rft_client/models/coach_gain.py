@@ -23,12 +23,12 @@ T = TypeVar("T", bound="CoachGain")
 
 @_attrs_define
 class CoachGain:
-    """ The gain that practice of a group of rows is expected to bring.
+    """ The gain that practice of a slice of the rows is expected to bring.
 
         Attributes:
             kind (CoachGainKind):
             name (str): The tag, or the words of the cluster.
-            rows (int): Held-out rows of the group.
+            rows (int): Held-out rows of the slice.
             weight (float): Their share of all held-out rows.
             mean (float): Their mean score.
             headroom (float): Highest score that was seen less the mean.

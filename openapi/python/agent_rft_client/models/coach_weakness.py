@@ -23,15 +23,15 @@ T = TypeVar("T", bound="CoachWeakness")
 
 @_attrs_define
 class CoachWeakness:
-    """ A group of rows, or a kind of attempt, that clearly lacks score.
+    """ A slice of the rows, or a kind of attempt, that clearly lacks score.
 
         Attributes:
-            kind (CoachWeaknessKind): `tag`, `cluster` or `all` for a group of rows; else a kind of attempt.
+            kind (CoachWeaknessKind): `tag`, `cluster` or `all` for a slice of the rows; else a kind of attempt.
             name (str): The tag, the words of the cluster, the component, the stop reason, or the tool.
             rows (int): Rows that were compared.
             share (float): Lacking share of the score's range, or share of the attempts: 0 to 1.
             interval (list[float]): 95 % interval of the share.
-            mean (float | None): Mean score of the group, or of the attempts of that kind.
+            mean (float | None): Mean score of the slice, or of the attempts of that kind.
             examples (list[str]): Ids of rollouts with the lowest scores, in the job of `measured_in`.
      """
 

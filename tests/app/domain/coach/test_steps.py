@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.coach.actions import Continue, End, Measure, Pause, Promote, Propose, Train, Wait
 from app.domain.coach.evidence import Evidence, SkillEvidence
-from app.domain.coach.practice import GroupGain
+from app.domain.coach.practice import SliceGain
 from app.domain.coach.samples import Measurement, Sample
 from app.domain.coach.sessions import (
     TRANSITIONS,
@@ -23,7 +23,7 @@ from app.domain.coach.sessions import (
     Spent,
 )
 from app.domain.coach.steps import next_step
-from app.domain.coach.weaknesses import Group
+from app.domain.coach.weaknesses import Slice
 from app.domain.errors import WrongState
 from app.domain.jobs.curves.gains import Gain
 from app.domain.jobs.usage import Caps, Usage
@@ -31,8 +31,8 @@ from app.domain.students.students import SkillStatus
 
 JOB, SKILL = Child("job", "ftjob-1"), Child("skill", "skill_1")
 ROWS = 12
-GROUPS = (Group("tag", "refunds", tuple(range(ROWS))),)
-WORTH = GroupGain("tag", "refunds", ROWS, 1.0, 0.4, 0.6, 6, 0.3)
+SLICES = (Slice("tag", "refunds", tuple(range(ROWS))),)
+WORTH = SliceGain("tag", "refunds", ROWS, 1.0, 0.4, 0.6, 6, 0.3)
 LITTLE = replace(WORTH, gain=0.001)
 
 
@@ -68,7 +68,7 @@ def fresh(*rewards: float, **more: Any) -> Evidence:
         usage=Usage(rollouts=48, prompt_tokens=5, completion_tokens=7, training_time_s=2.0),
         fresh=attempts(*rewards),
         fresh_source=Source("ftjob-1", "valid", 0),
-        groups=GROUPS,
+        slices=SLICES,
         **more,
     )
 
@@ -234,7 +234,7 @@ def test_a_flat_round_halves_what_it_practised() -> None:
     )
     flat = next_step(before, Evidence(child="done", gain=LOST)).progress
     assert (flat.flat_rounds, dict(flat.unhelped)) == (1, {"tag:refunds": 1})
-    look = Evidence(now=attempts(0.0, 1.0), groups=GROUPS)
+    look = Evidence(now=attempts(0.0, 1.0), slices=SLICES)
     chosen = next_step(replace(before, progress=flat), look)
     assert isinstance(chosen.action, Train)
     [again] = chosen.progress.gains

@@ -3,9 +3,9 @@
 import pytest
 
 from app.domain.coach.clusters import TextClusters
-from app.domain.coach.practice import expected_gains, practice_groups, practice_rows
+from app.domain.coach.practice import SliceGain, expected_gains, practice_rows, practice_slices
 from app.domain.coach.samples import Measurement, PracticeRow, Sample, practice_row
-from app.domain.coach.weaknesses import find_weaknesses, groups_of, wilson
+from app.domain.coach.weaknesses import find_weaknesses, slices_of, wilson
 
 WORDS = {
     "refund": "Customer {n} wants a refund for a broken lamp",
@@ -35,9 +35,9 @@ def _measured(rewards: dict[str, tuple[float, ...]], **more: object) -> Measurem
     )
 
 
-def test_a_group_that_lacks_score_is_a_weakness_with_an_interval() -> None:
+def test_a_slice_that_lacks_score_is_a_weakness_with_an_interval() -> None:
     measured = _measured({"refund": (0.0, 0.5), "invoice": (1.0, 1.0)})
-    [weak] = [each for each in find_weaknesses(measured, groups_of(_rows())) if each.kind == "tag"]
+    [weak] = [each for each in find_weaknesses(measured, slices_of(_rows())) if each.kind == "tag"]
     assert (weak.name, weak.rows, weak.share, weak.mean) == ("refund", 10, 0.75, 0.25)
     assert weak.interval == wilson(0.75, 10)
     assert weak.examples == ("0-0", "1-0", "2-0")
@@ -70,7 +70,7 @@ def test_kinds_of_attempts_are_weaknesses_too() -> None:
     assert (polite.kind, polite.name, polite.share) == ("component", "polite", 0.5)
 
 
-def test_rows_without_tags_are_grouped_by_their_words() -> None:
+def test_rows_without_tags_are_divided_by_their_words() -> None:
     clusters = TextClusters(_rows(tagged=False)).clusters
     assert [each.rows for each in clusters] == [tuple(range(10)), tuple(range(10, 20))]
     assert "refund" in clusters[0].name or "lamp" in clusters[0].name
@@ -80,18 +80,18 @@ def test_rows_without_tags_are_grouped_by_their_words() -> None:
 
 def test_the_expected_gain_is_the_documented_formula() -> None:
     measured = _measured({"refund": (0.0, 1.0), "invoice": (1.0, 1.0)})
-    tags = [group for group in groups_of(_rows()) if group.kind == "tag"]
+    tags = [each for each in slices_of(_rows()) if each.kind == "tag"]
     refund, invoice = expected_gains(measured, tags, unhelped={})
     assert (refund.name, refund.weight, refund.headroom, refund.spread) == ("refund", 0.5, 0.5, 10)
     assert refund.gain == pytest.approx(0.5 * 0.5 * 11 / 12)
     assert invoice.gain == 0.0
-    assert practice_groups((refund, invoice), least=0.02) == (refund,)
-    assert practice_groups((refund, invoice), least=0.5) == ()
+    assert practice_slices((refund, invoice), least=0.02) == (refund,)
+    assert practice_slices((refund, invoice), least=0.5) == ()
     twice = expected_gains(measured, tags, unhelped={"tag:refund": 2})
     assert twice[0].gain == pytest.approx(refund.gain / 4)
 
 
-def test_practice_has_the_group_and_a_quarter_of_others() -> None:
+def test_practice_has_the_slice_and_a_quarter_of_others() -> None:
     rows = _rows(12)
     chosen = practice_rows(["tag:refund"], training=rows, held_out=rows)
     refunds = [index for index in chosen if index < 12]
@@ -114,16 +114,65 @@ def test_clusters_of_held_out_rows_find_training_rows() -> None:
 
 @pytest.mark.parametrize(
     ("tags", "read"),
-    [(["b", "a", "a"], ("a", "b")), ("one", ("one",)), ([1, " "], ()), (None, ())],
+    [(["b", "a", "a"], ("a", "b")), ("one", ("one",)), ([1, " "], ("1",)), (None, ())],
 )
-def test_tags_are_a_text_or_a_list_of_texts(tags: object, read: tuple[str, ...]) -> None:
+def test_tags_are_a_value_or_a_list_of_values(tags: object, read: tuple[str, ...]) -> None:
     content = [{"type": "text", "text": "Hello"}]
     row = {"messages": [{"role": "user", "content": content}], "tags": tags}
     assert practice_row(3, row) == PracticeRow(3, "Hello", read)
 
 
 def test_a_cluster_of_a_tags_rows_is_left_out() -> None:
-    assert [group.key for group in groups_of(_rows())] == ["tag:invoice", "tag:refund"]
-    assert {group.kind for group in groups_of(_rows(tagged=False))} == {"cluster"}
-    [everything] = groups_of([PracticeRow(0, "hello"), PracticeRow(1, "hello")])
+    assert [each.key for each in slices_of(_rows())] == ["tag:invoice", "tag:refund"]
+    assert {each.kind for each in slices_of(_rows(tagged=False))} == {"cluster"}
+    [everything] = slices_of([PracticeRow(0, "hello"), PracticeRow(1, "hello")])
     assert (everything.kind, everything.rows) == ("all", (0, 1))
+
+
+@pytest.mark.parametrize(("lacking_of_10", "is_weak"), [(0.2, True), (0.18, False)])
+def test_a_weakness_begins_at_an_interval_above_5_percent(
+    lacking_of_10: float, is_weak: bool
+) -> None:
+    measured = _measured({"refund": (1 - lacking_of_10,), "invoice": (1.0,)})
+    low, _ = wilson(lacking_of_10, 10)
+    assert low == pytest.approx(0.0567 if is_weak else 0.0478, abs=1e-4)
+    found = find_weaknesses(measured, slices_of(_rows()))
+    assert [(each.kind, each.name) for each in found] == ([("tag", "refund")] if is_weak else [])
+
+
+def test_groups_with_half_of_the_best_gain_are_practised_with_it() -> None:
+    gains = [
+        SliceGain("tag", name, 10, 0.5, 0.4, 0.6, 5, gain)
+        for name, gain in (("best", 0.3), ("half", 0.15), ("less", 0.149))
+    ]
+    assert [each.name for each in practice_slices(gains, least=0.02)] == ["best", "half"]
+    assert practice_slices(gains, least=0.31) == ()
+
+
+def _words_of(cluster: str, count: int = 10) -> list[str]:
+    return [cluster + letter for letter in "abcdefghij"[:count]]
+
+
+def _alike(clusters: str) -> list[PracticeRow]:
+    """Returns six rows of each cluster, which share all of their ten words and no other's."""
+    texts = [" ".join(_words_of(cluster)) for cluster in clusters for _ in range(6)]
+    return [PracticeRow(number, text) for number, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize(
+    ("others", "cosine", "found"), [("xyz", 0.3162, [100]), ("wxyz", 0.2860, [])]
+)
+def test_a_row_joins_the_cluster_from_a_cosine_of_0_3(
+    others: str, cosine: float, found: list[int]
+) -> None:
+    words = [*_words_of("v", 3), *(word for other in others for word in _words_of(other, 2))]
+    assert 3 / (10 * len(words)) ** 0.5 == pytest.approx(cosine, abs=1e-4)
+    clusters = TextClusters(_alike("vwxyz")).assigned([PracticeRow(100, " ".join(words))])
+    assert [row for rows in clusters.values() for row in rows] == found
+    assert all("v" in name for name in clusters)
+
+
+def test_there_are_at_most_12_clusters_and_no_row_is_lost() -> None:
+    clusters = TextClusters(_alike("abcdefghijklm")).clusters
+    assert sorted(len(each.rows) for each in clusters) == [6] * 11 + [12]
+    assert len({row for each in clusters for row in each.rows}) == 78

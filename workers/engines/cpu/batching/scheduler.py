@@ -1,7 +1,7 @@
 """The engine's one compute thread.
 
-Owns the version batches: one of each version for chats, one for background work. `Turns` chooses
-which of them advances. Promises that every submitted sequence ends with exactly one final
+Owns the version batches: one of each version for chats, one for background work. `BatchOrder`
+chooses which of them advances. Promises that every submitted sequence ends with exactly one final
 `SequenceUpdate`, also after an exception. Must not know HTTP.
 """
 
@@ -16,10 +16,10 @@ import structlog
 import torch
 
 from app.domain.models.compute_choices import Products
+from workers.engines.cpu.batching.batch_order import BatchKind, BatchOrder
 from workers.engines.cpu.batching.parts import StepLimit
 from workers.engines.cpu.batching.prefixes import PrefixStore
 from workers.engines.cpu.batching.sequence import Sequence, SequenceUpdate
-from workers.engines.cpu.batching.turns import Turn, Turns
 from workers.engines.cpu.batching.version_batch import BatchShape, VersionBatch
 from workers.engines.cpu.models.kv_pool import KV_POOL_BYTES
 from workers.engines.cpu.models.versions import ADAPTER_BYTES, MERGED_BYTES, Version, Versions
@@ -61,8 +61,8 @@ class Scheduler:
         self._deliver = deliver
         self._limits = limits
         self._submitted: queue.SimpleQueue[Sequence | None] = queue.SimpleQueue()
-        self._batches: OrderedDict[Turn, VersionBatch] = OrderedDict()
-        self._turns = Turns()
+        self._batches: OrderedDict[BatchKind, VersionBatch] = OrderedDict()
+        self._order = BatchOrder()
         self._prefixes = PrefixStore(limits.prefix_bytes)
         self._shape = BatchShape(
             limits.max_rows, limits.threads, limits.invariant, limits.kv_pool_bytes
@@ -104,11 +104,11 @@ class Scheduler:
     def advance(self) -> None:
         """Computes one iteration of the next batch, and delivers its updates."""
         self._receive()
-        working = {turn: batch for turn, batch in self._batches.items() if not batch.idle}
+        working = {kind: batch for kind, batch in self._batches.items() if not batch.idle}
         if not working:
             return
-        turn, limit = self._turns.next(working)
-        updates = self._advance(working[turn], limit)
+        kind, limit = self._order.next(working)
+        updates = self._advance(working[kind], limit)
         self.iterations += 1
         self._release_idle()
         if updates:
@@ -123,12 +123,12 @@ class Scheduler:
         if sequence is None:
             return
         version = sequence.version
-        turn = Turn(version.number, sequence.background)
-        version_batch = self._batches.get(turn)
+        kind = BatchKind(version.number, sequence.background)
+        version_batch = self._batches.get(kind)
         if version_batch is None:
             version_batch = VersionBatch(version, self._prefixes, self._shape)
-            self._batches[turn] = version_batch
-        self._batches.move_to_end(turn)
+            self._batches[kind] = version_batch
+        self._batches.move_to_end(kind)
         version_batch.add(sequence)
 
     def _advance(self, version_batch: VersionBatch, limit: StepLimit) -> list[SequenceUpdate]:
@@ -145,14 +145,14 @@ class Scheduler:
         return self._acquired[version.number]
 
     def _release_idle(self) -> None:
-        idle = [(turn, batch) for turn, batch in self._batches.items() if batch.idle]
-        working = {turn.version for turn, batch in self._batches.items() if not batch.idle}
-        for turn, version in ((turn, batch.version) for turn, batch in idle):
-            if turn.version not in working and self._acquired.pop(turn.version, None) is not None:
+        idle = [(kind, batch) for kind, batch in self._batches.items() if batch.idle]
+        working = {kind.version for kind, batch in self._batches.items() if not batch.idle}
+        for kind, version in ((kind, batch.version) for kind, batch in idle):
+            if kind.version not in working and self._acquired.pop(kind.version, None) is not None:
                 self._versions.release(version)
             if not version.loaded:
-                if turn.version not in working:
-                    self._prefixes.drop_version(turn.version)
-                del self._batches[turn]
-        for turn in [turn for turn, _ in idle if turn in self._batches][:-IDLE_BATCHES]:
-            del self._batches[turn]
+                if kind.version not in working:
+                    self._prefixes.drop_version(kind.version)
+                del self._batches[kind]
+        for kind in [kind for kind, _ in idle if kind in self._batches][:-IDLE_BATCHES]:
+            del self._batches[kind]

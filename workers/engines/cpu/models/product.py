@@ -1,6 +1,6 @@
 """A linear layer's weight in the form with the fastest product.
 
-Owns the products of oneDNN on packed weights and of torch; `workers/engines/cpu/calibration.py`
+Owns the products of oneDNN on packed weights and of torch; `workers/engines/cpu/autotuning.py`
 chooses. With packed weights 32 rows take less than half of the time on AVX-512 processors for which
 MKL selects a slower path, and four rows a quarter; the bits of a row do not depend on other rows.
 The packed form is a second copy: the plain one is retained only for weights into which adapters are

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from tests.support.engines.version_batches import World, prompt_ids
+from workers.engines.cpu.batching.batch_order import CHAT_STEPS, SMALL
 from workers.engines.cpu.batching.parts import StepLimit
 from workers.engines.cpu.batching.scheduler import Limits, Scheduler
 from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
-from workers.engines.cpu.batching.turns import CHAT_STEPS, SMALL
 from workers.engines.cpu.batching.version_batch import ALONE_STEPS
 from workers.engines.cpu.models.base_model import BaseModel
 from workers.engines.cpu.models.versions import Version, Versions
@@ -70,7 +70,7 @@ def test_the_owner_with_the_fewest_rows_gets_the_next_one(base: BaseModel) -> No
     chats = [world.add(prompt_ids(9, 70 + n), tokens=1, salt="neighbour") for n in range(3)]
     while any(chat.finish_reason is None for chat in chats):
         world.advance()
-    # The first row that became free went to the neighbour's chats in turn, not to the 16 before.
+    # The first row that became free went to the neighbour's chats in kind, not to the 16 before.
     assert [sequence.sampled > 0 for sequence in crowd] == [n < 4 for n in range(20)]
 
 
@@ -156,11 +156,11 @@ def test_a_chat_beside_many_rollouts_waits_for_one_step_at_most(base: BaseModel)
 def test_rollouts_have_the_same_bits_beside_chats(base: BaseModel) -> None:
     engine = Engine(base)
     rollouts = [engine.add(30 + n, n, tokens=10, background=True) for n in range(40)]
-    turn = 0
+    kind = 0
     while any(rollout.finish_reason is None for rollout in rollouts):
-        if turn % 3 == 0:
-            engine.add(9, 500 + turn, tokens=3, background=False)
+        if kind % 3 == 0:
+            engine.add(9, 500 + kind, tokens=3, background=False)
         engine.advance()
-        turn += 1
+        kind += 1
     for n, rollout in enumerate(rollouts):
         assert same_alone(base, rollout, prompt_ids(30 + n, n))

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from app.domain.models.compute_choices import ComputeChoice, Products
 from app.domain.models.models import BaseModelSpec
 from app.settings.compute import ComputeSettings
-from workers.compute.calibration import (
-    Calibration,
+from workers.compute.autotuning import (
+    Autotuning,
     ForcedCompute,
     choose,
     rows_of_work,
@@ -25,18 +25,18 @@ def trainer_way(spec: BaseModelSpec, settings: ComputeSettings, directory: Path)
     ones.
     """
     return choose(
-        trainer_calibration(spec, threads=torch.get_num_threads()),
+        trainer_autotuning(spec, threads=torch.get_num_threads()),
         directory if settings.measure else None,
         ForcedCompute(settings.trainer_products, settings.trainer_threads),
     )
 
 
-def trainer_calibration(spec: BaseModelSpec, *, threads: int) -> Calibration:
-    """Returns the calibration for a model. `threads` are those that a trainer has by default."""
+def trainer_autotuning(spec: BaseModelSpec, *, threads: int) -> Autotuning:
+    """Returns the autotuning for a model. `threads` are those that a trainer has by default."""
     known: tuple[Products, ...] = ("onednn", "torch")
     products = known if has_onednn_product(torch.empty(0)) else known[1:]
     widths = model_widths(spec)
-    return Calibration(
+    return Autotuning(
         "trainer",
         widths,
         ways(products, (threads, threads // 2)),

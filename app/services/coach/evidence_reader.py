@@ -24,7 +24,7 @@ MAX_SAMPLES: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class EvidenceReader:
     database: Database
     files: SessionFiles
     students: StudentService
@@ -57,7 +57,7 @@ class Observation:
         held_out = await self.files.held_out(session.validation_file)
         return replace(
             evidence,
-            groups=held_out.groups,
+            slices=held_out.slices,
             fresh=await self._measurement(source),
             fresh_source=source,
             now=None if now is None else await self._measurement(now),
@@ -71,7 +71,7 @@ class Observation:
         if now.mean is None:  # its job was deleted: what it showed is in the progress
             return Evidence()
         held_out = await self.files.held_out(session.validation_file)
-        return Evidence(now=now, groups=held_out.groups)
+        return Evidence(now=now, slices=held_out.slices)
 
     async def _training(self, session: CoachSession) -> Evidence:
         job = await self._job(session)
@@ -110,7 +110,7 @@ class Observation:
         if student.current_skill != skill.id:
             return evidence
         held_out = await self.files.held_out(session.validation_file)
-        return replace(await self._of_report(evidence, progress.job_id), groups=held_out.groups)
+        return replace(await self._of_report(evidence, progress.job_id), slices=held_out.slices)
 
     async def _of_report(self, evidence: Evidence, job_id: str) -> Evidence:
         """Adds the paired gain of a job's report, and the attempts of the model that it trained."""

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from app.domain.models.compute_choices import ComputeChoice, ComputeScore, Products
-from workers.compute import calibration as room
+from workers.compute import autotuning as room
 from workers.compute import measurement
-from workers.compute.calibration import Calibration, ForcedCompute, choose, ways
+from workers.compute.autotuning import Autotuning, ForcedCompute, choose, ways
 from workers.compute.measurement import (
     FEWEST_ROUNDS,
     TooBusy,
@@ -43,8 +43,8 @@ class Times:
     def measure(self, works: Mapping[ComputeChoice, Work]) -> tuple[ComputeScore, ...]:
         return measured_scores(works, clock=lambda: self.now, neighbours=nullcontext)
 
-    def calibration(self, widths: tuple[int, int] = (128, 384)) -> Calibration:
-        return Calibration("engine", widths, ALL, self.work)
+    def autotuning(self, widths: tuple[int, int] = (128, 384)) -> Autotuning:
+        return Autotuning("engine", widths, ALL, self.work)
 
 
 @pytest.fixture(autouse=True)
@@ -61,11 +61,11 @@ def steady(**seconds: float) -> Times:
 
 def test_the_fastest_way_is_chosen_once_and_read_from_then_on(tmp_path: Path) -> None:
     times = steady(torch1=0.004)
-    found = choose(times.calibration(), tmp_path / "compute", FREE, measure=times.measure)
+    found = choose(times.autotuning(), tmp_path / "compute", FREE, measure=times.measure)
     assert (found.products, found.threads) == ("torch", 1)
     measured_once = len(times.done)
     assert measured_once > 0
-    again = choose(times.calibration(), tmp_path / "compute", FREE, measure=times.measure)
+    again = choose(times.autotuning(), tmp_path / "compute", FREE, measure=times.measure)
     assert (again, len(times.done)) == (found, measured_once), "read, not measured"
     (file,) = (tmp_path / "compute").iterdir()
     kept = json.loads(file.read_text())
@@ -81,7 +81,7 @@ def test_another_width_and_another_version_are_measured_anew(
         if expected == 3:
             monkeypatch.setattr(room, "VERSION", room.VERSION + 1)
         before = len(times.done)
-        choose(times.calibration((expected > 1, 9)), tmp_path, FREE, measure=times.measure)
+        choose(times.autotuning((expected > 1, 9)), tmp_path, FREE, measure=times.measure)
         assert len(times.done) > before
         assert len(list(tmp_path.iterdir())) == expected
 
@@ -98,11 +98,11 @@ def test_a_file_that_does_not_fit_is_measured_anew(
     tmp_path: Path, damage: Callable[[str], str]
 ) -> None:
     times = steady(torch1=0.004)
-    found = choose(times.calibration(), tmp_path, FREE, measure=times.measure)
+    found = choose(times.autotuning(), tmp_path, FREE, measure=times.measure)
     (file,) = tmp_path.iterdir()
     file.write_text(damage(file.read_text()))
     before = len(times.done)
-    assert choose(times.calibration(), tmp_path, FREE, measure=times.measure) == found
+    assert choose(times.autotuning(), tmp_path, FREE, measure=times.measure) == found
     assert len(times.done) > before
 
 
@@ -111,13 +111,13 @@ def test_the_assumed_way_stays_unless_another_is_clearly_faster(
     tmp_path: Path, seconds: float
 ) -> None:
     times = steady(onednn1=seconds, torch1=seconds, torch2=seconds)
-    assert choose(times.calibration(), tmp_path, FREE, measure=times.measure) == ASSUMED
+    assert choose(times.autotuning(), tmp_path, FREE, measure=times.measure) == ASSUMED
 
 
 def test_a_way_that_is_faster_by_luck_is_not_chosen(tmp_path: Path) -> None:
     """The fastest of its rounds is fast, and every other one is slow."""
     times = Times(lambda way, done: 0.001 if way != ASSUMED and done % 16 > 8 else 0.01)
-    assert choose(times.calibration(), tmp_path, FREE, measure=times.measure) == ASSUMED
+    assert choose(times.autotuning(), tmp_path, FREE, measure=times.measure) == ASSUMED
     scores = json.loads(next(tmp_path.iterdir()).read_text())["scores"]
     assert any(score["alone_s"] < 0.002 for score in scores[1:])
 
@@ -140,7 +140,7 @@ def test_what_the_operator_decides_is_no_candidate(
 ) -> None:
     times = steady(onednn1=0.004, torch1=0.003, torch2=0.005, torch3=0.001)
     found = choose(
-        times.calibration(), tmp_path, ForcedCompute(products, threads), measure=times.measure
+        times.autotuning(), tmp_path, ForcedCompute(products, threads), measure=times.measure
     )
     assert (found.products, found.threads) == expected
     assert bool(times.done) is measures
@@ -150,7 +150,7 @@ def test_what_the_operator_decides_is_no_candidate(
 
 def test_without_a_directory_nothing_is_measured() -> None:
     times = steady(torch1=0.001)
-    assert choose(times.calibration(), None, FREE, measure=times.measure) == ASSUMED
+    assert choose(times.autotuning(), None, FREE, measure=times.measure) == ASSUMED
     assert times.done == []
 
 
@@ -158,16 +158,16 @@ def test_on_a_busy_machine_the_assumed_way_is_kept(tmp_path: Path) -> None:
     times = steady(onednn2=2, onednn1=0.1, torch2=0.1, torch1=0.1)
     with pytest.raises(TooBusy):
         times.measure({way: times.work(way) for way in ALL})
-    assert choose(times.calibration(), tmp_path, FREE, measure=times.measure) == ASSUMED
+    assert choose(times.autotuning(), tmp_path, FREE, measure=times.measure) == ASSUMED
     before = len(times.done)
-    assert choose(times.calibration(), tmp_path, FREE, measure=times.measure) == ASSUMED
+    assert choose(times.autotuning(), tmp_path, FREE, measure=times.measure) == ASSUMED
     assert len(times.done) == before, "its bits are those of every later start"
 
 
 def test_a_directory_that_cannot_be_written_changes_no_choice(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     times = steady(torch1=0.004)
-    found = choose(times.calibration(), tmp_path / "file", FREE, measure=times.measure)
+    found = choose(times.autotuning(), tmp_path / "file", FREE, measure=times.measure)
     assert (found.products, found.threads) == ("torch", 1)
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from app.domain.models.compute_choices import ComputeChoice
 from app.domain.models.models import BaseModelSpec
-from workers.compute.calibration import Calibration, ways
+from workers.compute.autotuning import Autotuning, ways
 from workers.compute.measurement import Work
 from workers.compute.model_widths import model_widths
 from workers.engines.cpu.batching.version_batch import BatchShape
@@ -26,10 +26,10 @@ _ROWS: Final = (32, 4)
 _PASSES: Final = 16
 
 
-def engine_calibration(
+def engine_autotuning(
     specs: Sequence[BaseModelSpec], *, dtype: torch.dtype, invariant: bool
-) -> Calibration:
-    """Returns the calibration for the widest model. With `invariant`, a way in which a row's bits
+) -> Autotuning:
+    """Returns the autotuning for the widest model. With `invariant`, a way in which a row's bits
     depend on the rows beside it is no candidate.
     """
     widths = max(map(model_widths, specs))
@@ -38,7 +38,7 @@ def engine_calibration(
         for way in ways(("onednn", "torch"), (ASSUMED_THREADS, os.cpu_count() or 1))
         if not invariant or way.products == "onednn" or rows_are_independent(way, widths, dtype)
     ]
-    return Calibration("engine", widths, tuple(candidates), lambda way: _work(way, widths, dtype))
+    return Autotuning("engine", widths, tuple(candidates), lambda way: _work(way, widths, dtype))
 
 
 def rows_are_independent(way: ComputeChoice, widths: tuple[int, int], dtype: torch.dtype) -> bool:

@@ -52,7 +52,7 @@ class ForcedCompute:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class Autotuning:
     """A role of a process, and the ways in which it can compute."""
 
     role: ComputeRole
@@ -82,21 +82,21 @@ def rows_of_work(widths: tuple[int, int]) -> int:
 
 
 def choose(
-    calibration: Calibration,
+    autotuning: Autotuning,
     directory: Path | None,
     forced: ForcedCompute,
     *,
     measure: Measure = measured_scores,
 ) -> ComputeChoice:
     """Returns the way to compute. Without a directory nothing is measured."""
-    left = tuple(dict.fromkeys(forced.on(way) for way in calibration.candidates))
-    calibration = replace(calibration, candidates=left)
+    left = tuple(dict.fromkeys(forced.on(way) for way in autotuning.candidates))
+    autotuning = replace(autotuning, candidates=left)
     if directory is None or len(left) == 1:
-        return calibration.assumed
-    file = directory / f"{calibration.role}-{_digest(calibration)}.json"
-    kept = _read(file, calibration)
+        return autotuning.assumed
+    file = directory / f"{autotuning.role}-{_digest(autotuning)}.json"
+    kept = _read(file, autotuning)
     if kept is None:
-        kept = _measured(calibration, measure)
+        kept = _measured(autotuning, measure)
         _keep(file, kept)
     return kept.choice
 
@@ -114,18 +114,18 @@ def fastest(scores: Sequence[ComputeScore]) -> ComputeChoice:
     return min(clear, key=lambda score: score.total_s, default=assumed).choice
 
 
-def _measured(calibration: Calibration, measure: Measure) -> KeptChoice:
-    log.info("ways to compute are measured", role=calibration.role)
+def _measured(autotuning: Autotuning, measure: Measure) -> KeptChoice:
+    log.info("ways to compute are measured", role=autotuning.role)
     try:
-        scores = tuple(measure({way: calibration.work(way) for way in calibration.candidates}))
+        scores = tuple(measure({way: autotuning.work(way) for way in autotuning.candidates}))
     except TooBusy:
-        log.warning("the machine is too busy to measure ways to compute", role=calibration.role)
+        log.warning("the machine is too busy to measure ways to compute", role=autotuning.role)
         scores = ()
     return KeptChoice(
-        role=calibration.role,
+        role=autotuning.role,
         machine=describe_machine(),
-        widths=calibration.widths,
-        choice=fastest(scores) if scores else calibration.assumed,
+        widths=autotuning.widths,
+        choice=fastest(scores) if scores else autotuning.assumed,
         scores=scores,
     )
 
@@ -134,18 +134,18 @@ def describe_machine() -> str:
     return f"{describe_processor()}, {os.cpu_count()} cores"
 
 
-def _digest(calibration: Calibration) -> str:
-    ways_ = [way.model_dump() for way in calibration.candidates]
-    facts = [VERSION, describe_machine(), calibration.widths, ways_]
+def _digest(autotuning: Autotuning) -> str:
+    ways_ = [way.model_dump() for way in autotuning.candidates]
+    facts = [VERSION, describe_machine(), autotuning.widths, ways_]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 
-def _read(file: Path, calibration: Calibration) -> KeptChoice | None:
+def _read(file: Path, autotuning: Autotuning) -> KeptChoice | None:
     kept = kept_choice(file)
-    if kept is None or kept.choice not in calibration.candidates:
+    if kept is None or kept.choice not in autotuning.candidates:
         return None
     measured_ways = tuple(score.choice for score in kept.scores)
-    return kept if measured_ways in ((), calibration.candidates) else None
+    return kept if measured_ways in ((), autotuning.candidates) else None
 
 
 def _keep(file: Path, kept: KeptChoice) -> None:

@@ -21,30 +21,30 @@ three times as long as one row, 128 rows eight times, 512 tokens of prompts thir
 """
 
 
-class Turn(NamedTuple):
+class BatchKind(NamedTuple):
     """A batch: the sequences of a model version that are chats, or those that are not."""
 
     version: int
     background: bool
 
 
-class Turns:
+class BatchOrder:
     def __init__(self) -> None:
         self._chat_steps = 0
         """Steps of chats since the last background step."""
         self._near = 0
         """Background steps that are still small."""
         self._steps = 0
-        self._last: dict[Turn, int] = {}
+        self._last: dict[BatchKind, int] = {}
         """The number of the last step of each batch that has had work since."""
 
-    def next(self, working: Collection[Turn]) -> tuple[Turn, StepLimit]:
+    def next(self, working: Collection[BatchKind]) -> tuple[BatchKind, StepLimit]:
         """Returns the batch that computes next, and the most work of its step. `working`: batches
         with work.
         """
-        self._last = {turn: step for turn, step in self._last.items() if turn in working}
-        chats = [turn for turn in working if not turn.background]
-        others = [turn for turn in working if turn.background]
+        self._last = {kind: step for kind, step in self._last.items() if kind in working}
+        chats = [kind for kind in working if not kind.background]
+        others = [kind for kind in working if kind.background]
         if chats:
             self._near = NEAR_STEPS
         if chats and (not others or self._chat_steps < CHAT_STEPS):
@@ -56,11 +56,11 @@ class Turns:
         self._near -= 1
         return self._longest_ago(others), SMALL
 
-    def _longest_ago(self, turns: list[Turn]) -> Turn:
+    def _longest_ago(self, kinds: list[BatchKind]) -> BatchKind:
         """Returns the batch whose last step is the longest ago, and counts its next one. One that
         had no work goes first.
         """
-        turn = min(turns, key=lambda each: self._last.get(each, 0))
+        kind = min(kinds, key=lambda each: self._last.get(each, 0))
         self._steps += 1
-        self._last[turn] = self._steps
-        return turn
+        self._last[kind] = self._steps
+        return kind
