@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.domain.curricula.reports import GatheredRows, SourceFinding
-from app.domain.curricula.sources import Columns, HubSource, MakingOptions
+from app.domain.curricula.sources import Columns, HubSource, MakingOptions, SplitOptions
 from app.domain.ids import Split
 from app.domain.methods.supervised import MethodType
 from app.gateways.egress.guard import EgressPolicy
@@ -202,6 +202,38 @@ def test_rows_are_made_of_rollouts_first(tmp_path: Path) -> None:
         row(0, difficulty=0.5, spread=1.0), row(1, difficulty=1.0, spread=0.0),
     ]  # fmt: skip
     assert found.readings[0].filename == "job.jsonl"
+
+
+def test_one_row_more_than_a_curriculum_has_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.services.registry.curricula.gathering.MAX_ROWS", 12)
+    exact = gathered(tmp_path, table(tmp_path, [row(n) for n in range(12)]))
+    assert (exact.rows, exact.findings.error) == (12, None)
+    found = gathered(tmp_path, table(tmp_path, [row(n) for n in range(14)]))
+    assert (found.rows, error_of(found).code) == (12, "too_many_rows")
+    assert error_of(found).message.startswith("Line 13 of 'sent.jsonl' is one row too many")
+
+
+@pytest.mark.parametrize(("rows", "found"), [(9, ["too_few_rows"]), (10, [])])
+def test_fewer_rows_than_a_job_needs_are_reported(
+    tmp_path: Path, rows: int, found: list[str]
+) -> None:
+    options = MakingOptions(split=SplitOptions(validation_share=0))
+    sources = (table(tmp_path, [row(n) for n in range(rows)]),)
+    assert [code for code, _ in messages(gather(sources, options, tmp_path))] == found
+
+
+def test_repeats_are_counted_and_kept(tmp_path: Path) -> None:
+    rows = [row(n % 10, tags=["a"]) for n in range(13)]
+    found = gathered(tmp_path, table(tmp_path, rows))
+    assert ("duplicate_rows", "3 rows repeat an earlier row.") in messages(found)
+    assert (found.rows, found.groups) == (13, 10)
+
+
+def test_no_more_than_a_thousand_tags_are_counted(tmp_path: Path) -> None:
+    rows = [row(n, tags=[f"t{n}x{each}" for each in range(20)]) for n in range(51)]
+    assert len(gathered(tmp_path, table(tmp_path, rows)).tags) == 1_000
 
 
 def tagged(number: int) -> dict[str, Any]:
