@@ -31,4 +31,4 @@ class CoachServices(JobServices, StudentServices):
 
     def _session_files(self) -> SessionFiles:
         context = self._context
-        return SessionFiles(context.database, context.inspections, self.curricula(), self._tenant)
+        return SessionFiles(context.database, context.inspections, self.row_files(), self._tenant)

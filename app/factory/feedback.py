@@ -17,4 +17,4 @@ class FeedbackServices(RegistryServices):
         return EndUserService(self._context.database, self._build_ports(), self._tenant)
 
     def _build_ports(self) -> BuildPorts:
-        return BuildPorts(self.feedback(), self.files(), self.curricula())
+        return BuildPorts(self.feedback(), self.files(), self.row_files(), self.curricula())

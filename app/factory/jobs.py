@@ -71,7 +71,7 @@ class JobServices(RegistryServices):
     def environment_files(self) -> EnvironmentFiles:
         context = self._context
         return EnvironmentFiles(
-            context.database, context.inspections, curricula=self.curricula(), tenant=self._tenant
+            context.database, context.inspections, row_files=self.row_files(), tenant=self._tenant
         )
 
     def events(self) -> EventService:

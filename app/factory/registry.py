@@ -56,7 +56,7 @@ class RegistryServices(FileServices, ModelServices):
             context.database,
             self._registry_ports(),
             self._tenant,
-            data=DataPorts(self.files(), context.objects, context.inspections),
+            data=DataPorts(self.files(), self.row_files(), context.objects, context.inspections),
         )
 
     def curriculum_maker(self) -> CurriculumMaker:
@@ -67,7 +67,7 @@ class RegistryServices(FileServices, ModelServices):
             EgressPolicy(frozenset(egress.allow_endpoints), egress.allow_plain_http),
             hub.data_sets_dir,
         )
-        ports = MakingPorts(self.files(), context.inspections, self.curricula(), location)
+        ports = MakingPorts(self.row_files(), context.inspections, self.curricula(), location)
         return CurriculumMaker(context.database, ports, self._tenant)
 
     def trials(self) -> TrialService:

@@ -12101,7 +12101,7 @@ export interface components {
              * @description Names of the first 100 columns.
              */
             header: string[];
-            /** @description The columns that become parts of a row; `null` if the records are rows of a job's file already. */
+            /** @description The columns that become parts of a row; `null` if the records are rows of a job's file already, and `columns` of the source names none. */
             columns: components["schemas"]["Columns"] | null;
             /**
              * Rows

@@ -103,7 +103,7 @@ class PreviewedFile(DescribedModel):
     """Names of the first 100 columns."""
     columns: Columns | None
     """The columns that become parts of a row; `null` if the records are rows of a job's file
-    already.
+    already, and `columns` of the source names none.
     """
     rows: int
     """Records that were read."""

@@ -41,6 +41,14 @@ _NEEDED: Final = MappingProxyType[MethodType, tuple[Role, ...]](
         "dpo": ("prompt", "chosen", "rejected"),
     }
 )
+_LABELS: Final = MappingProxyType[MethodType, frozenset[Role]](
+    {
+        "reinforcement": frozenset({"answer", "tags", "difficulty"}),
+        "supervised": frozenset({"tags", "difficulty"}),
+        "dpo": frozenset({"tags", "difficulty"}),
+    }
+)
+"""The parts that a row of a job's file can take from its other fields."""
 _RESERVED: Final = frozenset({"messages", "tools", "input", "preferred_output"})
 _TAG_SEPARATORS: Final = re.compile(r"[;,|]")
 ColumnMap = dict[Role, str]
@@ -55,16 +63,7 @@ def guess(header: Sequence[str], sent: Columns, method: MethodType) -> ColumnMap
     column that does not exist, and for a header with repeated or too many names.
     """
     _check_header(header)
-    chosen: ColumnMap = {}
-    for role in ROLES:
-        name = getattr(sent, role)
-        if name is None:
-            continue
-        if name not in header:
-            raise UnusableColumns(
-                f"there is no column '{name[:64]}' for '{role}'; the columns are {_shown(header)}"
-            )
-        chosen[role] = name
+    chosen = _named(header, sent)
     free = [name for name in header if name not in chosen.values()]
     plain = {_plain(name): name for name in reversed(free)}
     for role, names in _NAMES.items():
@@ -77,6 +76,28 @@ def guess(header: Sequence[str], sent: Columns, method: MethodType) -> ColumnMap
             chosen[role] = found
             plain = {key: name for key, name in plain.items() if name != found}
     return chosen
+
+
+def label_columns(header: Sequence[str], sent: Columns, method: MethodType) -> ColumnMap:
+    """Returns the columns that were sent for rows of a job's file. Nothing is guessed. Raises
+    `UnusableColumns` for a column that does not exist, and for a part that such rows have already.
+    """
+    columns = _named(header, sent)
+    unread = next((role for role in columns if role not in _LABELS[method]), None)
+    if unread is not None:
+        raise UnusableColumns(
+            f"its rows are rows of a '{method}' job already, which take no column for '{unread}'"
+        )
+    return columns
+
+
+def labelled(row: Mapping[str, Any], columns: ColumnMap) -> Json:
+    """Returns a row of a job's file with its labels. All of its fields stay, for graders."""
+    found = dict(row)
+    if "answer" in columns:
+        found["answer"] = row.get(columns["answer"])
+    _add_labels(found, row, columns)
+    return found
 
 
 def missing(columns: Mapping[Role, str], method: MethodType) -> list[Role]:
@@ -118,6 +139,20 @@ def row_of(record: Mapping[str, Any], columns: ColumnMap, method: MethodType) ->
             assert_never(method)
     _add_labels(row, record, columns)
     return row
+
+
+def _named(header: Sequence[str], sent: Columns) -> ColumnMap:
+    columns: ColumnMap = {}
+    for role in ROLES:
+        name = getattr(sent, role)
+        if name is None:
+            continue
+        if name not in header:
+            raise UnusableColumns(
+                f"there is no column '{name[:64]}' for '{role}'; the columns are {_shown(header)}"
+            )
+        columns[role] = name
+    return columns
 
 
 def _messages(record: Mapping[str, Any], columns: ColumnMap) -> list[Json]:

@@ -40,7 +40,7 @@ class TableReading:
     delimiter: str | None = None
     header: list[str] = field(default_factory=list)
     columns: ColumnMap | None = None
-    """The mapping of columns; `None` if the records are rows of a job's file already."""
+    """The mapping of columns; `None` for rows of a job's file of which no column is named."""
     rows: int = 0
     revision: str | None = None
     """Commit of the data set that it is of."""

@@ -1,10 +1,10 @@
 """Opens a file of a source as records, whatever its format."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, assert_never
 
-from app.domain.curricula.sources import Columns, Delimiter, TableFormat
+from app.domain.curricula.sources import Delimiter, TableFormat
 from app.domain.data.chat_rows import DatasetError, is_blank, load_line
 from app.domain.documents.json_object import Json
 from app.preflight.files import lines_of
@@ -27,8 +27,6 @@ class SourceFile:
     delimiter: Delimiter | None = None
     encoding: str | None = None
     has_header: bool = True
-    columns: Columns = field(default_factory=Columns)
-    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from app.services.coach.practice_files import (
     rows_to_practise,
 )
 from app.services.files.inspections import Inspections
-from app.services.registry.curricula.curricula import CurriculumService
+from app.services.files.row_files import RowFiles
 from app.store.database import Database
 
 
@@ -23,7 +23,7 @@ from app.store.database import Database
 class SessionFiles:
     database: Database
     inspections: Inspections
-    curricula: CurriculumService
+    row_files: RowFiles
     tenant: Tenant
 
     async def held_out(self, validation_file: str) -> HeldOut:
@@ -44,7 +44,7 @@ class SessionFiles:
         return await self._write(rows, f"prompt-{len(session.progress.tried) + 1}.jsonl")
 
     async def _write(self, rows: list[Row], name: str) -> str:
-        return (await self.curricula.write(rows, name)).id
+        return (await self.row_files.write(rows, name)).id
 
     @asynccontextmanager
     async def _copies(self, *file_ids: str) -> AsyncIterator[list[Path | None]]:

@@ -6,13 +6,11 @@ removed in between stays in no file.
 """
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.data.files import NewFile
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, WrongState
 from app.domain.feedback.build_requests import BuildRequest
@@ -27,10 +25,10 @@ from app.domain.registry.curricula import CURRICULUM_PARTS, CurriculumPart, Spli
 from app.domain.registry.registered_objects import LabelChanges, RegisteredVersion
 from app.services.feedback.feedback import FeedbackService
 from app.services.files.files import FileService
+from app.services.files.row_files import RowFiles
 from app.services.registry.curricula.curricula import CurriculumService
 from app.store.database import Database
 
-PURPOSE: Final = "fine-tune"
 _UNCHANGED: Final = LabelChanges(None, None, False)
 
 
@@ -38,6 +36,7 @@ _UNCHANGED: Final = LabelChanges(None, None, False)
 class BuildPorts:
     feedback: FeedbackService
     files: FileService
+    row_files: RowFiles
     curricula: CurriculumService
 
 
@@ -82,7 +81,7 @@ class FeedbackBuildService:
             await self._check_unchanged(assembly)
             curriculum = await self._register(request, files)
         except BaseException:
-            await self._ports.curricula.discard(made)
+            await self._ports.row_files.discard(made)
             raise
         async with self._database.tenant(self._tenant) as unit:
             await unit.feedback_builds.set_curriculum(build_id, curriculum.id, curriculum.version)
@@ -110,7 +109,8 @@ class FeedbackBuildService:
             file_id = None
             if built:
                 file_id, name = file_ids[split], file_name(build_id, split)
-                await write_rows(self._ports.files, file_id, name, [row.row for row in built])
+                rows_of_part = [row.row for row in built]
+                await self._ports.row_files.write(rows_of_part, name, file_id=file_id)
                 made.append(file_id)
             files[split] = SplitInput(file_id, None)
         return files
@@ -132,17 +132,6 @@ class FeedbackBuildService:
             return await self._ports.curricula.update(request.curriculum_id, files, _UNCHANGED)
         name = request.name or ""
         return await self._ports.curricula.create(name, files, metadata=None)
-
-
-async def write_rows(files: FileService, file_id: str, name: str, rows: Sequence[Json]) -> None:
-    """Stores rows as a file of the project with an id that its build has noted."""
-    new = NewFile(name, PURPOSE, None)
-    await files.upload(_lines(rows), purpose=PURPOSE, described=lambda: new, file_id=file_id)
-
-
-async def _lines(rows: Sequence[Json]) -> AsyncIterator[bytes]:
-    for row in rows:
-        yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
 
 
 def _assembled(judgements: Sequence[Judgement], request: BuildRequest) -> Assembly:

@@ -18,7 +18,7 @@ from app.domain.ids import new_id
 from app.domain.registry.curricula import CURRICULUM_PARTS, CurriculumPart, SplitInput
 from app.domain.registry.registered_objects import LabelChanges
 from app.domain.texts.strict_json import strict_loads
-from app.services.feedback.builds import BuildPorts, write_rows
+from app.services.feedback.builds import BuildPorts
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
 
@@ -72,7 +72,7 @@ class EndUserService:
         file_id = new_id("file-")
         async with self._database.tenant(self._tenant) as unit:
             await unit.feedback_builds.add_file(build.id, file_id)
-        await write_rows(self._ports.files, file_id, file.filename, rows)
+        await self._ports.row_files.write(rows, file.filename, file_id=file_id)
         return file_id
 
     async def _divided(self, file: FileRow, removed: frozenset[str]) -> tuple[list[Json], int]:

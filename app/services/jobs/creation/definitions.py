@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol, assert_never
 from app.domain.errors import WrongState
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.registry.references import CurriculumSource, InlineCurriculum, RegisteredReference
+from app.services.files.row_files import RowFiles
 from app.services.jobs.creation.environment_files import EnvironmentFiles
 from app.services.jobs.creation.grader_choices import GraderChoiceService
 from app.services.registry.curricula.curricula import CurriculumService, inline_name
@@ -30,6 +31,8 @@ class ReferenceServices(Protocol):
     def graders(self) -> RegisteredGraderService: ...
 
     def curricula(self) -> CurriculumService: ...
+
+    def row_files(self) -> RowFiles: ...
 
     def environments(self) -> EnvironmentService: ...
 
@@ -77,11 +80,11 @@ class RegisteredDefinitions:
                 assert_never(source)
 
     async def _written(self, source: InlineCurriculum, made: list[str]) -> dict[str, str]:
-        files, curricula = dict[str, str](), self.services.curricula()
+        files, row_files = dict[str, str](), self.services.row_files()
         rows = {"training": source.training, "validation": source.validation}
         for split in CURRICULUM_PARTS:
             if rows[split]:
-                file = await curricula.write(rows[split], inline_name(split))
+                file = await row_files.write(rows[split], inline_name(split))
                 made.append(file.id)
                 files[f"{split}_file"] = file.id
         return files

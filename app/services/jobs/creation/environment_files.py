@@ -10,7 +10,7 @@ from app.domain.environments.environments import FILE_PARAM, BuiltIn
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.services.files.inspections import Inspections
-from app.services.registry.curricula.curricula import CurriculumService
+from app.services.files.row_files import RowFiles
 from app.store.database import Database
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ class EnvironmentFiles:
         database: Database,
         inspections: Inspections,
         *,
-        curricula: CurriculumService,
+        row_files: RowFiles,
         tenant: Tenant,
     ) -> None:
         self._database = database
         self._inspections = inspections
-        self._curricula = curricula
+        self._row_files = row_files
         self._tenant = tenant
 
     async def write(self, environment: BuiltIn, made: list[str]) -> dict[str, str]:
@@ -40,7 +40,7 @@ class EnvironmentFiles:
         files: dict[str, str] = {}
         for split in CURRICULUM_PARTS:
             name = f"{environment.type}-{split}.jsonl"
-            file = await self._curricula.write(rows[split], name)
+            file = await self._row_files.write(rows[split], name)
             made.append(file.id)
             files[f"{split}_file"] = file.id
         return files

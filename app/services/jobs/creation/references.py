@@ -49,7 +49,7 @@ class RegisteredReferences:
             done = True
         finally:
             if not done:
-                await self._definitions.services.curricula().discard(made)
+                await self._definitions.services.row_files().discard(made)
 
     async def _new_job(self, request: JobRequest, made: list[str]) -> tuple[NewJob, SentServers]:
         method = request.method

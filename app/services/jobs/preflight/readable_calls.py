@@ -70,7 +70,7 @@ class ReadableCalls:
                 call = ReadableCall(resolved, None, fault, servers=servers)
             yield await self._with_choice(call)
         finally:
-            await self._definitions.services.curricula().discard(made)
+            await self._definitions.services.row_files().discard(made)
 
     async def _with_choice(self, call: ReadableCall) -> ReadableCall:
         """Returns the call with the chosen grader instead of `auto`, or with the reason why there

@@ -4,19 +4,17 @@ Inline rows become files of the project, so that a job reads them like any other
 """
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.data.chat_rows import is_blank
-from app.domain.data.files import FileRow, NewFile
+from app.domain.data.files import FileRow
 from app.domain.documents.json_object import Json
-from app.domain.errors import InvalidRequest, NotFound, RequestError, missing_parameter
+from app.domain.errors import InvalidRequest, NotFound, missing_parameter
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import (
     CURRICULUM_PARTS,
@@ -31,17 +29,16 @@ from app.domain.registry.registered_objects import LabelChanges, Noun, Registere
 from app.gateways.objects import Objects
 from app.services.files.files import FileService
 from app.services.files.inspections import Inspections
+from app.services.files.row_files import PURPOSE, RowFiles
 from app.services.registry.curricula.curriculum_check import SplitPath, check_curriculum
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.store.database import Database
-
-_PURPOSE: Final = "fine-tune"
-_BLOCK_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class DataPorts:
     files: FileService
+    row_files: RowFiles
     objects: Objects
     inspections: Inspections
 
@@ -77,7 +74,7 @@ class CurriculumService(RegistryService):
                 definition[MADE_FROM] = made_from
             return await self._insert(name, definition, metadata=metadata)
         except BaseException:
-            await self.discard(made)
+            await self._data.row_files.discard(made)
             raise
 
     async def update(
@@ -100,7 +97,7 @@ class CurriculumService(RegistryService):
                 definition.pop(MADE_FROM, None)
             return await self._append(before, definition, labels)
         except BaseException:
-            await self.discard(made)
+            await self._data.row_files.discard(made)
             raise
 
     async def test(
@@ -130,19 +127,6 @@ class CurriculumService(RegistryService):
             )
         return registered, report
 
-    async def write(self, rows: list[dict[str, Any]], name: str) -> FileRow:
-        """Stores rows as a file of the project."""
-        new = NewFile(name, _PURPOSE, None)
-        return await self._data.files.upload(
-            _jsonl(rows), purpose=_PURPOSE, described=_constantly(new)
-        )
-
-    async def discard(self, file_ids: list[str]) -> None:
-        """Deletes files that turned out unneeded; a file that a job reads by now stays."""
-        for file_id in file_ids:
-            with suppress(RequestError):
-                await self._data.files.delete(file_id)
-
     async def _definition(
         self, sent: dict[CurriculumPart, SplitInput], made: list[str]
     ) -> dict[str, Any]:
@@ -150,7 +134,7 @@ class CurriculumService(RegistryService):
         definition: dict[str, Any] = {}
         for split, data in sent.items():
             if data.rows is not None:
-                row = await self.write(data.rows, inline_name(split))
+                row = await self._data.row_files.write(data.rows, inline_name(split))
                 made.append(row.id)
             elif data.file_id is not None:
                 row = await self._file(data.file_id, f"{split}_file")
@@ -168,9 +152,9 @@ class CurriculumService(RegistryService):
             raise InvalidRequest(
                 f"{param} {file_id} does not exist.", param=param, code="file_not_found"
             ) from error
-        if row.purpose != _PURPOSE:
+        if row.purpose != PURPOSE:
             raise InvalidRequest(
-                f"{param} {file_id} has purpose '{row.purpose}', but must have '{_PURPOSE}'.",
+                f"{param} {file_id} has purpose '{row.purpose}', but must have '{PURPOSE}'.",
                 param=param,
             )
         return row
@@ -240,17 +224,3 @@ def _check_sent(sent: dict[CurriculumPart, SplitInput]) -> None:
                 param=split,
                 code="invalid_value",
             )
-
-
-def _constantly(new: NewFile) -> Callable[[], NewFile]:
-    return lambda: new
-
-
-async def _jsonl(rows: list[dict[str, Any]]) -> AsyncIterator[bytes]:
-    block = bytearray()
-    for row in rows:
-        block += json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-        if len(block) >= _BLOCK_BYTES:
-            yield bytes(block)
-            block.clear()
-    yield bytes(block)

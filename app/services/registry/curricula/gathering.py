@@ -6,29 +6,21 @@ database.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, assert_never
+from typing import BinaryIO, assert_never
 
-from app.domain.curricula.columns import (
-    ColumnMap,
-    UnusableColumns,
-    guess,
-    missing,
-    missing_message,
-    row_of,
-)
+from app.domain.curricula.columns import UnusableColumns
 from app.domain.curricula.division import Labels
 from app.domain.curricula.reports import SHOWN_ROWS, GatheredRows, TableReading
-from app.domain.curricula.sources import Columns, HubSource, MakingOptions
+from app.domain.curricula.sources import HubSource, MakingOptions
 from app.domain.data.row_formats import inspect_row
 from app.domain.data.row_tags import tags_of
 from app.domain.documents.json_object import Json
 from app.domain.errors import EndpointRefused
 from app.domain.feedback.judgements import digest
 from app.domain.feedback.rows import people_of
-from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import MAX_ROWS
 from app.gateways.hub.data_sets import DataSetFault, HubLocation, open_data_set
 from app.preflight.tables.faults import TableFault
@@ -40,41 +32,42 @@ from app.services.registry.curricula.parts import (
     write_parts,
 )
 from app.services.registry.curricula.rollout_rows import RolloutFiles, write_rows
-
-_FORMULA: Final = ("=", "+", "-", "@")
+from app.services.registry.curricula.source_rows import SourceRows, TableFile
 
 
 @dataclass(frozen=True, slots=True)
-class GatherFile:
-    """A file of a source."""
+class PlayedRollouts:
+    """The rollouts of a job, from which a file with rows is made first."""
 
     source: int
-    file: SourceFile
-    from_feedback: bool = False
-    """True if its rows name people in them. Such rows stay as they are: a mapping of columns could
-    drop the names.
-    """
-    rollouts: RolloutFiles | None = None
-    """The rollouts that the rows are made from first, for a file that does not exist yet."""
-    data_set: tuple[HubSource, HubLocation] | None = None
-    """The data set whose files are read instead of `file`."""
-    revision: str | None = None
+    rollouts: RolloutFiles
+    made: Path
+    filename: str
 
 
-def gather(files: tuple[GatherFile, ...], options: MakingOptions, directory: Path) -> GatheredRows:
-    """Writes the rows of all files into `part_path`s of the directory, unless a finding is an
+@dataclass(frozen=True, slots=True)
+class HubFiles:
+    """The files of a data set, which are known once the hub was asked."""
+
+    source: int
+    wanted: HubSource
+    location: HubLocation
+
+
+GatheredSource = TableFile | PlayedRollouts | HubFiles
+
+
+def gather(
+    sources: tuple[GatheredSource, ...], options: MakingOptions, directory: Path
+) -> GatheredRows:
+    """Writes the rows of all sources into `part_path`s of the directory, unless a finding is an
     error. Raises `OSError` for a file that is gone.
     """
     found = GatheredRows()
     rows = _Rows(options, found)
     with (directory / ALL_ROWS).open("wb") as out:
-        for each in files:
-            if each.rollouts is not None and isinstance(each.file.path, Path):
-                write_rows(each.rollouts, options.method, each.file.path)
-            if each.data_set is None:
-                rows.read(each, out)
-            else:
-                rows.read_data_set(each, *each.data_set, out=out)
+        for each in sources:
+            rows.add(each, out)
             if "too_many_rows" in {code for code, _ in found.findings.found}:
                 break
     found.people = sorted(rows.people)
@@ -97,99 +90,81 @@ class _Rows:
         self.labels = list[Labels]()
         self.people = set[str]()
         self.repeats = 0
+        self._read = Counter[int]()
         self._seen = set[bytes]()
 
-    def read_data_set(
-        self, each: GatherFile, source: HubSource, location: HubLocation, *, out: BinaryIO
-    ) -> None:
+    def add(self, each: GatheredSource, out: BinaryIO) -> None:
+        match each:
+            case TableFile():
+                self._add_file(each, out)
+            case PlayedRollouts():
+                write_rows(each.rollouts, self._options.method, each.made)
+                file = SourceFile(each.made, each.filename, format="jsonl")
+                self._add_file(TableFile(each.source, file), out)
+            case HubFiles():
+                self._add_data_set(each, out)
+            case _:
+                assert_never(each)
+
+    def _add_data_set(self, each: HubFiles, out: BinaryIO) -> None:
         """Reads the files of a data set, no more of them than the limit needs."""
-        before = len(self._found.readings)
+        wanted = each.wanted
         try:
-            data_set = open_data_set(source, location)
+            data_set = open_data_set(wanted, each.location)
             for name, content in data_set.files:
-                read = sum(one.rows for one in self._found.readings[before:])
-                if source.limit is not None and read >= source.limit:
+                if self._is_full(each.source, wanted.limit):
                     return
-                left = None if source.limit is None else source.limit - read
-                file = replace(each.file, path=content, filename=name, limit=left)
-                self.read(replace(each, file=file, revision=data_set.revision), out)
+                # A guess of the encoding would fetch the whole file.
+                file = SourceFile(content, name, encoding="utf-8")
+                table = TableFile(each.source, file, wanted.columns, wanted.limit)
+                self._add_file(table, out, revision=data_set.revision)
         except (DataSetFault, EndpointRefused) as fault:
             code = fault.code if isinstance(fault, DataSetFault) else "hub_refused"
-            message = f"The data set '{source.data_set}' cannot be read: {fault}."
+            message = f"The data set '{wanted.data_set}' cannot be read: {fault}."
             self._found.findings.add("error", code, message, source=each.source)
         except OSError:
-            message = f"The data set '{source.data_set}' cannot be read: the hub broke off."
+            message = f"The data set '{wanted.data_set}' cannot be read: the hub broke off."
             self._found.findings.add("error", "hub_unavailable", message, source=each.source)
 
-    def read(self, each: GatherFile, out: BinaryIO) -> None:
-        reading = TableReading(each.source, each.file.filename, revision=each.revision)
+    def _add_file(self, table: TableFile, out: BinaryIO, *, revision: str | None = None) -> None:
+        filename = table.file.filename
+        reading = TableReading(table.source, filename, revision=revision)
         self._found.readings.append(reading)
         try:
-            for line, record in self._records(each, reading):
-                if not self._take(each, reading, line, record, out):
-                    return
+            self._read_file(table, reading, out)
         except TableFault as fault:
             where = "" if fault.line is None else f"Line {fault.line}: "
-            message = f"'{each.file.filename[:64]}' cannot be read. {where}{fault.message}."
-            self._found.findings.add("error", fault.code, message, source=each.source)
+            message = f"'{filename[:64]}' cannot be read. {where}{fault.message}."
+            self._found.findings.add("error", fault.code, message, source=table.source)
         except UnusableColumns as fault:
-            message = f"'{each.file.filename[:64]}': {fault}."
-            self._found.findings.add("error", "unusable_columns", message, source=each.source)
+            message = f"'{filename[:64]}': {fault}."
+            self._found.findings.add("error", "unusable_columns", message, source=table.source)
 
-    def _records(self, each: GatherFile, reading: TableReading) -> Iterator[tuple[int, Record]]:
-        """Yields the records as rows. Raises `TableFault` and `UnusableColumns`."""
-        file = each.file
-        opened = open_table(file)
-        reading.format, reading.header = opened.format, list(opened.header)
-        if opened.csv is not None:
-            reading.delimiter = opened.csv.delimiter
-            reading.encoding = opened.csv.encoding.name
-            reading.encoding_guessed = opened.csv.encoding.guessed
-            if reading.encoding_guessed:
-                message = f"The text is not UTF-8; it is read as {reading.encoding}."
-                self._found.findings.add(
-                    "warning", "encoding_guessed", message, source=reading.source
-                )
-        method, columns = self._options.method, None
+    def _read_file(self, table: TableFile, reading: TableReading, out: BinaryIO) -> None:
+        """Raises `TableFault` and `UnusableColumns`."""
+        findings = self._found.findings
+        rows = SourceRows(table, self._options.method, reading=reading, findings=findings)
+        opened = open_table(table.file)
+        rows.note(opened)
         for line, record in opened.records:
-            if file.limit is not None and reading.rows == file.limit:
-                message = f"Only the first {file.limit} rows are read: 'limit' says so."
-                self._found.findings.add("info", "limited", message, source=reading.source)
+            if self._is_full(table.source, table.limit):
                 return
-            if isinstance(record, str):
-                yield line, record
-                continue
-            if each.from_feedback or _is_row(record, method, file.columns):
-                yield line, record
-                continue
-            if columns is None:
-                columns = self._columns(record, file, reading)
-            yield line, self._mapped(record, columns, reading, line)
+            row = record if isinstance(record, str) else rows.row(line, record)
+            reading.rows += 1
+            self._read[table.source] += 1
+            if not self._take(table, line, row, out):
+                return
 
-    def _columns(self, record: Json, file: SourceFile, reading: TableReading) -> ColumnMap:
-        reading.header = reading.header or list(record)
-        reading.columns = guess(reading.header, file.columns, self._options.method)
-        lacking = missing(reading.columns, self._options.method)
-        if lacking:
-            raise UnusableColumns(missing_message(reading.header, lacking))
-        return reading.columns
+    def _is_full(self, source: int, limit: int | None) -> bool:
+        """Returns whether a source with more to read has given as many rows as its limit."""
+        if limit is None or self._read[source] < limit:
+            return False
+        message = f"Only the first {limit} rows are read: 'limit' says so."
+        self._found.findings.add("info", "limited", message, source=source)
+        return True
 
-    def _mapped(self, record: Json, columns: ColumnMap, reading: TableReading, line: int) -> Record:
-        if any(isinstance(v, str) and v.startswith(_FORMULA) for v in record.values()):
-            message = "Texts begin like formulas of spreadsheets; they stay the texts they are."
-            self._found.findings.add(
-                "info", "formula_like_text", message, source=reading.source, line=line
-            )
-        try:
-            return row_of(record, columns, self._options.method)
-        except UnusableColumns as fault:
-            return str(fault)
-
-    def _take(
-        self, each: GatherFile, reading: TableReading, line: int, record: Record, out: BinaryIO
-    ) -> bool:
-        """Writes a row; returns false at the first one beyond the limit."""
-        reading.rows += 1
+    def _take(self, each: TableFile, line: int, record: Record, out: BinaryIO) -> bool:
+        """Writes a row; returns false at the first one that no curriculum has room for."""
         fault, content = (record, b"") if isinstance(record, str) else (None, _line(record))
         if fault is None:
             fault = self._fault_of(content, line)
@@ -226,7 +201,7 @@ class _Rows:
             case _:
                 assert_never(self._options.invalid_rows)
 
-    def _note(self, each: GatherFile, row: Json, content: bytes) -> None:
+    def _note(self, each: TableFile, row: Json, content: bytes) -> None:
         self._found.rows += 1
         if len(self._found.first_rows) < SHOWN_ROWS:
             self._found.first_rows.append(row)
@@ -239,19 +214,6 @@ class _Rows:
         mark = digest(content.decode())[:24].encode()
         self.repeats += mark in self._seen
         self._seen.add(mark)
-
-
-def _is_row(record: Json, method: MethodType, columns: Columns) -> bool:
-    """Returns whether a record is a row of a job's file as it is, and no columns are named."""
-    if columns.prompt is not None or columns.messages is not None:
-        return False
-    match method:
-        case "reinforcement" | "supervised":
-            return isinstance(record.get("messages"), list)
-        case "dpo":
-            return isinstance(record.get("input"), dict)
-        case _:
-            assert_never(method)
 
 
 def _line(row: Json) -> bytes:

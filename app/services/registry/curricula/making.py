@@ -15,28 +15,26 @@ from anyio import open_file
 from app.domain.accounts.tenants import Tenant
 from app.domain.curricula.reports import GatheredRows
 from app.domain.curricula.sources import AnySource, MakingOptions
-from app.domain.data.files import NewFile
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, WrongState, refused_value
 from app.domain.ids import new_id
 from app.domain.registry.curricula import CURRICULUM_PARTS, CurriculumPart, SplitInput
 from app.domain.registry.registered_objects import RegisteredVersion
 from app.gateways.hub.data_sets import HubLocation
-from app.services.files.files import FileService
 from app.services.files.inspections import Inspections
+from app.services.files.row_files import RowFiles
 from app.services.registry.curricula.curricula import CurriculumService, inline_name
 from app.services.registry.curricula.gathering import gather
 from app.services.registry.curricula.parts import part_path
 from app.services.registry.curricula.source_files import SourceCopier, SourceFiles
 from app.store.database import Database
 
-PURPOSE: Final = "fine-tune"
 _BLOCK_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class MakingPorts:
-    files: FileService
+    row_files: RowFiles
     inspections: Inspections
     curricula: CurriculumService
     hub: HubLocation
@@ -92,7 +90,7 @@ class CurriculumMaker:
                     name, files, metadata=metadata, made_from=_made_from(making, options)
                 )
             except BaseException:
-                await self._ports.curricula.discard(stored)
+                await self._ports.row_files.discard(stored)
                 raise
         if build_id is not None:
             async with self._database.tenant(self._tenant) as unit:
@@ -128,13 +126,8 @@ class CurriculumMaker:
         for part in CURRICULUM_PARTS:
             file_id = file_ids[part] if counts[part] else None
             if file_id is not None:
-                new = NewFile(inline_name(part), PURPOSE, None)
-                await self._ports.files.upload(
-                    _blocks(part_path(making.directory, part)),
-                    purpose=PURPOSE,
-                    described=lambda new=new: new,  # type: ignore[misc]  # binds the value of this pass
-                    file_id=file_id,
-                )
+                blocks = _blocks(part_path(making.directory, part))
+                await self._ports.row_files.store(blocks, inline_name(part), file_id=file_id)
                 stored.append(file_id)
             files[part] = SplitInput(file_id, None)
         return files

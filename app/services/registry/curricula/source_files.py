@@ -7,7 +7,7 @@ what rows mean.
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, assert_never
 
@@ -34,8 +34,9 @@ from app.gateways.hub.data_sets import HubLocation
 from app.preflight.tables.records import SourceFile
 from app.services.files.inspections import Inspections, content_gone
 from app.services.registry.curricula.curricula import CurriculumService
-from app.services.registry.curricula.gathering import GatherFile
+from app.services.registry.curricula.gathering import GatheredSource, HubFiles, PlayedRollouts
 from app.services.registry.curricula.rollout_rows import RolloutFiles
+from app.services.registry.curricula.source_rows import TableFile
 from app.services.registry.curricula.source_texts import (
     description_of,
     refuse_path,
@@ -51,17 +52,14 @@ _BATCH: Final = 100
 class SourceFiles:
     """The files and the description of all sources."""
 
-    files: list[GatherFile] = field(default_factory=list)
+    files: list[GatheredSource] = field(default_factory=list)
     described: list[Json] = field(default_factory=list)
     """Each source with its exact version, without its rows."""
     feedback_files: list[str] = field(default_factory=list)
     """Ids of files that belong to builds from feedback."""
 
-    def add_data_set(
-        self, number: int, source: HubSource, location: HubLocation, directory: Path
-    ) -> None:
-        file = SourceFile(directory, source.data_set, encoding="utf-8", columns=source.columns)
-        self.files.append(GatherFile(number, file, data_set=(source, location)))
+    def add_data_set(self, number: int, source: HubSource, location: HubLocation) -> None:
+        self.files.append(HubFiles(number, source, location))
         self.described.append(description_of(source))
 
 
@@ -102,7 +100,7 @@ class SourceCopier:
                 case BuildSource():
                     await copier.feedback(source, found)
                 case HubSource():
-                    found.add_data_set(number, source, self._hub, directory)
+                    found.add_data_set(number, source, self._hub)
                 case _:
                     assert_never(source)
         return found
@@ -202,10 +200,9 @@ class _OneSource:
             delimiter=source.delimiter,
             encoding=source.encoding,
             has_header=source.header,
-            columns=source.columns,
-            limit=source.limit,
         )
-        await self._add([row], [file], found)
+        table = TableFile(self.number, file, source.columns, source.limit)
+        await self._add([row], [table], found)
         found.described.append(
             {**description_of(source), "filename": row.filename, "sha256": row.sha256}
         )
@@ -216,10 +213,8 @@ class _OneSource:
             for row in source.rows:
                 text = json.dumps(row, ensure_ascii=False)
                 await out.write(text.encode(errors="surrogatepass") + b"\n")
-        file = SourceFile(
-            path, "rows.jsonl", format="jsonl", columns=source.columns, limit=source.limit
-        )
-        found.files.append(GatherFile(self.number, file))
+        file = SourceFile(path, "rows.jsonl", format="jsonl")
+        found.files.append(TableFile(self.number, file, source.columns, source.limit))
         found.described.append({**description_of(source), "rows": len(source.rows)})
 
     async def curriculum(self, source: CurriculumSource, found: SourceFiles) -> None:
@@ -249,11 +244,9 @@ class _OneSource:
         if count == 0:
             reason = f"no rollout of job {job.id} meets the conditions"
             raise refused_value(f"sources[{self.number}]", reason)
-        made = SourceFile(
-            self.directory / f"source-{self.number}.jsonl", f"{job.id}.jsonl", format="jsonl"
-        )
         files = RolloutFiles(path, await self._row_files(job, param))
-        found.files.append(GatherFile(self.number, made, rollouts=files))
+        made = self.directory / f"source-{self.number}.jsonl"
+        found.files.append(PlayedRollouts(self.number, files, made, f"{job.id}.jsonl"))
         found.described.append({**description_of(source), "rollouts": count})
 
     async def _row_files(self, job: Job, param: str) -> dict[Split, Path]:
@@ -267,18 +260,19 @@ class _OneSource:
                 paths[split] = await self.copier.copy(row, param, self.stack)
         return paths
 
-    async def _job_files(self, rows: Sequence[FileRow], param: str) -> list[SourceFile]:
+    async def _job_files(self, rows: Sequence[FileRow], param: str) -> list[TableFile]:
+        paths = [await self.copier.copy(row, param, self.stack) for row in rows]
         return [
-            SourceFile(await self.copier.copy(row, param, self.stack), row.filename, format="jsonl")
-            for row in rows
+            TableFile(self.number, SourceFile(path, row.filename, format="jsonl"))
+            for row, path in zip(rows, paths, strict=True)
         ]
 
     async def _add(
-        self, rows: Sequence[FileRow], files: Sequence[SourceFile], found: SourceFiles
+        self, rows: Sequence[FileRow], files: Sequence[TableFile], found: SourceFiles
     ) -> None:
         of_feedback = await self.copier.feedback_files(rows)
         found.feedback_files += sorted(of_feedback)
         found.files += [
-            GatherFile(self.number, file, from_feedback=row.id in of_feedback)
+            replace(file, from_feedback=row.id in of_feedback)
             for row, file in zip(rows, files, strict=True)
         ]

@@ -36,7 +36,7 @@ class PreviewedFile:
             delimiter (None | str): Delimiter of a CSV file.
             header (list[str]): Names of the first 100 columns.
             columns (Columns | None): The columns that become parts of a row; `null` if the records are rows of a job's file
-                already.
+                already, and `columns` of the source names none.
             rows (int): Records that were read.
             revision (None | str): Commit of the data set that the file is of; `null` for other files.
      """

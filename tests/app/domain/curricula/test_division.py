@@ -22,6 +22,40 @@ def test_each_tag_gives_its_share() -> None:
     assert tags == {("easy",): 30, ("hard",): 10}
 
 
+def test_what_rounding_leaves_is_carried_to_the_next_tag() -> None:
+    tags = "a" * 7 + "b" * 8 + "c" * 15
+    rows = [Labels(f"key{n}", (tag,)) for n, tag in enumerate(tags)]
+    held = divide(rows, [[row.key] for row in rows], options(0.5)).held_out
+    assert Counter(row.tags for row in rows if row.key in held) == {
+        ("a",): 4, ("b",): 4, ("c",): 7,
+    }  # fmt: skip
+
+
+def test_a_group_counts_for_its_most_frequent_tag() -> None:
+    mixed = [[Labels(f"{n}{at}", (tag,)) for at, tag in enumerate("bba")] for n in range(10)]
+    alone = [[Labels(f"alone{n}", ("a",))] for n in range(30)]
+    rows = [row for group in [*mixed, *alone] for row in group]
+    groups = [[row.key for row in group] for group in [*mixed, *alone]]
+    for seed in range(5):
+        held = divide(rows, groups, options(seed=seed)).held_out
+        assert sum(group[0].key in held for group in mixed) == 2
+        assert sum(group[0].key in held for group in alone) == 6
+
+
+def test_a_share_of_zero_holds_out_nothing() -> None:
+    division = divide(ROWS, ALONE, options(0))
+    assert (division.held_out, division.reason) == (frozenset(), None)
+
+
+@pytest.mark.parametrize(("shared", "together"), [(14, True), (13, False)])
+def test_prompts_are_alike_from_six_tenths_of_their_pieces(shared: int, together: bool) -> None:
+    """Texts of 18 words have 16 pieces each; 12 common ones of 20 are six tenths, 11 of 21 less."""
+    same = [f"same{n}" for n in range(shared)]
+    texts = [" ".join([*same, *(f"{own}{n}" for n in range(18 - shared))]) for own in "xy"]
+    groups = clusters_of_pieces({text: pieces_of(text) for text in texts})
+    assert sorted(map(len, groups)) == ([2] if together else [1, 1])
+
+
 def test_a_group_is_never_cut() -> None:
     groups = [[f"key{n}" for n in range(start, start + 8)] for start in range(0, 200, 8)]
     held = divide(ROWS, groups, options()).held_out
