@@ -52,7 +52,7 @@ async def report_page(
         (pair, [await _answer(visitor, job_id, split, step, pair.row) for step in steps])
         for pair in most_changed(compared)
     ]
-    tags = await visitor.services.row_tags().tags(job, by)
+    rows = await visitor.services.held_out_rows().rows(job)
     return await visitor.on_thread(
         lambda: page(
             "report.html",
@@ -61,8 +61,8 @@ async def report_page(
             report=report,
             comparisons=list(_comparisons(report)),
             by=by,
-            tags=by_tag(compared, tags.by_row)[:MOST_TAGS],
-            unread=tags.unread,
+            tags=by_tag(compared, rows.tags(by))[:MOST_TAGS],
+            unread=rows.unread,
             costs=list(cost_changes(pairs)),
             chart=quadrant(job_id, split, compared, tuned_step=report["step"]),
             answers=answers,

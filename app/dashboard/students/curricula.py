@@ -21,7 +21,7 @@ from app.dashboard.students.examples import (
     read_file,
     read_typed,
 )
-from app.dashboard.students.kinds import KINDS, TYPED, question_of, topic_of, wanted_of, worse_of
+from app.dashboard.students.kinds import KINDS, TYPED, question_of, topics_of, wanted_of, worse_of
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import InvalidRequest, RequestError
 from app.domain.feedback.build_requests import BuildRequest
@@ -116,7 +116,7 @@ def _shown(row: dict[str, Any]) -> dict[str, str]:
         "question": question_of(row),
         "wanted": wanted_of(row),
         "worse": worse_of(row),
-        "topic": topic_of(row),
+        "topic": ", ".join(topics_of(row)),
     }
 
 

@@ -11,9 +11,8 @@ from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.changes import most_changed, pairs_of
 from app.dashboard.rendering.pages import HEADERS, page, wants_part
 from app.dashboard.rendering.transcripts import answer
-from app.dashboard.students.curriculum_rows import kept_rows
-from app.dashboard.students.kinds import question_of, topic_of
-from app.dashboard.students.plan_calls import CURRICULUM, RECIPE
+from app.dashboard.students.kinds import question_of, topics_of
+from app.dashboard.students.plan_calls import RECIPE
 from app.dashboard.students.progress_words import (
     RIGHT,
     Headway,
@@ -25,6 +24,7 @@ from app.dashboard.students.progress_words import (
     weak_topics,
 )
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
+from app.domain.documents.json_object import Json
 from app.domain.errors import NotFound
 from app.domain.ids import REPORT, Split
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
@@ -90,16 +90,17 @@ async def stop(name: str, job_id: str, visitor: SignedIn, _form: OwnForm) -> Res
 
 
 async def _progress(visitor: Visitor, job: Job) -> Mapping[str, Any]:
-    rows = await _test_rows(visitor, job)
+    rows = await visitor.services.held_out_rows().rows(job)
     report = await _report(visitor, job)
     split, counts = await _counts(visitor, job, report)
     steps = sorted({each.step for each in counts})
     if not steps:
-        return {**_NOTHING, "headway": await _preferences(visitor, job, report)}
+        return {**_NOTHING, "headway": await _preferences(visitor, job, report, rows.count)}
     before, now = right_rows(counts, steps[0]), right_rows(counts, steps[-1])
     headway = Headway(tally(before), tally(now))
-    weak: list[TopicTally] = weak_topics(now, [topic_of(row) for row in rows])
-    examples = [] if report is None else await _examples(visitor, job, split, rows, steps)
+    topics = {at: topics_of(row) for at, row in rows.by_index.items()}
+    weak: list[TopicTally] = weak_topics(now, topics)
+    examples = [] if report is None else await _examples(visitor, job, split, rows.by_index, steps)
     return {
         "headway": headway if len(steps) > 1 else None,
         "first": headway.now if len(steps) == 1 else None,
@@ -124,7 +125,7 @@ async def _counts(
 
 
 async def _preferences(
-    visitor: Visitor, job: Job, report: Mapping[str, Any] | None
+    visitor: Visitor, job: Job, report: Mapping[str, Any] | None, rows: int
 ) -> Headway | None:
     """Returns the progress of a job that learns from pairs; `None` before its second test."""
     compared = None if report is None else report.get("preference_accuracy")
@@ -134,22 +135,21 @@ async def _preferences(
         return Headway(before, now, is_preference=True)
     ends = (await visitor.services.metrics().ends([job.id], (PREFERENCE_ACCURACY,))).get(job.id, [])
     points = sorted((point.step, point.value) for point in ends if point.split == _VALID)
-    if len(points) < 2:  # noqa: PLR2004 - a test before and a test since
+    if len(points) < 2 or not rows:  # noqa: PLR2004 - a test before and a test since
         return None
-    rows = len(await _test_rows(visitor, job))
     before, now = (share_tally(value, rows) for _, value in (points[0], points[-1]))
     return Headway(before, now, is_preference=True)
 
 
 async def _examples(
-    visitor: Visitor, job: Job, split: Split, rows: Sequence[dict[str, Any]], steps: Sequence[int]
+    visitor: Visitor, job: Job, split: Split, rows: Mapping[int, Json], steps: Sequence[int]
 ) -> list[BeforeAndAfter]:
     """Returns the questions whose answers changed most."""
     ends = (steps[0], steps[-1])
     means = await visitor.services.rollouts().row_means(job.id, split, steps=ends)
     return [
         BeforeAndAfter(
-            question_of(rows[pair.row]) if pair.row < len(rows) else f"Question {pair.row + 1}",
+            question_of(rows[pair.row]) if pair.row in rows else f"Question {pair.row + 1}",
             await _answer(visitor, job.id, split, ends[0], pair.row),
             await _answer(visitor, job.id, split, ends[1], pair.row),
             pair.outcome == "win",
@@ -169,23 +169,6 @@ async def _answer(visitor: Visitor, job_id: str, split: Split, step: int, row: i
         descending=False,
     )
     return answer(found[0]) if found else ""
-
-
-async def _test_rows(visitor: Visitor, job: Job) -> list[dict[str, Any]]:
-    """Returns the held-out rows of the job's curriculum; none for one that is gone."""
-    curriculum_id = (job.metadata or {}).get(CURRICULUM)
-    if not curriculum_id:
-        recipe = (job.metadata or {}).get(RECIPE)
-        try:
-            sample = visitor.services.recipes().get(recipe or "").sample_curriculum
-        except NotFound:
-            return []
-        return list(sample.validation)
-    try:
-        curriculum = await visitor.services.curricula().get(curriculum_id)
-    except NotFound:
-        return []
-    return await kept_rows(visitor, curriculum)
 
 
 async def _report(visitor: Visitor, job: Job) -> dict[str, Any] | None:
