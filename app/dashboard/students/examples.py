@@ -4,6 +4,7 @@ Pure. `read_file` is the place for a further format of files: bytes in, rows and
 """
 
 import csv
+import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from app.dashboard.students.kinds import (
     kind_of,
     question_of,
     row_of,
+    tagged,
 )
 from app.domain.data.chat_rows import DatasetError, is_blank, load_line
 from app.domain.data.row_formats import inspect_row
@@ -61,7 +63,7 @@ def read_typed(
     """
     read = ReadExamples(kind)
     typed = [(f"Line {number}", line) for number, line in enumerate(cells, start=1)]
-    for where, line in (*typed, *_pasted(kind, pasted)):
+    for where, line in (*typed, *_pasted(read, kind, pasted)):
         if not any(text.strip() for text in line.values()):
             continue
         try:
@@ -72,16 +74,27 @@ def read_typed(
     return _checked(read)
 
 
-def _pasted(kind: ExampleKind, text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yields the cells of each pasted line; a spreadsheet separates them with tabs."""
+def _pasted(
+    read: ReadExamples, kind: ExampleKind, text: str
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yields the cells of each pasted line; a spreadsheet separates them with tabs, and quotes
+    those with a line break.
+    """
     names = [column.name for column in KINDS[kind].columns]
-    for number, cells in enumerate(csv.reader(text.splitlines(), "excel-tab"), start=1):
-        yield f"Pasted line {number}", dict(zip(names, cells, strict=False))
+    number = 0
+    try:
+        for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), "excel-tab"), 1):
+            yield f"Pasted line {number}", dict(zip(names, cells, strict=False))
+    except csv.Error:
+        what = "A cell is too long, as after a quotation mark that is not closed."
+        read.find(f"Pasted line {number + 1}", what, "Close it, or shorten the cell.")
 
 
 def read_file(content: bytes) -> ReadExamples:
     """Reads an uploaded file, with the findings about all of its rows together."""
-    return _checked(read_lines(content))
+    read = read_lines(content)
+    read.rows = list(map(tagged, read.rows))
+    return _checked(read)
 
 
 def read_lines(content: bytes) -> ReadExamples:

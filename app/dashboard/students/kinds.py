@@ -188,6 +188,12 @@ def topics_of(row: Mapping[str, Any]) -> list[str]:
     return next((tags for tags in named if tags), [])
 
 
+def tagged(row: dict[str, Any]) -> dict[str, Any]:
+    """Returns a row with its topics as tags, by which the service divides and compares rows."""
+    topics = topics_of(row)
+    return {**row, TAG_FIELD: topics} if topics and not tags_of(row) else row
+
+
 def _answer(row: Mapping[str, Any], name: str) -> str:
     return text_of_content(row[name][-1].get("content"))
 

@@ -35,6 +35,7 @@ async def test_a_file_becomes_a_curriculum(visit: Visit, api: Api) -> None:
     made = await drop(visit, lines(*every_row()))
     assert made.status_code == 200, made.text
     assert "Every example can be read" in made.text
+    assert all(row["tags"] == ["orders"] for row in await stored_rows(api))
     [curriculum] = (await api.call("GET", "/v1/curricula")).json()["data"]
     assert (curriculum["training_rows"], curriculum["validation_rows"]) == (14, 10)
 
@@ -114,6 +115,30 @@ async def test_numbers_and_pairs_are_typed_too(visit: Visit, api: Api) -> None:
     row = await api.call("GET", f"/v1/files/{found[0]['training_file']}/content")
     first = json.loads(row.text.splitlines()[0])
     assert first["non_preferred_output"] == [{"role": "assistant", "content": "No."}]
+
+
+async def stored_rows(api: Api) -> list[dict[str, Any]]:
+    """Returns all rows of the only curriculum."""
+    [made] = (await api.call("GET", "/v1/curricula")).json()["data"]
+    files = [made["training_file"], made["validation_file"]]
+    replies = [await api.call("GET", f"/v1/files/{file}/content") for file in files]
+    return [json.loads(line) for reply in replies for line in reply.content.splitlines()]
+
+
+async def test_a_pasted_cell_keeps_its_line_breaks(visit: Visit, api: Api) -> None:
+    odd = '"What is the fee\r\nfor a refund?"\t"5 ""euro"""\tbilling\r\nHow long\u2028is it?\t3 days\n'
+    made = await make_examples(visit, "Odd", pasted=odd + pasted())
+    assert made.status_code == 200, made.text
+    found = {row["messages"][0]["content"]: row for row in await stored_rows(api)}
+    assert len(found) == len(QUESTIONS) + 2
+    broken = found["What is the fee\nfor a refund?"]
+    assert (broken["fact"], broken["tags"]) == ('5 "euro"', ["billing"])
+    assert found["How long\u2028is it?"]["fact"] == "3 days"
+    open_quote = await make_examples(visit, "Open", pasted=f'a\tb\n"{"x" * 2_000_000}')
+    assert open_quote.status_code == 400
+    assert any(
+        "Pasted line 2: A cell is too long" in each for each in texts_of(open_quote.text, "li")
+    )
 
 
 async def test_a_form_that_is_too_large_or_foreign_is_refused(visit: Visit) -> None:
