@@ -17,17 +17,14 @@ from app.dashboard.students.kinds import (
     kind_of,
     question_of,
     row_of,
-    tagged,
+    with_tags,
 )
 from app.domain.data.chat_rows import DatasetError, is_blank, load_line
 from app.domain.data.row_formats import inspect_row
-from app.domain.feedback.held_out import clusters, held_out
 from app.domain.jobs.jobs import MIN_EXAMPLES
 
 MOST_ROWS: Final = 20_000
 MOST_FINDINGS: Final = 50
-_SHARE: Final = 0.3
-"""Share of held-out rows: the gate needs many, because few make a wide interval."""
 _FEWEST: Final = 2 * MIN_EXAMPLES
 
 
@@ -93,7 +90,7 @@ def _pasted(
 def read_file(content: bytes) -> ReadExamples:
     """Reads an uploaded file, with the findings about all of its rows together."""
     read = read_lines(content)
-    read.rows = list(map(tagged, read.rows))
+    read.rows = list(map(with_tags, read.rows))
     return _checked(read)
 
 
@@ -146,32 +143,8 @@ def _checked(read: ReadExamples) -> ReadExamples:
     elif count > MOST_ROWS:
         cure = "Upload a larger file with the API, which takes 100,000 rows."
         read.find("All", f"There are {count:,} examples; a page reads {MOST_ROWS:,}.", cure)
-    elif not _division(read.rows):
-        cure = "Ask about other things, too: questions that are nearly the same count as one."
-        read.find("All", "The questions are too much alike to keep some for tests.", cure)
     twice = sum(number - 1 for number in Counter(map(question_of, read.rows)).values())
     if twice:
         cure = "They are kept, and practised more often than others."
         read.find("All", f"{twice} questions are there more than once.", cure, is_error=False)
     return read
-
-
-def divided_rows(
-    rows: Sequence[dict[str, Any]],
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Returns the rows to practise and the held-out ones. Questions that are nearly the same are
-    on one side.
-    """
-    outside = _division(rows)
-    texts = list(map(question_of, rows))
-    practised = [row for row, text in zip(rows, texts, strict=True) if text not in outside]
-    kept = [row for row, text in zip(rows, texts, strict=True) if text in outside]
-    return practised, kept
-
-
-def _division(rows: Sequence[dict[str, Any]]) -> set[str]:
-    """Returns the questions that are held out; none if that leaves too few on a side."""
-    counts = Counter(map(question_of, rows))
-    wanted = max(MIN_EXAMPLES, min(round(_SHARE * len(rows)), len(rows) - MIN_EXAMPLES))
-    outside = held_out(clusters({text: text for text in counts}), counts, wanted=wanted)
-    return outside if sum(counts[text] for text in outside) >= MIN_EXAMPLES else set()

@@ -188,7 +188,7 @@ def topics_of(row: Mapping[str, Any]) -> list[str]:
     return next((tags for tags in named if tags), [])
 
 
-def tagged(row: dict[str, Any]) -> dict[str, Any]:
+def with_tags(row: dict[str, Any]) -> dict[str, Any]:
     """Returns a row with its topics as tags, by which the service divides and compares rows."""
     topics = topics_of(row)
     return {**row, TAG_FIELD: topics} if topics and not tags_of(row) else row

@@ -29,7 +29,7 @@ from app.domain.errors import NotFound
 from app.domain.ids import REPORT, Split
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
 from app.domain.rollouts.metrics import PREFERENCE_ACCURACY
-from app.domain.rollouts.rollouts import PassCount, RolloutFilter
+from app.domain.rollouts.rollouts import PassCount
 
 router = APIRouter(
     include_in_schema=False, route_class=PageRoute, prefix="/teach/students/{name}/jobs/{job_id}"
@@ -145,30 +145,16 @@ async def _examples(
     visitor: Visitor, job: Job, split: Split, rows: Mapping[int, Json], steps: Sequence[int]
 ) -> list[BeforeAndAfter]:
     """Returns the questions whose answers changed most."""
-    ends = (steps[0], steps[-1])
-    means = await visitor.services.rollouts().row_means(job.id, split, steps=ends)
-    return [
-        BeforeAndAfter(
-            question_of(rows[pair.row]) if pair.row in rows else f"Question {pair.row + 1}",
-            await _answer(visitor, job.id, split, ends[0], pair.row),
-            await _answer(visitor, job.id, split, ends[1], pair.row),
-            pair.outcome == "win",
-        )
-        for pair in most_changed(pairs_of(means, ends[1]))[:_EXAMPLES]
-    ]
-
-
-async def _answer(visitor: Visitor, job_id: str, split: Split, step: int, row: int) -> str:
-    """Returns the first graded answer to a question."""
-    found, _ = await visitor.services.rollouts().page(
-        job_id,
-        RolloutFilter(split=split, step=step, prompt_index=row, failed=False),
-        after=None,
-        limit=1,
-        order_by="step",
-        descending=False,
-    )
-    return answer(found[0]) if found else ""
+    rollouts, ends = visitor.services.rollouts(), (steps[0], steps[-1])
+    means = await rollouts.row_means(job.id, split, steps=ends)
+    shown = list[BeforeAndAfter]()
+    for pair in most_changed(pairs_of(means, ends[1]))[:_EXAMPLES]:
+        asked = rows.get(pair.row)
+        question = f"Question {pair.row + 1}" if asked is None else question_of(asked)
+        found = await rollouts.first_graded(job.id, split, steps=ends, row=pair.row)
+        before, after = map(answer, found)
+        shown.append(BeforeAndAfter(question, before, after, pair.outcome == "win"))
+    return shown
 
 
 async def _report(visitor: Visitor, job: Job) -> dict[str, Any] | None:

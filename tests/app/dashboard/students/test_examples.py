@@ -126,7 +126,8 @@ async def stored_rows(api: Api) -> list[dict[str, Any]]:
 
 
 async def test_a_pasted_cell_keeps_its_line_breaks(visit: Visit, api: Api) -> None:
-    odd = '"What is the fee\r\nfor a refund?"\t"5 ""euro"""\tbilling\r\nHow long\u2028is it?\t3 days\n'
+    odd = '"What is the fee\r\nfor a refund?"\t"5 ""euro"""\tbilling\r\n'
+    odd += "How long\u2028is it?\t3 days\n"
     made = await make_examples(visit, "Odd", pasted=odd + pasted())
     assert made.status_code == 200, made.text
     found = {row["messages"][0]["content"]: row for row in await stored_rows(api)}
@@ -139,6 +140,29 @@ async def test_a_pasted_cell_keeps_its_line_breaks(visit: Visit, api: Api) -> No
     assert any(
         "Pasted line 2: A cell is too long" in each for each in texts_of(open_quote.text, "li")
     )
+
+
+async def test_examples_are_divided_as_other_curricula_are(visit: Visit, api: Api) -> None:
+    """Each topic is tested, and near-duplicates stay on one side."""
+    nouns = ("lamp", "oven", "radio", "chair", "table")
+    near = [f"How do I clean the {noun}{'?' * at}" for noun in nouns for at in range(5)]
+    table = [f"{each}\tYes\torders" for each in QUESTIONS] + [f"{each}\tYes\tcare" for each in near]
+    made = await make_examples(visit, "Divided", pasted="\n".join(table))
+    assert made.status_code == 200, made.text
+    [curriculum] = (await api.call("GET", "/v1/curricula")).json()["data"]
+    assert (curriculum["training_rows"], curriculum["validation_rows"]) == (34, 15)
+    found = curriculum["made_from"]
+    assert (found["split"]["validation_share"], found["row_groups"]) == (0.3, 29)
+    assert found["tags"] == {
+        "care": {"training_rows": 20, "validation_rows": 5},
+        "orders": {"training_rows": 14, "validation_rows": 10},
+    }
+    path = f"/v1/files/{curriculum['validation_file']}/content"
+    kept = (await api.call("GET", path)).text
+    assert [kept.count(f"clean the {noun}") for noun in nouns].count(0) == 4
+    alike = await make_examples(visit, "Alike", pasted="\n".join(table[-5:] * 4))
+    assert alike.status_code == 400
+    assert any("too much alike" in each for each in texts_of(alike.text, "li"))
 
 
 async def test_a_form_that_is_too_large_or_foreign_is_refused(visit: Visit) -> None:

@@ -95,7 +95,7 @@ async def test_a_report_card_shows_answers_before_and_after(
     assert "only a succeeded job has a model" in proposed.text
 
 
-async def test_questions_and_topics_are_those_of_the_rows_that_were_asked(
+async def test_questions_and_topics_are_those_of_the_rows_of_the_job(
     visit: Visit, api: Api, database: Database
 ) -> None:
     """Rows that the form of examples would refuse keep their place, and a curriculum may change."""
