@@ -6,11 +6,10 @@ from fastapi import APIRouter, Query, Response
 
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.pages import LISTED_ROWS, page
-from app.dashboard.rendering.spreads import spread_chart
+from app.dashboard.rendering.spreads import spread_parts
 from app.dashboard.visitors import Reward, SignedIn
 from app.domain.ids import Split
 from app.domain.rollouts.baselines import Baseline
-from app.domain.rollouts.rollouts import PASS_KINDS
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _SPLIT: Final[Split] = "valid"
@@ -37,11 +36,7 @@ async def baseline_page(
             job=job,
             at_least=at_least,
             baseline=baseline,
-            kinds=PASS_KINDS,
-            chart=spread_chart(baseline.rows, links),
-            rows=baseline.rows[:LISTED_ROWS],
-            links=links,
-            more_rows=max(0, len(baseline.rows) - LISTED_ROWS),
+            **spread_parts(baseline.rows, links, listed=LISTED_ROWS),
         )
 
     return await visitor.on_thread(made)

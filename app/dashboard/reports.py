@@ -6,14 +6,13 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Response
 
 from app.dashboard.refusals import PageRoute
-from app.dashboard.rendering.changes import cost_changes, most_changed, pairs_of, quadrant
+from app.dashboard.rendering.changes import Pair, cost_changes, most_changed, pairs_of, quadrant
 from app.dashboard.rendering.pages import page
 from app.dashboard.rendering.tagged_pairs import MOST_TAGS, by_tag
 from app.dashboard.rendering.transcripts import answer
-from app.dashboard.visitors import SignedIn, Visitor
+from app.dashboard.visitors import SignedIn
 from app.domain.data.row_tags import TAG_FIELD
 from app.domain.ids import REPORT, Split
-from app.domain.rollouts.rollouts import RolloutFilter
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _COMPARISONS: Final = {
@@ -48,11 +47,11 @@ async def report_page(
     pairs = pairs_of(means, report["step"])
     # Rewards of a judge that saw each model apart are on no common scale.
     compared = [] if report.get("judged_apart") else pairs
-    answers = [
-        (pair, [await _answer(visitor, job_id, split, step, pair.row) for step in steps])
-        for pair in most_changed(compared)
-    ]
-    tags = await visitor.services.row_tags().tags(job, by)
+    rollouts, answers = visitor.services.rollouts(), list[tuple[Pair, list[str]]]()
+    for pair in most_changed(compared):
+        found = await rollouts.first_graded(job_id, split, steps=steps, row=pair.row)
+        answers.append((pair, list(map(answer, found))))
+    rows = await visitor.services.held_out_rows().rows(job)
     return await visitor.on_thread(
         lambda: page(
             "report.html",
@@ -61,8 +60,8 @@ async def report_page(
             report=report,
             comparisons=list(_comparisons(report)),
             by=by,
-            tags=by_tag(compared, tags.by_row)[:MOST_TAGS],
-            unread=tags.unread,
+            tags=by_tag(compared, rows.tags(by))[:MOST_TAGS],
+            unread=rows.unread,
             costs=list(cost_changes(pairs)),
             chart=quadrant(job_id, split, compared, tuned_step=report["step"]),
             answers=answers,
@@ -70,19 +69,6 @@ async def report_page(
             split=split,
         )
     )
-
-
-async def _answer(visitor: Visitor, job_id: str, split: Split, step: int, row: int) -> str:
-    """Returns the answer of the first graded rollout of a row."""
-    rows, _ = await visitor.services.rollouts().page(
-        job_id,
-        RolloutFilter(split=split, step=step, prompt_index=row, failed=False),
-        after=None,
-        limit=1,
-        order_by="step",
-        descending=False,
-    )
-    return answer(rows[0]) if rows else ""
 
 
 def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

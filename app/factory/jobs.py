@@ -8,6 +8,7 @@ from app.services.jobs.creation.environment_files import EnvironmentFiles
 from app.services.jobs.creation.grader_choices import GraderChoiceService
 from app.services.jobs.creation.references import RegisteredReferences
 from app.services.jobs.events import EventService
+from app.services.jobs.held_out_rows import HeldOutRowService
 from app.services.jobs.jobs import JobService
 from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight.call_check import CallCheck
@@ -18,7 +19,6 @@ from app.services.jobs.preflight.mcp_listings import McpListings
 from app.services.jobs.preflight.preflight import PreflightPorts, PreflightService
 from app.services.jobs.preflight.readable_calls import ReadableCalls
 from app.services.jobs.rollouts import RolloutService
-from app.services.jobs.row_tags import RowTagService
 from app.services.jobs.sent_requests import SentRequestService
 from app.services.jobs.streams import StreamService
 from app.services.recipes.recipes import RecipeService
@@ -80,8 +80,8 @@ class JobServices(RegistryServices):
     def sent_requests(self) -> SentRequestService:
         return SentRequestService(self.files())
 
-    def row_tags(self) -> RowTagService:
-        return RowTagService(self.files())
+    def held_out_rows(self) -> HeldOutRowService:
+        return HeldOutRowService(self.files())
 
     def streams(self) -> StreamService:
         return StreamService(self._context.job_watch, self._tenant)

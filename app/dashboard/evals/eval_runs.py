@@ -7,10 +7,9 @@ from pydantic import BeforeValidator
 
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.pages import LISTED_ROWS, page
-from app.dashboard.rendering.spreads import spread_chart
+from app.dashboard.rendering.spreads import spread_parts
 from app.dashboard.visitors import SignedIn
 from app.domain.evals.evals import ItemStatus, OutputItem
-from app.domain.rollouts.rollouts import PASS_KINDS
 
 router = APIRouter(
     include_in_schema=False, route_class=PageRoute, prefix="/evals/{eval_id}/runs/{run_id}"
@@ -72,11 +71,7 @@ async def run_baseline_page(eval_id: str, run_id: str, visitor: SignedIn) -> Res
             of=of,
             run=run,
             baseline=baseline,
-            kinds=PASS_KINDS,
-            chart=spread_chart(baseline.rows, links),
-            rows=baseline.rows[:LISTED_ROWS],
-            links=links,
-            more_rows=max(0, len(baseline.rows) - LISTED_ROWS),
+            **spread_parts(baseline.rows, links, listed=LISTED_ROWS),
         )
 
     return await visitor.on_thread(made)

@@ -95,8 +95,10 @@ def grader_notes(row: RolloutRow) -> list[GraderNote]:
     ]
 
 
-def answer(row: RolloutRow) -> str:
-    """Returns the last text that the policy wrote, cut to a line or two."""
+def answer(row: RolloutRow | None) -> str:
+    """Returns the last text that the policy wrote, cut to a line or two; empty without one."""
+    if row is None:
+        return ""
     written = row.trace["messages"][len(prompt_messages(row)) :]
     texts = [_text(message) for message in written if message.get("role") == "assistant"]
     return cut(texts[-1], _GLIMPSE) if texts else ""

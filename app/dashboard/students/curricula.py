@@ -17,23 +17,28 @@ from app.dashboard.students.example_forms import (
 from app.dashboard.students.examples import (
     ExampleRemark,
     ReadExamples,
-    divided_rows,
     read_file,
     read_typed,
 )
-from app.dashboard.students.kinds import KINDS, TYPED, question_of, topic_of, wanted_of, worse_of
+from app.dashboard.students.kinds import KINDS, TYPED, question_of, topics_of, wanted_of, worse_of
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
+from app.domain.curricula.sources import MakingOptions, RowsSource, SplitOptions
 from app.domain.errors import InvalidRequest, RequestError
 from app.domain.feedback.build_requests import BuildRequest
 from app.domain.feedback.rows import BuildOptions
-from app.domain.registry.curricula import CurriculumPart, SplitInput
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach/examples")
 _LISTED: Final = 100
 _SHOWN: Final = 10
 _SHARE: Final = 0.3
-_UNREADABLE: Final = ExampleRemark(
+"""Share of held-out rows: the gate needs many, because few make a wide interval."""
+_NAMELESS: Final = ExampleRemark(
     "Name", "The examples have no name.", "Name them after the task, such as “Refunds”."
+)
+_TOO_ALIKE: Final = ExampleRemark(
+    "All",
+    "The questions are too much alike to keep some for tests.",
+    "Ask about other things, too: questions that are nearly the same count as one.",
 )
 
 
@@ -50,16 +55,19 @@ async def make_examples(visitor: SignedIn, sent: ExamplesForm) -> Response:
     if sent.wants_more:
         return await _form(visitor, sent, ())
     read = await asyncio.to_thread(_read, sent)
-    findings = list(read.findings) if sent.name else [_UNREADABLE, *read.findings]
-    if not read.is_usable or not sent.name:
+    findings = list(read.findings) if sent.name else [_NAMELESS, *read.findings]
+    if read.kind is None or not read.is_usable or not sent.name:
         return await _form(visitor, sent, findings, read=read)
-    practised, kept = await asyncio.to_thread(divided_rows, read.rows)
-    data: dict[CurriculumPart, SplitInput] = {
-        "training": SplitInput(None, practised),
-        "validation": SplitInput(None, kept),
-    }
+    options = MakingOptions(
+        method=KINDS[read.kind].method, split=SplitOptions(validation_share=_SHARE)
+    )
+    sources = [RowsSource(type="rows", rows=read.rows)]
+    maker = visitor.services.curriculum_maker()
     try:
-        made = await visitor.services.curricula().create(sent.name, data, metadata=None)
+        found = await maker.preview(sources, options)
+        if found.validation_rows == 0 and found.findings.error is None:
+            return await _form(visitor, sent, [_TOO_ALIKE], read=read)
+        made = await maker.create(sent.name, sources, options, metadata=None)
     except InvalidRequest as refused:
         cure = "Change it, and press the button again."
         return await _form(visitor, sent, [ExampleRemark("Name", refused.message, cure)], read=read)
@@ -116,7 +124,7 @@ def _shown(row: dict[str, Any]) -> dict[str, str]:
         "question": question_of(row),
         "wanted": wanted_of(row),
         "worse": worse_of(row),
-        "topic": topic_of(row),
+        "topic": ", ".join(topics_of(row)),
     }
 
 

@@ -84,7 +84,7 @@ def _read(fields: Mapping[str, str], content: bytes) -> SentExamples:
         name=fields.get("name", "").strip()[:64],
         kind=kind,
         instructions=fields.get("instructions", "").replace("\r\n", "\n"),
-        pasted=fields.get("pasted", ""),
+        pasted=fields.get("pasted", "").replace("\r\n", "\n"),
         cells=cells,
         content=content,
         wants_more=fields.get("more") is not None,

@@ -4,6 +4,7 @@ Pure. `read_file` is the place for a further format of files: bytes in, rows and
 """
 
 import csv
+import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,16 +17,14 @@ from app.dashboard.students.kinds import (
     kind_of,
     question_of,
     row_of,
+    with_tags,
 )
 from app.domain.data.chat_rows import DatasetError, is_blank, load_line
 from app.domain.data.row_formats import inspect_row
-from app.domain.feedback.held_out import clusters, held_out
 from app.domain.jobs.jobs import MIN_EXAMPLES
 
 MOST_ROWS: Final = 20_000
 MOST_FINDINGS: Final = 50
-_SHARE: Final = 0.3
-"""Share of held-out rows: the gate needs many, because few make a wide interval."""
 _FEWEST: Final = 2 * MIN_EXAMPLES
 
 
@@ -61,7 +60,7 @@ def read_typed(
     """
     read = ReadExamples(kind)
     typed = [(f"Line {number}", line) for number, line in enumerate(cells, start=1)]
-    for where, line in (*typed, *_pasted(kind, pasted)):
+    for where, line in (*typed, *_pasted(read, kind, pasted)):
         if not any(text.strip() for text in line.values()):
             continue
         try:
@@ -72,16 +71,27 @@ def read_typed(
     return _checked(read)
 
 
-def _pasted(kind: ExampleKind, text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yields the cells of each pasted line; a spreadsheet separates them with tabs."""
+def _pasted(
+    read: ReadExamples, kind: ExampleKind, text: str
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yields the cells of each pasted line; a spreadsheet separates them with tabs, and quotes
+    those with a line break.
+    """
     names = [column.name for column in KINDS[kind].columns]
-    for number, cells in enumerate(csv.reader(text.splitlines(), "excel-tab"), start=1):
-        yield f"Pasted line {number}", dict(zip(names, cells, strict=False))
+    number = 0
+    try:
+        for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), "excel-tab"), 1):
+            yield f"Pasted line {number}", dict(zip(names, cells, strict=False))
+    except csv.Error:
+        what = "A cell is too long, as after a quotation mark that is not closed."
+        read.find(f"Pasted line {number + 1}", what, "Close it, or shorten the cell.")
 
 
 def read_file(content: bytes) -> ReadExamples:
     """Reads an uploaded file, with the findings about all of its rows together."""
-    return _checked(read_lines(content))
+    read = read_lines(content)
+    read.rows = list(map(with_tags, read.rows))
+    return _checked(read)
 
 
 def read_lines(content: bytes) -> ReadExamples:
@@ -133,32 +143,8 @@ def _checked(read: ReadExamples) -> ReadExamples:
     elif count > MOST_ROWS:
         cure = "Upload a larger file with the API, which takes 100,000 rows."
         read.find("All", f"There are {count:,} examples; a page reads {MOST_ROWS:,}.", cure)
-    elif not _division(read.rows):
-        cure = "Ask about other things, too: questions that are nearly the same count as one."
-        read.find("All", "The questions are too much alike to keep some for tests.", cure)
     twice = sum(number - 1 for number in Counter(map(question_of, read.rows)).values())
     if twice:
         cure = "They are kept, and practised more often than others."
         read.find("All", f"{twice} questions are there more than once.", cure, is_error=False)
     return read
-
-
-def divided_rows(
-    rows: Sequence[dict[str, Any]],
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Returns the rows to practise and the held-out ones. Questions that are nearly the same are
-    on one side.
-    """
-    outside = _division(rows)
-    texts = list(map(question_of, rows))
-    practised = [row for row, text in zip(rows, texts, strict=True) if text not in outside]
-    kept = [row for row, text in zip(rows, texts, strict=True) if text in outside]
-    return practised, kept
-
-
-def _division(rows: Sequence[dict[str, Any]]) -> set[str]:
-    """Returns the questions that are held out; none if that leaves too few on a side."""
-    counts = Counter(map(question_of, rows))
-    wanted = max(MIN_EXAMPLES, min(round(_SHARE * len(rows)), len(rows) - MIN_EXAMPLES))
-    outside = held_out(clusters({text: text for text in counts}), counts, wanted=wanted)
-    return outside if sum(counts[text] for text in outside) >= MIN_EXAMPLES else set()

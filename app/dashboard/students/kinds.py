@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, assert_never
 
+from app.domain.data.row_tags import TAG_FIELD, tags_of
 from app.domain.methods.supervised import MethodType
 
 TOPIC: Final = "topic"
@@ -115,7 +116,7 @@ def row_of(kind: ExampleKind, cells: Mapping[str, str], instructions: str) -> di
         if column.needed and not cells.get(column.name, "").strip():
             raise CellFault(f"“{column.label}” is empty")
     texts = {name: text.strip() for name, text in cells.items()}
-    topic = {TOPIC: texts[TOPIC]} if texts.get(TOPIC) else {}
+    topic = {TAG_FIELD: [texts[TOPIC]]} if texts.get(TOPIC) else {}
     asked = {"role": "user", "content": texts["question"]}
     messages = [{"role": "system", "content": instructions}, asked] if instructions else [asked]
     match kind:
@@ -150,7 +151,8 @@ def question_of(row: Mapping[str, Any]) -> str:
     """Returns the last text that a person wrote in a row."""
     given = row.get("input")
     messages = given.get("messages") if isinstance(given, dict) else row.get("messages")
-    asked = [each for each in messages or () if each.get("role") == "user"]
+    texts = messages if isinstance(messages, list) else []
+    asked = [each for each in texts if isinstance(each, dict) and each.get("role") == "user"]
     return text_of_content(asked[-1].get("content")) if asked else ""
 
 
@@ -180,10 +182,16 @@ def worse_of(row: Mapping[str, Any]) -> str:
     return _answer(row, "non_preferred_output") if "non_preferred_output" in row else ""
 
 
-def topic_of(row: Mapping[str, Any]) -> str:
-    """Returns the topic of a row: its key `topic`, else `tag` or `kind`."""
-    named = (row.get(name) for name in (TOPIC, "tag", "kind"))
-    return next((value for value in named if isinstance(value, str) and value), "")
+def topics_of(row: Mapping[str, Any]) -> list[str]:
+    """Returns the topics of a row: its tags, else those of older rows and of samples."""
+    named = (tags_of(row, name) for name in (TAG_FIELD, TOPIC, "tag", "kind"))
+    return next((tags for tags in named if tags), [])
+
+
+def with_tags(row: dict[str, Any]) -> dict[str, Any]:
+    """Returns a row with its topics as tags, by which the service divides and compares rows."""
+    topics = topics_of(row)
+    return {**row, TAG_FIELD: topics} if topics and not tags_of(row) else row
 
 
 def _answer(row: Mapping[str, Any], name: str) -> str:

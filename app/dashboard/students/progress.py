@@ -11,9 +11,8 @@ from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.changes import most_changed, pairs_of
 from app.dashboard.rendering.pages import HEADERS, page, wants_part
 from app.dashboard.rendering.transcripts import answer
-from app.dashboard.students.curriculum_rows import kept_rows
-from app.dashboard.students.kinds import question_of, topic_of
-from app.dashboard.students.plan_calls import CURRICULUM, RECIPE
+from app.dashboard.students.kinds import question_of, topics_of
+from app.dashboard.students.plan_calls import RECIPE
 from app.dashboard.students.progress_words import (
     RIGHT,
     Headway,
@@ -25,11 +24,12 @@ from app.dashboard.students.progress_words import (
     weak_topics,
 )
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
+from app.domain.documents.json_object import Json
 from app.domain.errors import NotFound
 from app.domain.ids import REPORT, Split
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
 from app.domain.rollouts.metrics import PREFERENCE_ACCURACY
-from app.domain.rollouts.rollouts import PassCount, RolloutFilter
+from app.domain.rollouts.rollouts import PassCount
 
 router = APIRouter(
     include_in_schema=False, route_class=PageRoute, prefix="/teach/students/{name}/jobs/{job_id}"
@@ -90,16 +90,17 @@ async def stop(name: str, job_id: str, visitor: SignedIn, _form: OwnForm) -> Res
 
 
 async def _progress(visitor: Visitor, job: Job) -> Mapping[str, Any]:
-    rows = await _test_rows(visitor, job)
+    rows = await visitor.services.held_out_rows().rows(job)
     report = await _report(visitor, job)
     split, counts = await _counts(visitor, job, report)
     steps = sorted({each.step for each in counts})
     if not steps:
-        return {**_NOTHING, "headway": await _preferences(visitor, job, report)}
+        return {**_NOTHING, "headway": await _preferences(visitor, job, report, rows.count)}
     before, now = right_rows(counts, steps[0]), right_rows(counts, steps[-1])
     headway = Headway(tally(before), tally(now))
-    weak: list[TopicTally] = weak_topics(now, [topic_of(row) for row in rows])
-    examples = [] if report is None else await _examples(visitor, job, split, rows, steps)
+    topics = {at: topics_of(row) for at, row in rows.by_index.items()}
+    weak: list[TopicTally] = weak_topics(now, topics)
+    examples = [] if report is None else await _examples(visitor, job, split, rows.by_index, steps)
     return {
         "headway": headway if len(steps) > 1 else None,
         "first": headway.now if len(steps) == 1 else None,
@@ -124,7 +125,7 @@ async def _counts(
 
 
 async def _preferences(
-    visitor: Visitor, job: Job, report: Mapping[str, Any] | None
+    visitor: Visitor, job: Job, report: Mapping[str, Any] | None, rows: int
 ) -> Headway | None:
     """Returns the progress of a job that learns from pairs; `None` before its second test."""
     compared = None if report is None else report.get("preference_accuracy")
@@ -134,58 +135,26 @@ async def _preferences(
         return Headway(before, now, is_preference=True)
     ends = (await visitor.services.metrics().ends([job.id], (PREFERENCE_ACCURACY,))).get(job.id, [])
     points = sorted((point.step, point.value) for point in ends if point.split == _VALID)
-    if len(points) < 2:  # noqa: PLR2004 - a test before and a test since
+    if len(points) < 2 or not rows:  # noqa: PLR2004 - a test before and a test since
         return None
-    rows = len(await _test_rows(visitor, job))
     before, now = (share_tally(value, rows) for _, value in (points[0], points[-1]))
     return Headway(before, now, is_preference=True)
 
 
 async def _examples(
-    visitor: Visitor, job: Job, split: Split, rows: Sequence[dict[str, Any]], steps: Sequence[int]
+    visitor: Visitor, job: Job, split: Split, rows: Mapping[int, Json], steps: Sequence[int]
 ) -> list[BeforeAndAfter]:
     """Returns the questions whose answers changed most."""
-    ends = (steps[0], steps[-1])
-    means = await visitor.services.rollouts().row_means(job.id, split, steps=ends)
-    return [
-        BeforeAndAfter(
-            question_of(rows[pair.row]) if pair.row < len(rows) else f"Question {pair.row + 1}",
-            await _answer(visitor, job.id, split, ends[0], pair.row),
-            await _answer(visitor, job.id, split, ends[1], pair.row),
-            pair.outcome == "win",
-        )
-        for pair in most_changed(pairs_of(means, ends[1]))[:_EXAMPLES]
-    ]
-
-
-async def _answer(visitor: Visitor, job_id: str, split: Split, step: int, row: int) -> str:
-    """Returns the first graded answer to a question."""
-    found, _ = await visitor.services.rollouts().page(
-        job_id,
-        RolloutFilter(split=split, step=step, prompt_index=row, failed=False),
-        after=None,
-        limit=1,
-        order_by="step",
-        descending=False,
-    )
-    return answer(found[0]) if found else ""
-
-
-async def _test_rows(visitor: Visitor, job: Job) -> list[dict[str, Any]]:
-    """Returns the held-out rows of the job's curriculum; none for one that is gone."""
-    curriculum_id = (job.metadata or {}).get(CURRICULUM)
-    if not curriculum_id:
-        recipe = (job.metadata or {}).get(RECIPE)
-        try:
-            sample = visitor.services.recipes().get(recipe or "").sample_curriculum
-        except NotFound:
-            return []
-        return list(sample.validation)
-    try:
-        curriculum = await visitor.services.curricula().get(curriculum_id)
-    except NotFound:
-        return []
-    return await kept_rows(visitor, curriculum)
+    rollouts, ends = visitor.services.rollouts(), (steps[0], steps[-1])
+    means = await rollouts.row_means(job.id, split, steps=ends)
+    shown = list[BeforeAndAfter]()
+    for pair in most_changed(pairs_of(means, ends[1]))[:_EXAMPLES]:
+        asked = rows.get(pair.row)
+        question = f"Question {pair.row + 1}" if asked is None else question_of(asked)
+        found = await rollouts.first_graded(job.id, split, steps=ends, row=pair.row)
+        before, after = map(answer, found)
+        shown.append(BeforeAndAfter(question, before, after, pair.outcome == "win"))
+    return shown
 
 
 async def _report(visitor: Visitor, job: Job) -> dict[str, Any] | None:

@@ -69,14 +69,14 @@ def share_tally(share: float, rows: int) -> RightCount:
     return RightCount(round(share * rows), rows)
 
 
-def weak_topics(rows: Mapping[int, bool], topics: Sequence[str]) -> list[TopicTally]:
-    """Returns the topics with too few right answers, the weakest first; a row without a topic
-    counts for none.
+def weak_topics(rows: Mapping[int, bool], topics: Mapping[int, Sequence[str]]) -> list[TopicTally]:
+    """Returns the topics with too few right answers, the weakest first. A row counts for each of
+    its topics.
     """
     of_topic = defaultdict[str, list[bool]](list)
     for row, is_right in rows.items():
-        if row < len(topics) and topics[row]:
-            of_topic[topics[row]].append(is_right)
+        for topic in topics.get(row, ()):
+            of_topic[topic].append(is_right)
     found = [
         TopicTally(topic, RightCount(sum(results), len(results)))
         for topic, results in of_topic.items()

@@ -74,6 +74,19 @@ class RolloutService:
             await unit.jobs.get(job_id)
             return await unit.rollouts.get(job_id, rollout_id)
 
+    async def first_graded(
+        self, job_id: str, split: Split, *, steps: Sequence[int], row: int
+    ) -> list[RolloutRow | None]:
+        """Returns the first rollout of a row that got a reward, at each of the steps."""
+        found: list[RolloutRow | None] = []
+        for step in steps:
+            where = RolloutFilter(split=split, step=step, prompt_index=row, failed=False)
+            first, _ = await self.page(
+                job_id, where, after=None, limit=1, order_by="step", descending=False
+            )
+            found.append(first[0] if first else None)
+        return found
+
     async def row_means(
         self,
         job_id: str,

@@ -35,6 +35,7 @@ async def test_a_file_becomes_a_curriculum(visit: Visit, api: Api) -> None:
     made = await drop(visit, lines(*every_row()))
     assert made.status_code == 200, made.text
     assert "Every example can be read" in made.text
+    assert all(row["tags"] == ["orders"] for row in await stored_rows(api))
     [curriculum] = (await api.call("GET", "/v1/curricula")).json()["data"]
     assert (curriculum["training_rows"], curriculum["validation_rows"]) == (14, 10)
 
@@ -114,6 +115,54 @@ async def test_numbers_and_pairs_are_typed_too(visit: Visit, api: Api) -> None:
     row = await api.call("GET", f"/v1/files/{found[0]['training_file']}/content")
     first = json.loads(row.text.splitlines()[0])
     assert first["non_preferred_output"] == [{"role": "assistant", "content": "No."}]
+
+
+async def stored_rows(api: Api) -> list[dict[str, Any]]:
+    """Returns all rows of the only curriculum."""
+    [made] = (await api.call("GET", "/v1/curricula")).json()["data"]
+    files = [made["training_file"], made["validation_file"]]
+    replies = [await api.call("GET", f"/v1/files/{file}/content") for file in files]
+    return [json.loads(line) for reply in replies for line in reply.content.splitlines()]
+
+
+async def test_a_pasted_cell_keeps_its_line_breaks(visit: Visit, api: Api) -> None:
+    odd = '"What is the fee\r\nfor a refund?"\t"5 ""euro"""\tbilling\r\n'
+    odd += "How long\u2028is it?\t3 days\n"
+    made = await make_examples(visit, "Odd", pasted=odd + pasted())
+    assert made.status_code == 200, made.text
+    found = {row["messages"][0]["content"]: row for row in await stored_rows(api)}
+    assert len(found) == len(QUESTIONS) + 2
+    broken = found["What is the fee\nfor a refund?"]
+    assert (broken["fact"], broken["tags"]) == ('5 "euro"', ["billing"])
+    assert found["How long\u2028is it?"]["fact"] == "3 days"
+    open_quote = await make_examples(visit, "Open", pasted=f'a\tb\n"{"x" * 2_000_000}')
+    assert open_quote.status_code == 400
+    assert any(
+        "Pasted line 2: A cell is too long" in each for each in texts_of(open_quote.text, "li")
+    )
+
+
+async def test_examples_are_divided_as_other_curricula_are(visit: Visit, api: Api) -> None:
+    """Each topic is tested, and near-duplicates stay on one side."""
+    nouns = ("lamp", "oven", "radio", "chair", "table")
+    near = [f"How do I clean the {noun}{'?' * at}" for noun in nouns for at in range(5)]
+    table = [f"{each}\tYes\torders" for each in QUESTIONS] + [f"{each}\tYes\tcare" for each in near]
+    made = await make_examples(visit, "Divided", pasted="\n".join(table))
+    assert made.status_code == 200, made.text
+    [curriculum] = (await api.call("GET", "/v1/curricula")).json()["data"]
+    assert (curriculum["training_rows"], curriculum["validation_rows"]) == (34, 15)
+    found = curriculum["made_from"]
+    assert (found["split"]["validation_share"], found["row_groups"]) == (0.3, 29)
+    assert found["tags"] == {
+        "care": {"training_rows": 20, "validation_rows": 5},
+        "orders": {"training_rows": 14, "validation_rows": 10},
+    }
+    path = f"/v1/files/{curriculum['validation_file']}/content"
+    kept = (await api.call("GET", path)).text
+    assert [kept.count(f"clean the {noun}") for noun in nouns].count(0) == 4
+    alike = await make_examples(visit, "Alike", pasted="\n".join(table[-5:] * 4))
+    assert alike.status_code == 400
+    assert any("too much alike" in each for each in texts_of(alike.text, "li"))
 
 
 async def test_a_form_that_is_too_large_or_foreign_is_refused(visit: Visit) -> None:

@@ -1,6 +1,7 @@
 """The progress of a practice in the words of a lay reader, from rollouts as rows."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from tests.support.api.application import Api
@@ -13,12 +14,15 @@ TESTS = 10
 STUDENT = "/teach/students/clerk"
 
 
-async def practice(visit: Visit, api: Api) -> str:
-    """Starts a practice whose tests are about refunds and orders in turn. Returns its page."""
+async def practice(visit: Visit, api: Api, *, others: Mapping[int, Any] | None = None) -> str:
+    """Starts a practice whose tests are about refunds and orders in turn. `others` are further keys
+    of some rows. Returns its page.
+    """
     await make_student(visit, "clerk")
     made: dict[str, list[Any]] = rows()
     for at, row in enumerate(made["validation"]):
         row["topic"] = ("refunds", "orders")[at % 2]
+        row.update((others or {}).get(at, {}))
     sent = await api.call("POST", "/v1/curricula", json={"name": "Tickets", **made})
     fields = {"recipe": "customer_support", "curriculum": sent.json()["id"]}
     return (await follow(visit, f"{STUDENT}/plan", fields)).url.path
@@ -37,6 +41,21 @@ def put_test(database: Database, page: str, step: int, right: set[int]) -> None:
             reward=1.0 if row in right else 0.2,
             trace=trace(QUESTIONS[14 + row], f"{HOSTILE} at {step}" if row else f"Step {step}"),
         )
+
+
+def put_report(database: Database, page: str) -> str:
+    """Ends the job of a page with a report. Returns its id."""
+    job = page.rpartition("/")[2]
+    report = {"rows": TESTS, "step": 6, "reward": {"difference": 0.1}}
+    execute(
+        database,
+        "INSERT INTO reports (project_id, job_id, report) SELECT project_id, id, %s::jsonb"
+        " FROM fine_tuning_jobs WHERE id = %s",
+        (json.dumps(report), job),
+    )
+    done = "UPDATE fine_tuning_jobs SET status = 'succeeded', finished_at = now() WHERE id = %s"
+    execute(database, done, (job,))
+    return job
 
 
 async def test_progress_is_counted_and_names_what_is_weak(
@@ -64,16 +83,7 @@ async def test_a_report_card_shows_answers_before_and_after(
     page = await practice(visit, api)
     put_test(database, page, 0, {1, 3})
     put_test(database, page, 6, {0, 2, 3})
-    job = page.rpartition("/")[2]
-    report = {"rows": TESTS, "step": 6, "reward": {"difference": 0.1}}
-    execute(
-        database,
-        "INSERT INTO reports (project_id, job_id, report) SELECT project_id, id, %s::jsonb"
-        " FROM fine_tuning_jobs WHERE id = %s",
-        (json.dumps(report), job),
-    )
-    done = "UPDATE fine_tuning_jobs SET status = 'succeeded', finished_at = now() WHERE id = %s"
-    execute(database, done, (job,))
+    job = put_report(database, page)
     card = await visit.get(page)
     assert texts_of(card.text, "h1") == ["Report card of clerk"]
     assert texts_of(card.text, "h3") == [QUESTIONS[14 + row] for row in (1, 0, 2)]
@@ -83,3 +93,27 @@ async def test_a_report_card_shows_answers_before_and_after(
     proposed = await follow(visit, f"{STUDENT}/propose", {"job": job})
     assert proposed.status_code == 400
     assert "only a succeeded job has a model" in proposed.text
+
+
+async def test_questions_and_topics_are_those_of_the_rows_of_the_job(
+    visit: Visit, api: Api, database: Database
+) -> None:
+    """Rows that the form of examples would refuse keep their place, and a curriculum may change."""
+    others = {
+        1: {"preferred_output": "no pair"},
+        2: {"preferred_output": [{"role": "assistant", "content": "Yes."}]},
+        4: {"tags": ["shoes", "sizes"]},
+    }
+    page = await practice(visit, api, others=others)
+    [curriculum] = (await api.call("GET", "/v1/curricula")).json()["data"]
+    later = [{**row, "topic": "later"} for row in reversed(rows()["training"])]
+    path = f"/v1/curricula/{curriculum['id']}"
+    changed = await api.call("POST", path, json={"validation": later})
+    assert (changed.status_code, changed.json()["validation_rows"]) == (200, 14), changed.text
+    put_test(database, page, 0, {4, 5})
+    put_test(database, page, 6, {0, 1, 2, 3, 5, 6, 7, 8})
+    put_report(database, page)
+    card = await visit.get(page)
+    assert "Still weak at shoes (0 of 1), sizes (0 of 1)." in card.text
+    asked = [QUESTIONS[14 + row] for row in (4, 0, 1, 2, 3, 6)]
+    assert texts_of(card.text, "h3") == asked
