@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES
+from app.gateways.hub.faults import DataSetFault
 from app.preflight.parquet_rows import LIMITS, MAX_CONTENT_BYTES
 from app.preflight.tables.contents import Content, bytes_of
 from app.preflight.tables.faults import TableFault
@@ -71,7 +72,7 @@ class _as_faults:  # noqa: N801 - read as a statement
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         from pyarrow import ArrowException  # noqa: PLC0415 - 60 MB that few files need
 
-        if isinstance(error, (ArrowException, OSError, KeyError)) or (
-            isinstance(error, ValueError) and not isinstance(error, TableFault)
-        ):
+        if isinstance(error, (TableFault, DataSetFault)):
+            return
+        if isinstance(error, (ArrowException, OSError, KeyError, ValueError, OverflowError)):
             raise TableFault("invalid_parquet", "it is no Parquet file") from error

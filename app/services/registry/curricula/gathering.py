@@ -30,7 +30,8 @@ from app.domain.feedback.judgements import digest
 from app.domain.feedback.rows import people_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import MAX_ROWS
-from app.gateways.hub.data_sets import DataSetFault, HubLocation, open_data_set
+from app.gateways.hub.data_sets import HubLocation, open_data_set
+from app.gateways.hub.faults import DataSetFault
 from app.preflight.tables.faults import TableFault
 from app.preflight.tables.records import Record, SourceFile, open_table
 from app.services.registry.curricula.parts import (
@@ -118,7 +119,7 @@ class _Rows:
             message = f"The data set '{source.data_set}' cannot be read: {fault}."
             self._found.findings.add("error", code, message, source=each.source)
         except OSError:
-            message = f"The data set '{source.data_set}' cannot be read: the hub broke off."
+            message = f"The data set '{source.data_set}' cannot be read: its files are gone."
             self._found.findings.add("error", "hub_unavailable", message, source=each.source)
 
     def read(self, each: GatherFile, out: BinaryIO) -> None:
