@@ -40,7 +40,7 @@ from app.services.registry.curricula.parts import (
     prompt_text,
     write_parts,
 )
-from app.services.registry.curricula.rollout_rows import RolloutFiles, write_rows
+from app.services.registry.curricula.rollout_rows import UNPAIRED, RolloutFiles, write_rows
 
 _FORMULA: Final = ("=", "+", "-", "@")
 
@@ -71,7 +71,9 @@ def gather(files: tuple[GatherFile, ...], options: MakingOptions, directory: Pat
     with (directory / ALL_ROWS).open("wb") as out:
         for each in files:
             if each.rollouts is not None and isinstance(each.file.path, Path):
-                write_rows(each.rollouts, options.method, each.file.path)
+                for code, row in write_rows(each.rollouts, options.method, each.file.path):
+                    message = UNPAIRED[code]
+                    found.findings.add("warning", code, message, source=each.source, line=row)
             if each.data_set is None:
                 rows.read(each, out)
             else:
@@ -80,7 +82,8 @@ def gather(files: tuple[GatherFile, ...], options: MakingOptions, directory: Pat
                 break
     found.people = sorted(rows.people)
     if found.rows == 0 and found.findings.error is None:
-        found.findings.add("error", "no_rows", "The sources have no rows.")
+        reasons = (one.message for one in found.findings.listed() if one.severity == "warning")
+        found.findings.add("error", "no_rows", " ".join(["The sources have no rows.", *reasons]))
     if rows.repeats:
         message = f"{rows.repeats} rows repeat an earlier row."
         found.findings.add("warning", "duplicate_rows", message)
