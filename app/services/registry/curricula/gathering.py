@@ -22,6 +22,11 @@ from app.domain.curricula.columns import (
 from app.domain.curricula.division import Labels
 from app.domain.curricula.reports import SHOWN_ROWS, GatheredRows, TableReading
 from app.domain.curricula.sources import Columns, HubSource, MakingOptions
+from app.domain.data.row_difficulty import (
+    UNREAD_DIFFICULTY,
+    UNREAD_DIFFICULTY_MESSAGE,
+    has_unread_difficulty,
+)
 from app.domain.data.row_formats import inspect_row
 from app.domain.data.row_tags import tags_of
 from app.domain.documents.json_object import Json
@@ -175,7 +180,7 @@ class _Rows:
         reading.columns = guess(reading.header, file.columns, self._options.method)
         lacking = missing(reading.columns, self._options.method)
         if lacking:
-            raise UnusableColumns(missing_message(reading.header, lacking))
+            raise UnusableColumns(missing_message(reading.header, lacking, reading.columns))
         return reading.columns
 
     def _mapped(self, record: Json, columns: ColumnMap, reading: TableReading, line: int) -> Record:
@@ -208,6 +213,12 @@ class _Rows:
             self._found.findings.add("error", "too_many_rows", message, source=each.source)
             return False
         out.write(content)
+        if self._options.method == "reinforcement" and has_unread_difficulty(record):
+            self._found.findings.add(
+                *("warning", UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_MESSAGE),
+                source=each.source,
+                line=line,
+            )
         self._note(each, record, content)
         return True
 
