@@ -24,6 +24,7 @@ from app.preflight.method_parts import (
     method_of,
     method_type,
     no_room_share,
+    reads_difficulty,
     reasoning_effort,
     reinforcement_of,
     train_on,
@@ -89,8 +90,10 @@ def dataset_question(
     unused: tuple[NoEffect, ...] = ()
     played = False
     full: float | None = None
+    by_difficulty = False
     match kind:
         case "reinforcement":
+            by_difficulty = reads_difficulty(method)
             needs = row_needs(method.get(kind), ROOT)
             played = is_http(reinforcement_of(method))
             unused = () if played else tuple(without_calls(method.get(kind), ROOT))
@@ -114,5 +117,6 @@ def dataset_question(
         no_room_share=full,
         sample_rows=sample_rows,
         shared_tools=shared_tools,
+        reads_difficulty=by_difficulty,
         names_method=body.get("method") is not None,
     )

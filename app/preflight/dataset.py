@@ -10,6 +10,7 @@ from typing import Final, assert_never
 
 from app.domain.data.dataset import TOOLS_NOT_RUN
 from app.domain.data.prompts import OVERLAPPING_ROWS, Overlap
+from app.domain.data.row_difficulty import UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_MESSAGE
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.creation.preflight import (
@@ -70,6 +71,7 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
         )
     issues += _tool_use(question, files)
     issues += _batch_size_issue(question, files.get("training_file"))
+    issues += _difficulty_issue(question, files.get("training_file"))
     return DatasetReport(
         training=summaries.get("training_file"),
         validation=summaries.get("validation_file"),
@@ -193,6 +195,15 @@ def _batch_size_issue(
         )
         param = f"method.{question.method}.hyperparameters.batch_size"
         yield PreflightIssue("warning", "batch_size_over_rows", message, param)
+
+
+def _difficulty_issue(
+    question: DatasetQuestion, training: ReadFile | None
+) -> Iterator[PreflightIssue]:
+    if question.reads_difficulty and training is not None and training.unread_difficulties:
+        message = f"{UNREAD_DIFFICULTY_MESSAGE} {training.unread_difficulties} rows have such one."
+        line = training.first_unread_difficulty
+        yield PreflightIssue("warning", UNREAD_DIFFICULTY, message, "training_file", line)
 
 
 def _tool_use(question: DatasetQuestion, files: dict[str, ReadFile]) -> Iterator[PreflightIssue]:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Final
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError, is_blank
 from app.domain.data.prompts import Prompts
+from app.domain.data.row_difficulty import has_unread_difficulty
 from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.creation.row_needs import NO_NEEDS, RowFaults, RowNeeds
 from app.rendering.chat_template import Message
@@ -58,6 +59,10 @@ class ReadFile:
     issues: list[PreflightIssue] = field(default_factory=list)
     prompts: Prompts = field(default_factory=Prompts)
     tools: Counter[str] = field(default_factory=Counter)
+    unread_difficulties: int = 0
+    """Rows whose difficulty no ordering reads."""
+    first_unread_difficulty: int | None = None
+    """Line of the first of them."""
     sampled: dict[int, RowPrompt] = field(default_factory=dict)
     """Prompts to measure by line number: an even sample and the longest rows."""
 
@@ -90,6 +95,9 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
             result.tools.update(str(tool["function"]["name"]) for tool in prompt.tools)
             result.prompts.see(prompt.messages, number)
             unmet.see(prompt.item, number)
+            if has_unread_difficulty(prompt.item):
+                result.unread_difficulties += 1
+                result.first_unread_difficulty = result.first_unread_difficulty or number
             sampler.offer(number, prompt, size=len(line))
     result.sampled = sampler.prompts()
     result.issues += _count_issues(result, rules)

@@ -88,6 +88,12 @@ def train_on(method: dict[str, Any]) -> TrainOn:
     return "last" if part == "last" else "all"
 
 
+def reads_difficulty(method: dict[str, Any]) -> bool:
+    """Returns whether the ordering of rows goes by their difficulty before they are played."""
+    ordering = reinforcement_of(method).get("ordering")
+    return isinstance(ordering, dict) and ordering.get("type") in ("easy_to_hard", "focus")
+
+
 def no_room_share(method: dict[str, Any]) -> float | None:
     """Returns the share of prompts without room for an answer that ends the job; the default for
     an invalid value, which validation reports.

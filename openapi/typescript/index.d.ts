@@ -8457,7 +8457,7 @@ export interface components {
         GeneratedCurriculum: {
             /**
              * Training
-             * @description Rows to train on; each has a `difficulty` from 1 to 5.
+             * @description Rows to train on; each has a `difficulty` from 0, easiest, to 1, hardest.
              */
             training: {
                 [key: string]: unknown;

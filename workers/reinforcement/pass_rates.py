@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from statistics import fmean
 from typing import Any, assert_never
 
+from app.domain.data.row_difficulty import difficulty_of
 from app.domain.methods.mode import (
     AnyOrdering,
     EasyToHardOrdering,
@@ -94,6 +95,6 @@ async def pass_rates_of(
 
 def _priors(items: Iterable[Mapping[str, Any]]) -> Iterable[tuple[int, float]]:
     for row, item in enumerate(items):
-        difficulty = item.get("difficulty")
-        if isinstance(difficulty, (int, float)) and 0 <= difficulty <= 1:
+        difficulty = difficulty_of(item)
+        if difficulty is not None:
             yield row, 1.0 - difficulty

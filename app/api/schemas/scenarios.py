@@ -61,7 +61,7 @@ class GeneratedCurriculum(DescribedModel):
     """Rows of a curriculum, as a job's `curriculum` takes them."""
 
     training: list[Json]
-    """Rows to train on; each has a `difficulty` from 1 to 5."""
+    """Rows to train on; each has a `difficulty` from 0, easiest, to 1, hardest."""
     validation: list[Json]
     """Held-out rows."""
 

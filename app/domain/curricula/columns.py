@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from types import MappingProxyType
 from typing import Any, Final, Literal, assert_never
 
@@ -108,9 +109,16 @@ def missing(columns: Mapping[Role, str], method: MethodType) -> list[Role]:
     return [role for role in needed if role not in columns]
 
 
-def missing_message(header: Sequence[str], roles: Sequence[Role]) -> str:
+def missing_message(
+    header: Sequence[str], roles: Sequence[Role], columns: Mapping[Role, str]
+) -> str:
+    """Returns the clause about parts without a column, when others have taken `columns`."""
     named = " and ".join(f"'{role}'" for role in roles)
-    return f"no column is named like {named}: name it in 'columns'; there are {_shown(header)}"
+    free = [name for name in header if name not in columns.values()]
+    taken = ", ".join(f"'{name[:64]}' is '{role}'" for role, name in columns.items())
+    left = f"there are {_shown(free)}" if free else "no column is left"
+    also = f" ({taken})" if taken else ""
+    return f"no column is named like {named}: name it in 'columns'; {left}{also}"
 
 
 def row_of(record: Mapping[str, Any], columns: ColumnMap, method: MethodType) -> Json:
@@ -194,10 +202,18 @@ def _add_labels(row: Json, record: Mapping[str, Any], columns: ColumnMap) -> Non
         row["tags"] = [part for each in parts if (part := str(each).strip())]
     if "difficulty" in columns:
         value = record.get(columns["difficulty"])
-        try:
-            row["difficulty"] = float(value) if value not in (None, "") else None
-        except (TypeError, ValueError):
-            row["difficulty"] = value  # words of levels are the user's own, and stay
+        row["difficulty"] = _number(value) if value != "" else None
+
+
+def _number(value: Any) -> Any:
+    """Returns a text as the number that it is. Words of levels are the user's own, and stay."""
+    if not isinstance(value, str):
+        return value
+    try:
+        number = float(value)
+    except ValueError:
+        return value
+    return number if isfinite(number) else value
 
 
 def _text(value: Any) -> str:

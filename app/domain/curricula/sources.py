@@ -14,11 +14,9 @@ from app.domain.methods.loss import one_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import MAX_ROWS
 from app.domain.rollouts.trajectory import StopReason
+from app.domain.texts.patterns import DATA_SET
 
 MOST_SOURCES: Final = 16
-_PART: Final = r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*"
-DATA_SET: Final = rf"^{_PART}/{_PART}$"
-"""Owner and name, without `..`."""
 TableFormat = Literal["jsonl", "csv", "parquet"]
 Delimiter = Literal[",", ";", "\t", "|", ":"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]

@@ -21,4 +21,9 @@ def tags_of(row: Mapping[str, Any], field: str = TAG_FIELD) -> list[str]:
 def _text(value: str | float) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value.strip() if isinstance(value, str) else f"{value:g}"
+    if isinstance(value, str):
+        return value.strip()
+    try:
+        return f"{value:g}"
+    except OverflowError:  # a whole number that is larger than any of floating point
+        return str(value)

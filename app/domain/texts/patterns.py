@@ -12,6 +12,9 @@ TAG: Final = r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"
 MD5: Final = r"^[0-9a-fA-F]{32}$"
 PRINTABLE_ASCII: Final = r"^[!-~]{1,256}$"
 
+_PART: Final = r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*"
+DATA_SET: Final = rf"^{_PART}/{_PART}$"
+"""Owner and name, without `..`."""
 TRACKER_PROJECT: Final = r"^[A-Za-z0-9][A-Za-z0-9_.\- ]{0,99}$"
 PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -20,6 +23,7 @@ PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
         f"^{FORMULA_NAME}$": "a name of letters, digits and '_' that does not start with a digit",
         TAG: "1 to 64 letters, digits, '_', '.' and '-', a letter or '_' first",
         TRACKER_PROJECT: "1 to 100 letters, digits, spaces, '_', '.' and '-', no mark first",
+        DATA_SET: "owner and name of a data set, such as 'openai/gsm8k'",
         MD5: "32 hexadecimal digits",
         PRINTABLE_ASCII: "1 to 256 printable ASCII characters without spaces",
     }

@@ -16,20 +16,14 @@ from typing import Any, BinaryIO, Final
 
 from app.domain.curricula.sources import HubSource
 from app.gateways.egress.guard import EgressPolicy
+from app.gateways.hub.contents import HubContent, as_unavailable
+from app.gateways.hub.faults import DataSetFault
 
 _SUFFIXES: Final = (".jsonl", ".csv", ".tsv", ".parquet")
 _BLOCK_BYTES: Final = 1 << 20
 _CARD: Final = "README.md"
 _SPLITS: Final = ("train", "validation", "valid", "dev", "test", "eval")
 _OUTSIDE: Final = re.compile(r"^/|^[A-Za-z]:|\\|://|(^|/)\.\.(/|$)")
-
-
-class DataSetFault(ValueError):
-    """A data set that cannot be read. The text is a clause for the author of the request."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +44,8 @@ class HubFile:
     path: str
 
     def open(self, _mode: str = "rb") -> BinaryIO:
-        opened = self.files.open(self.path, "rb", block_size=_BLOCK_BYTES)
-        return io.BufferedReader(opened, _BLOCK_BYTES)
+        """Raises `DataSetFault`, also while the file is read, and what the guard raises."""
+        return io.BufferedReader(HubContent(self.files, self.path, _BLOCK_BYTES), _BLOCK_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,38 +87,47 @@ def _configs_of(card: Path | None) -> Any:
     if card is None:
         return None
     from huggingface_hub import DatasetCard  # noqa: PLC0415 - a second to import, for few calls
+    from yaml import YAMLError  # noqa: PLC0415 - as above
 
     try:
         return DatasetCard(card.read_text(encoding="utf-8")).data.get("configs")
-    except ValueError as error:
+    except (ValueError, TypeError, YAMLError) as error:
         raise DataSetFault("invalid_data_set", "its card cannot be read") from error
 
 
 def _of_hub(source: HubSource, location: HubLocation) -> DataSet:
-    from huggingface_hub import HfApi, HfFileSystem, constants, set_client_factory  # noqa: PLC0415 - a second to import
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError  # noqa: PLC0415 - as above
+    from huggingface_hub import HfFileSystem, constants, set_client_factory  # noqa: PLC0415 - a second to import
 
     if constants.is_offline_mode():
         message = f"HF_HUB_OFFLINE is set, and no directory of data sets has {source.data_set}"
         raise DataSetFault("hub_offline", message)
     set_client_factory(lambda: hub_client(location.policy))
-    api = HfApi(endpoint=location.endpoint, token=False)
-    try:
-        info = api.dataset_info(source.data_set, revision=source.revision)
-    except HFValidationError as error:
-        raise DataSetFault("data_set_not_found", "it is no name of a data set") from error
-    except HfHubHTTPError as error:
-        raise _missing(source, error) from error
-    except OSError as error:
-        raise DataSetFault("hub_unavailable", f"{location.endpoint} cannot be reached") from error
-    if info.sha is None:
-        raise DataSetFault("hub_unavailable", f"{location.endpoint} names no commit")
-    card = None if info.card_data is None else info.card_data.get("configs")
-    names = [each.rfilename for each in info.siblings or ()]
+    commit, names, configs = _described(source, location.endpoint)
     files = HfFileSystem(endpoint=location.endpoint, token=False, skip_instance_cache=True)
-    root = f"datasets/{source.data_set}@{info.sha}"
-    wanted = files_of_split(source, names, card)
-    return DataSet(info.sha, [(name, HubFile(files, f"{root}/{name}")) for name in wanted])
+    root = f"datasets/{source.data_set}@{commit}"
+    wanted = files_of_split(source, names, configs)
+    return DataSet(commit, [(name, HubFile(files, f"{root}/{name}")) for name in wanted])
+
+
+def _described(source: HubSource, endpoint: str) -> tuple[str, list[str], Any]:
+    """Returns the commit, the names of the files, and the configurations of the card."""
+    from huggingface_hub import HfApi  # noqa: PLC0415 - a second to import
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError  # noqa: PLC0415 - as above
+
+    with as_unavailable(f"{endpoint} does not answer as a hub"):
+        try:
+            info = HfApi(endpoint=endpoint, token=False).dataset_info(
+                source.data_set, revision=source.revision
+            )
+        except HFValidationError as error:
+            raise DataSetFault("data_set_not_found", "it is no name of a data set") from error
+        except HfHubHTTPError as error:
+            raise _missing(source, error) from error
+        names = [each.rfilename for each in info.siblings or ()]
+        configs = None if info.card_data is None else info.card_data.get("configs")
+    if not isinstance(info.sha, str) or not all(isinstance(name, str) for name in names):
+        raise DataSetFault("hub_unavailable", f"{endpoint} names no commit with files")
+    return info.sha, names, configs
 
 
 def hub_client(policy: EgressPolicy) -> Any:
@@ -170,7 +173,9 @@ def files_of_split(source: HubSource, names: Sequence[str], configs: Any) -> lis
 
 def _patterns(source: HubSource, configs: Any) -> Iterator[str]:
     """Yields the patterns that the card names for the split."""
-    listed = [each for each in configs if isinstance(each, Mapping)] if configs else []
+    listed = (
+        [each for each in configs if isinstance(each, Mapping)] if isinstance(configs, list) else []
+    )
     if not listed:
         return
     by_name = {str(each.get("config_name")): each for each in listed}

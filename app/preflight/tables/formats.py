@@ -23,6 +23,7 @@ _ARCHIVES: Final = (
 _TAR_AT: Final = 257
 _TAR: Final = b"ustar"
 _HEAD: Final = 4_096
+_JSON_LINES_NAMES: Final = frozenset({".jsonl", ".ndjson"})
 _CSV_NAMES: Final = frozenset({".csv", ".tsv", ".tab", ".txt", ".psv"})
 
 
@@ -51,7 +52,15 @@ def format_of(path: Content, filename: str, sent: TableFormat | None) -> TableFo
 
 
 def _by_text(head: bytes, filename: str) -> TableFormat:
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text.startswith(b"{") and PurePosixPath(filename).suffix.lower() not in _CSV_NAMES:
+    text, suffix = (
+        head.removeprefix(b"\xef\xbb\xbf").lstrip(),
+        PurePosixPath(filename).suffix.lower(),
+    )
+    if suffix == ".json" and text.startswith(b"["):
+        message = "it is a JSON array: write each of its objects as a line of its own (JSON Lines)"
+        raise TableFault("wrong_format", message)
+    if suffix in _JSON_LINES_NAMES and text:
+        return "jsonl"
+    if text.startswith(b"{") and suffix not in _CSV_NAMES:
         return "jsonl"
     return "csv"

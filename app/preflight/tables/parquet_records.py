@@ -5,9 +5,11 @@ out. Must not know what the records mean.
 """
 
 from collections.abc import Iterator
+from datetime import date, time
 from typing import Any, Final
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES
+from app.gateways.hub.faults import DataSetFault
 from app.preflight.parquet_rows import LIMITS, MAX_CONTENT_BYTES
 from app.preflight.tables.contents import Content, bytes_of
 from app.preflight.tables.faults import TableFault
@@ -56,10 +58,23 @@ def parquet_records(path: Content, header: tuple[str, ...]) -> Iterator[tuple[in
 
 
 def _value(value: Any, number: int) -> Any:
-    if isinstance(value, str) and len(value) > MAX_ROW_BYTES:
-        message = f"a value is longer than {MAX_ROW_BYTES} characters"
-        raise TableFault("too_large", message, line=number)
-    return value
+    """Returns a value as JSON: dates and decimals as texts, and bytes left out."""
+    match value:
+        case str() if len(value) > MAX_ROW_BYTES:
+            message = f"a value is longer than {MAX_ROW_BYTES} characters"
+            raise TableFault("too_large", message, line=number)
+        case None | bool() | int() | float() | str():
+            return value
+        case bytes():
+            return None
+        case dict():
+            return {str(name): _value(each, number) for name, each in value.items()}
+        case list() | tuple():
+            return [_value(each, number) for each in value]
+        case date() | time():
+            return value.isoformat()
+        case _:
+            return str(value)
 
 
 class _as_faults:  # noqa: N801 - read as a statement
@@ -71,7 +86,10 @@ class _as_faults:  # noqa: N801 - read as a statement
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         from pyarrow import ArrowException  # noqa: PLC0415 - 60 MB that few files need
 
-        if isinstance(error, (ArrowException, OSError, KeyError)) or (
-            isinstance(error, ValueError) and not isinstance(error, TableFault)
-        ):
+        if isinstance(error, (TableFault, DataSetFault)):
+            return
+        if isinstance(error, OverflowError):
+            message = "a date, time or duration in it is out of range"
+            raise TableFault("invalid_parquet", message) from error
+        if isinstance(error, (ArrowException, OSError, KeyError, ValueError, RecursionError)):
             raise TableFault("invalid_parquet", "it is no Parquet file") from error

@@ -80,9 +80,9 @@ async def test_a_model_writes_the_rows_of_a_curriculum(database: Database) -> No
     for number in range(20):
         row = written[task(number)["task"]]
         assert row["messages"][0] == {"role": "system", "content": "Be brief."}
-        assert (row["difficulty"], row["tools"]) == (task(number)["difficulty"], [LOOKUP])
+        assert (row["difficulty"], row["tools"]) == (number % 5 / 4, [LOOKUP])
     for part in rows.values():
-        assert {row["difficulty"] for row in part} == {1, 2, 3, 4, 5}
+        assert {row["difficulty"] for row in part} == {0, 0.25, 0.5, 0.75, 1}
     assert (reply["complete"], reply["faults"]) == (True, [])
     assert (reply["duplicates"], reply["unusable"], reply["questions"]) == (2, 6, 2)
     assert (reply["prompt_tokens"], reply["completion_tokens"]) == (14, 6)

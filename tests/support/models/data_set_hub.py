@@ -24,6 +24,10 @@ class DataSetHub:
     configs: list[Any] = field(default_factory=list)
     redirects_to: str | None = None
     """Address to which every file is redirected."""
+    describes_with: bytes | None = None
+    """Answer to the question for the data set, instead of its description."""
+    breaks_off: bool = False
+    """True: the connection drops instead of the description."""
     url: str = ""
     sent: list[tuple[str, int]] = field(default_factory=list)
     """Name and number of bytes of each part of a file that was sent."""
@@ -85,6 +89,12 @@ class _Handler(BaseHTTPRequestHandler):
         hub = self.server.hub
         if revision not in {"main", "v1", hub.commit}:
             self._refuse("RevisionNotFound")
+            return
+        if hub.breaks_off:
+            self.close_connection = True
+            return
+        if hub.describes_with is not None:
+            self._send(hub.describes_with)
             return
         found = {
             "id": hub.name,

@@ -39,8 +39,10 @@ async def preview_of(
     return await previewed(api, sent, **(options or {}))
 
 
-async def made_from(api: Api, *sources: dict[str, Any], **options: Any) -> dict[str, Any]:
-    body = {"name": "made", "sources": list(sources), **options}
+async def made_from(
+    api: Api, *sources: dict[str, Any], name: str = "made", **options: Any
+) -> dict[str, Any]:
+    body = {"name": name, "sources": list(sources), **options}
     reply = await api.call("POST", CURRICULA, json=body)
     assert reply.status_code == 200, reply.text
     curriculum: dict[str, Any] = reply.json()

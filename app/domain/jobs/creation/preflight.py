@@ -136,6 +136,8 @@ class DatasetQuestion:
     """Rows of each file to return."""
     shared_tools: tuple[dict[str, Any], ...] = ()
     """Functions that the job offers on every row, after the row's own ones."""
+    reads_difficulty: bool = False
+    """True if the job's ordering reads the difficulty of each row."""
     names_method: bool = True
     """False for a call without `method`, which is read as supervised."""
 

@@ -15,6 +15,11 @@ from app.domain.curricula.columns import UnusableColumns
 from app.domain.curricula.division import Labels
 from app.domain.curricula.reports import SHOWN_ROWS, GatheredRows, TableReading
 from app.domain.curricula.sources import HubSource, MakingOptions
+from app.domain.data.row_difficulty import (
+    UNREAD_DIFFICULTY,
+    UNREAD_DIFFICULTY_MESSAGE,
+    has_unread_difficulty,
+)
 from app.domain.data.row_formats import inspect_row
 from app.domain.data.row_tags import tags_of
 from app.domain.documents.json_object import Json
@@ -22,7 +27,8 @@ from app.domain.errors import EndpointRefused
 from app.domain.feedback.judgements import digest
 from app.domain.feedback.rows import people_of
 from app.domain.registry.curricula import MAX_ROWS
-from app.gateways.hub.data_sets import DataSetFault, HubLocation, open_data_set
+from app.gateways.hub.data_sets import HubLocation, open_data_set
+from app.gateways.hub.faults import DataSetFault
 from app.preflight.tables.faults import TableFault
 from app.preflight.tables.records import Record, SourceFile, open_table
 from app.services.registry.curricula.parts import (
@@ -31,7 +37,7 @@ from app.services.registry.curricula.parts import (
     prompt_text,
     write_parts,
 )
-from app.services.registry.curricula.rollout_rows import RolloutFiles, write_rows
+from app.services.registry.curricula.rollout_rows import UNPAIRED, RolloutFiles, write_rows
 from app.services.registry.curricula.source_rows import SourceRows, TableFile
 
 
@@ -72,7 +78,8 @@ def gather(
                 break
     found.people = sorted(rows.people)
     if found.rows == 0 and found.findings.error is None:
-        found.findings.add("error", "no_rows", "The sources have no rows.")
+        reasons = (one.message for one in found.findings.listed() if one.severity == "warning")
+        found.findings.add("error", "no_rows", " ".join(["The sources have no rows.", *reasons]))
     if rows.repeats:
         message = f"{rows.repeats} rows repeat an earlier row."
         found.findings.add("warning", "duplicate_rows", message)
@@ -98,7 +105,10 @@ class _Rows:
             case TableFile():
                 self._add_file(each, out)
             case PlayedRollouts():
-                write_rows(each.rollouts, self._options.method, each.made)
+                for code, row in write_rows(each.rollouts, self._options.method, each.made):
+                    self._found.findings.add(
+                        "warning", code, UNPAIRED[code], source=each.source, line=row
+                    )
                 file = SourceFile(each.made, each.filename, format="jsonl")
                 self._add_file(TableFile(each.source, file), out)
             case HubFiles():
@@ -123,7 +133,7 @@ class _Rows:
             message = f"The data set '{wanted.data_set}' cannot be read: {fault}."
             self._found.findings.add("error", code, message, source=each.source)
         except OSError:
-            message = f"The data set '{wanted.data_set}' cannot be read: the hub broke off."
+            message = f"The data set '{wanted.data_set}' cannot be read: its files are gone."
             self._found.findings.add("error", "hub_unavailable", message, source=each.source)
 
     def _add_file(self, table: TableFile, out: BinaryIO, *, revision: str | None = None) -> None:
@@ -179,6 +189,12 @@ class _Rows:
             self._found.findings.add("error", "too_many_rows", message, source=each.source)
             return False
         out.write(content)
+        if self._options.method == "reinforcement" and has_unread_difficulty(record):
+            self._found.findings.add(
+                *("warning", UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_MESSAGE),
+                source=each.source,
+                line=line,
+            )
         self._note(each, record, content)
         return True
 

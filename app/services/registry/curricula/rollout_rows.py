@@ -8,17 +8,29 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Self, assert_never
+from types import MappingProxyType
+from typing import Any, BinaryIO, Final, Literal, Self, assert_never
 
 from app.domain.data.chat_rows import is_blank
 from app.domain.documents.json_object import Json
 from app.domain.ids import Split
 from app.domain.methods.supervised import MethodType
+from app.domain.registry.curricula import CurriculumPart
 from app.preflight.files import lines_of
 
 _MESSAGE_KEYS: Final = ("role", "content", "name", "tool_calls", "tool_call_id")
-_Row = tuple[str, int]
-"""Split and number of a row."""
+_Row = tuple[CurriculumPart, int]
+"""File and number of a row."""
+UnpairedCode = Literal["pair_with_calls", "pair_of_equal_answers"]
+UNPAIRED: Final = MappingProxyType[UnpairedCode, str](
+    {
+        "pair_with_calls": "Rows have no pair: the messages before the last answers of their best "
+        "and worst rollout differ, as calls of tools do.",
+        "pair_of_equal_answers": "Rows have no pair: their best and worst rollout end with the "
+        "same answer.",
+    }
+)
+"""Reasons why a row whose rewards differ has no pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +38,20 @@ class RolloutFiles:
     """The rollouts of a job as JSON Lines, and the files with the rows that they played."""
 
     rollouts: Path
-    rows: Mapping[Split, Path]
+    rows: Mapping[CurriculumPart, Path]
+
+
+def part_of(split: Split) -> CurriculumPart | None:
+    """Returns the file of a job whose rows a split plays; `None` for a split that no job has."""
+    match split:
+        case "train":
+            return "training"
+        case "valid" | "valid_greedy" | "valid_base" | "report":
+            return "validation"
+        case "test":
+            return None
+        case _:
+            assert_never(split)
 
 
 @dataclass(slots=True)
@@ -38,15 +63,24 @@ class _PlayedRewards:
     worst: tuple[float, int] = (float("inf"), -1)
 
 
-def write_rows(files: RolloutFiles, method: MethodType, path: Path) -> None:
-    """Writes the rows as JSON Lines."""
+def write_rows(
+    files: RolloutFiles, method: MethodType, path: Path
+) -> list[tuple[UnpairedCode, int]]:
+    """Writes the rows as JSON Lines. Returns the numbers (from 1) of those that have no pair."""
+    unpaired = list[tuple[UnpairedCode, int]]()
     with path.open("wb") as out, files.rollouts.open("rb") as rollouts:
-        for row in _rows(files, method, rollouts):
+        for row in _rows(files, method, rollouts, unpaired):
             text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
             out.write(text.encode(errors="surrogatepass") + b"\n")
+    return unpaired
 
 
-def _rows(files: RolloutFiles, method: MethodType, rollouts: BinaryIO) -> Iterator[Json]:
+def _rows(
+    files: RolloutFiles,
+    method: MethodType,
+    rollouts: BinaryIO,
+    unpaired: list[tuple[UnpairedCode, int]],
+) -> Iterator[Json]:
     with _PlayedRows(files.rows) as items:
         match method:
             case "reinforcement":
@@ -56,7 +90,7 @@ def _rows(files: RolloutFiles, method: MethodType, rollouts: BinaryIO) -> Iterat
                     item = items.get(_row_of(rollout))
                     yield _offering(item, {"messages": _messages(rollout)})
             case "dpo":
-                yield from _pairs(_measured(rollouts), items, rollouts)
+                yield from _pairs(_measured(rollouts), items, rollouts, unpaired)
             case _:
                 assert_never(method)
 
@@ -102,17 +136,26 @@ def _played(measured: Mapping[_Row, _PlayedRewards], items: "_PlayedRows") -> It
 
 
 def _pairs(
-    measured: Mapping[_Row, _PlayedRewards], items: "_PlayedRows", rollouts: BinaryIO
+    measured: Mapping[_Row, _PlayedRewards],
+    items: "_PlayedRows",
+    rollouts: BinaryIO,
+    unpaired: list[tuple[UnpairedCode, int]],
 ) -> Iterator[Json]:
-    """Yields the best against the worst answer of each row whose rewards differ."""
+    """Yields the best against the worst answer of each row whose rewards differ. Adds the rows that
+    make no pair to `unpaired`.
+    """
     for row, played in sorted(measured.items()):
         if not played.best[0] > played.worst[0]:
             continue
         better, worse = (
             _messages(_at(rollouts, abs(offset))) for _, offset in (played.best, played.worst)
         )
-        if better[:-1] != worse[:-1] or better[-1:] == worse[-1:]:
-            continue  # calls came between prompt and answer, or the answers are the same
+        if better[:-1] != worse[:-1]:
+            unpaired.append(("pair_with_calls", row[1] + 1))
+            continue
+        if better[-1:] == worse[-1:]:
+            unpaired.append(("pair_of_equal_answers", row[1] + 1))
+            continue
         given = _offering(items.get(row), {"messages": better[:-1]})
         yield {
             "input": given,
@@ -128,7 +171,10 @@ def _at(rollouts: BinaryIO, offset: int) -> Json:
 
 
 def _row_of(rollout: Json) -> _Row:
-    return rollout["split"], rollout["prompt_index"]
+    part = part_of(rollout["split"])
+    if part is None:
+        raise ValueError(f"no job has rollouts of '{rollout['split']}'")
+    return part, rollout["prompt_index"]
 
 
 def _messages(rollout: Json) -> list[Json]:
@@ -144,11 +190,13 @@ def _offering(item: Json | None, row: Json) -> Json:
 
 
 class _PlayedRows:
-    """Rows of a job's files by split and number, read when they are needed."""
+    """Rows of a job's files by file and number, read when they are needed."""
 
-    def __init__(self, paths: Mapping[Split, Path]) -> None:
-        self._files: dict[str, BinaryIO] = {split: path.open("rb") for split, path in paths.items()}
-        self._offsets = {split: _offsets(file) for split, file in self._files.items()}
+    def __init__(self, paths: Mapping[CurriculumPart, Path]) -> None:
+        self._files: dict[CurriculumPart, BinaryIO] = {
+            part: path.open("rb") for part, path in paths.items()
+        }
+        self._offsets = {part: _offsets(file) for part, file in self._files.items()}
 
     def __enter__(self) -> Self:
         return self
@@ -159,12 +207,12 @@ class _PlayedRows:
 
     def get(self, row: _Row) -> Json | None:
         """Returns the whole row; `None` if its file is gone."""
-        split, number = row
-        offsets = self._offsets.get(split, [])
+        part, number = row
+        offsets = self._offsets.get(part, [])
         if number >= len(offsets):
             return None
-        self._files[split].seek(offsets[number])
-        item: Any = json.loads(self._files[split].readline().removeprefix(b"\xef\xbb\xbf"))
+        self._files[part].seek(offsets[number])
+        item: Any = json.loads(self._files[part].readline().removeprefix(b"\xef\xbb\xbf"))
         return item if isinstance(item, dict) else None
 
 

@@ -20,6 +20,8 @@ from app.domain.ids import new_id
 from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.registry.scenarios import (
     AT_ONCE,
+    EASIEST,
+    HARDEST,
     Scenario,
     ScenarioPlan,
     ScenarioSet,
@@ -199,7 +201,7 @@ def _row(plan: ScenarioPlan, scenario: Scenario) -> dict[str, Any]:
     return {
         "messages": _messages(plan, scenario),
         "tools": list(plan.tools),
-        "difficulty": scenario.difficulty,
+        "difficulty": (scenario.difficulty - EASIEST) / (HARDEST - EASIEST),
     }
 
 

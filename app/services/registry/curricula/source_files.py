@@ -26,16 +26,15 @@ from app.domain.curricula.sources import (
 from app.domain.data.files import FileRow
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, NotFound, WrongState, refused_value
-from app.domain.ids import Split
 from app.domain.jobs.jobs import TERMINAL, Job
-from app.domain.registry.curricula import CURRICULUM_PARTS
+from app.domain.registry.curricula import CURRICULUM_PARTS, CurriculumPart
 from app.domain.rollouts.rollouts import RolloutCursor, RolloutFilter, RolloutRow
 from app.gateways.hub.data_sets import HubLocation
 from app.preflight.tables.records import SourceFile
 from app.services.files.inspections import Inspections, content_gone
 from app.services.registry.curricula.curricula import CurriculumService
 from app.services.registry.curricula.gathering import GatheredSource, HubFiles, PlayedRollouts
-from app.services.registry.curricula.rollout_rows import RolloutFiles
+from app.services.registry.curricula.rollout_rows import RolloutFiles, part_of
 from app.services.registry.curricula.source_rows import TableFile
 from app.services.registry.curricula.source_texts import (
     description_of,
@@ -230,6 +229,9 @@ class _OneSource:
         found.described.append(description_of(source))
 
     async def rollouts(self, source: RolloutsSource, found: SourceFiles) -> None:
+        if source.split is not None and part_of(source.split) is None:
+            reason = "evals alone have such rollouts, and jobs have none"
+            raise refused_value(f"sources[{self.number}].split", reason)
         param = f"sources[{self.number}].job_id"
         job = await self.copier.job(source.job_id, param)
         path, count = self.directory / f"rollouts-{self.number}.jsonl", 0
@@ -249,15 +251,15 @@ class _OneSource:
         found.files.append(PlayedRollouts(self.number, files, made, f"{job.id}.jsonl"))
         found.described.append({**description_of(source), "rollouts": count})
 
-    async def _row_files(self, job: Job, param: str) -> dict[Split, Path]:
-        paths: dict[Split, Path] = {}
-        parts: tuple[tuple[Split, str | None], ...] = (
-            ("train", job.training_file), ("valid", job.validation_file),
+    async def _row_files(self, job: Job, param: str) -> dict[CurriculumPart, Path]:
+        paths: dict[CurriculumPart, Path] = {}
+        parts: tuple[tuple[CurriculumPart, str | None], ...] = (
+            ("training", job.training_file), ("validation", job.validation_file),
         )  # fmt: skip
-        for split, file_id in parts:
+        for part, file_id in parts:
             if file_id is not None:
                 row = await self.copier.file(file_id, param)
-                paths[split] = await self.copier.copy(row, param, self.stack)
+                paths[part] = await self.copier.copy(row, param, self.stack)
         return paths
 
     async def _job_files(self, rows: Sequence[FileRow], param: str) -> list[TableFile]:

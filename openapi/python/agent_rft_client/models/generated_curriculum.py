@@ -27,7 +27,8 @@ class GeneratedCurriculum:
     """ Rows of a curriculum, as a job's `curriculum` takes them.
 
         Attributes:
-            training (list[GeneratedCurriculumTrainingItem]): Rows to train on; each has a `difficulty` from 1 to 5.
+            training (list[GeneratedCurriculumTrainingItem]): Rows to train on; each has a `difficulty` from 0, easiest, to
+                1, hardest.
             validation (list[GeneratedCurriculumValidationItem]): Held-out rows.
      """
 

@@ -145,6 +145,48 @@ async def test_only_addresses_that_are_allowed_are_dialled(database: Database) -
     assert inner.sent == []
 
 
+async def _unavailable(api: Api) -> str:
+    """Returns the message of the finding and of the refusal, which are the same."""
+    preview = await previewed(api, {"type": "huggingface", "data_set": NAME})
+    assert codes(preview)[0] == ("error", "hub_unavailable")
+    code, message = await _refused(api)
+    assert (code, message) == ("hub_unavailable", preview["findings"][0]["message"])
+    for kind in ("/v1/files", CURRICULA):
+        assert (await api.call("GET", kind)).json()["data"] == []
+    return message
+
+
+async def test_a_hub_that_does_not_answer_as_one_is_a_finding(database: Database) -> None:
+    with data_set_hub(NAME, {"train.jsonl": lines(ROWS)}) as hub:
+        async with running(database, hub.url[7:], hub=HubSettings(endpoint=hub.url)) as api:
+            said = f"The data set '{NAME}' cannot be read: {hub.url} does not answer as a hub."
+            broken = (
+                *(b"<html>Please log in</html>", b"[]", b'"x"', b"{}", b'{"siblings": [{}]}'),
+                b'{"id": "own/trivia", "sha": "0", "cardData": [], "siblings": 5}',
+            )
+            for hub.describes_with in broken:
+                message = await _unavailable(api)
+                assert message == said or "names no commit" in message
+            hub.breaks_off = True
+            assert await _unavailable(api) == said
+
+
+async def test_a_hub_whose_name_does_not_resolve_is_a_finding(database: Database) -> None:
+    hub = HubSettings(endpoint="https://hub.invalid")
+    async with running(database, hub=hub) as api:
+        assert "https://hub.invalid does not answer" in await _unavailable(api)
+
+
+@pytest.mark.parametrize("name", ["train.jsonl", "train.csv", "train.parquet"])
+async def test_a_hub_that_fails_while_a_file_is_read_is_a_finding(
+    database: Database, name: str
+) -> None:
+    with data_set_hub(NAME, {name: lines(ROWS)}) as hub:
+        hub.redirects_to = f"{hub.url}/datasets/{NAME}/resolve/{hub.commit}/{name}"
+        async with running(database, hub.url[7:], hub=HubSettings(endpoint=hub.url)) as api:
+            assert "the hub broke off" in await _unavailable(api)
+
+
 @pytest.mark.parametrize("name", ["trivia", "../etc", "own/..", "/etc/passwd", "own/a/b", "a b/c"])
 async def test_a_name_that_is_a_path_is_refused(api: Api, name: str) -> None:
     body = {"sources": [{"type": "huggingface", "data_set": name}]}
@@ -177,7 +219,8 @@ def test_offline_mode_is_kept(tmp_path: Path) -> None:
     program = """
 from app.domain.curricula.sources import HubSource
 from app.gateways.egress.guard import EgressPolicy
-from app.gateways.hub.data_sets import DataSetFault, HubLocation, open_data_set
+from app.gateways.hub.data_sets import HubLocation, open_data_set
+from app.gateways.hub.faults import DataSetFault
 try:
     open_data_set(
         HubSource(type="huggingface", data_set="own/trivia"),

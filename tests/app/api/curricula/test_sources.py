@@ -39,6 +39,24 @@ FILL = """
     FROM fine_tuning_jobs, generate_series(0, 23) AS i, generate_series(0, 4) AS s
     WHERE id = %s AND (s < 4 OR i = 0)
 """
+# Rows 0 to 11 of the validation file were played twice: each sample called the tool in its own way.
+FILL_CALLS = """
+    INSERT INTO rollouts (id, project_id, job_id, split, step, prompt_index, sample_index, attempt,
+        trace_id, reward, failure_class, stop_reason, policy_version, prompt_tokens,
+        completion_tokens, reasoning_tokens, tool_calls, components, trace, started_at, finished_at)
+    SELECT 'ro_SPLIT_' || i || '_' || s, project_id, id, 'SPLIT', 1, i, s, 0, 't',
+        s, NULL, 'final_answer', 0, 1, 1, 0, 1, '{}', jsonb_build_object('turns', '[]'::jsonb,
+            'messages', jsonb_build_array(
+            jsonb_build_object('role', 'user', 'content', 'Held out: ' || i),
+            jsonb_build_object('role', 'assistant', 'tool_calls', jsonb_build_array(
+                jsonb_build_object('id', 'c', 'type', 'function', 'function',
+                    jsonb_build_object('name', 'lookup', 'arguments', '{"a": ' || s || '}')))),
+            jsonb_build_object('role', 'tool', 'tool_call_id', 'c', 'content', 'found ' || s),
+            jsonb_build_object('role', 'assistant', 'content', 'answer ' || s))), 0, 1
+    FROM fine_tuning_jobs, generate_series(0, 11) AS i, generate_series(0, 1) AS s
+    WHERE id = %s
+"""
+HELD_OUT = ("valid", "valid_greedy", "valid_base", "report")
 CALL: dict[str, Any] = {
     "model": "tiny-agent",
     "method": {
@@ -163,6 +181,53 @@ async def test_the_best_answer_against_the_worst_becomes_a_pair(api: Api, job: s
     }
     report = (await api.call("POST", f"{CURRICULA}/{made['id']}/test")).json()
     assert (report["passed"], report["training"]["faulty_rows"]) == (True, 0)
+
+
+async def _played(api: Api, database: Database, tools: list[dict[str, Any]]) -> str:
+    """Returns a cancelled job whose held-out rows were played in every split, with calls."""
+    rows = [
+        {**row, "messages": [{"role": "user", "content": f"Held out: {number}"}], "tools": tools}
+        for number, row in enumerate(ROWS)
+    ]
+    files = [b"".join(json.dumps(row).encode() + b"\n" for row in part) for part in (ROWS, rows)]
+    training, validation = [(await api.upload(content)).json()["id"] for content in files]
+    body = {**CALL, "training_file": training, "validation_file": validation}
+    job_id = str((await api.call("POST", "/v1/fine_tuning/jobs", json=body)).json()["id"])
+    await ended(api, job_id)
+    for split in HELD_OUT:
+        execute(database, FILL_CALLS.replace("SPLIT", split), job_id)
+    return job_id
+
+
+@pytest.mark.parametrize("method", ["supervised", "reinforcement"])
+async def test_rollouts_of_every_held_out_split_are_of_the_validation_file(
+    api: Api, database: Database, method: str
+) -> None:
+    tools = [{"type": "function", "function": {"name": "lookup", "parameters": {}}}]
+    source = {"type": "rollouts", "job_id": await _played(api, database, tools)}
+    options: dict[str, Any] = {"method": method, "split": {"validation_share": 0}}
+    for split in HELD_OUT:
+        made = await made_from(api, {**source, "split": split}, name=f"{method} {split}", **options)
+        rows = await rows_of(api, made["training_file"])
+        assert len(rows) == {"supervised": 24, "reinforcement": 12}[method]
+        assert all(row["tools"] == tools for row in rows)
+    together = await previewed(api, source, **options)
+    assert together["rows"] == {"supervised": 24 * 4, "reinforcement": 12}[method]
+    assert together["first_rows"][0]["tools"] == tools
+    body = {"sources": [{**source, "split": "test"}]}
+    error = (await api.call("POST", f"{CURRICULA}/preview", json=body)).json()["error"]
+    assert (error["param"], "jobs have none" in error["message"]) == ("sources[0].split", True)
+
+
+async def test_rows_that_make_no_pair_are_counted(api: Api, database: Database) -> None:
+    job_id = await _played(api, database, [])
+    source = {"type": "rollouts", "job_id": job_id, "split": "valid"}
+    preview = await previewed(api, source, method="dpo")
+    assert codes(preview) == [("error", "no_rows"), ("warning", "pair_with_calls")]
+    assert preview["findings"][1]["rows"] == 12
+    body = {"name": "x", "sources": [source], "method": "dpo"}
+    error = (await api.call("POST", CURRICULA, json=body)).json()["error"]
+    assert (error["code"], "Rows have no pair" in error["message"]) == ("no_rows", True)
 
 
 async def test_a_job_that_runs_is_refused(api: Api, job: str) -> None:

@@ -10,7 +10,7 @@ from app.services.registry.curricula.scenarios import split
 
 @pytest.mark.parametrize(
     ("training", "validation", "at_most"),
-    [(24, 10, 0.1), (40, 10, 0.1), (40, 3, 0.2), (40, 1, 0.1)],
+    [(24, 10, 0.025), (40, 10, 0.025), (40, 3, 0.05), (40, 1, 0.025)],
 )
 def test_held_out_tasks_are_as_hard_as_the_others(
     training: int, validation: int, at_most: float

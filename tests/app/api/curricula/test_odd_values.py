@@ -1,0 +1,106 @@
+"""Values of customers' files that are no rows as they are: texts, findings and refusals."""
+
+import datetime as dt
+import io
+import json
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from tests.app.api.curricula.test_sources import CALL, ROWS
+from tests.support.api.application import Api
+from tests.support.registry.curriculum_calls import CURRICULA, codes, preview_of, previewed
+
+
+def _table(values: Any) -> bytes:
+    held = io.BytesIO()
+    parquet.write_table(pa.table({"prompt": ["q"] * len(values), "value": values}), held)
+    return held.getvalue()
+
+
+async def test_values_of_parquet_that_json_has_not_are_texts(api: Api) -> None:
+    when = dt.datetime(2024, 5, 6, 7, 8, 9)  # noqa: DTZ001 - a column without a zone
+    found = {
+        "2024-05-06": [when.date()],
+        "2024-05-06T07:08:09": [when],
+        "1.50": [Decimal("1.50")],
+        "1 day, 0:00:00": [dt.timedelta(1)],
+    }
+    for text, values in found.items():
+        preview = await preview_of(api, _table(values), "table.parquet")
+        assert preview["first_rows"][0]["value"] == text
+    nested = await preview_of(api, _table([{"image": b"\xff", "n": 1}]), "table.parquet")
+    assert nested["first_rows"][0]["value"] == {"image": None, "n": 1}
+    for far in (pa.array([2**61], pa.timestamp("ms")), pa.array([2**30], pa.date32())):
+        preview = await preview_of(api, _table(far), "table.parquet")
+        assert codes(preview)[0] == ("error", "invalid_parquet")
+        assert "out of range" in preview["findings"][0]["message"]
+
+
+async def test_a_number_of_400_digits_is_no_fault_of_the_service(api: Api) -> None:
+    rows = b"".join(
+        b'{"prompt": "q%d", "difficulty": 1%s, "tags": 1%s}\n' % (number, b"0" * 400, b"0" * 400)
+        for number in range(12)
+    )
+    preview = await preview_of(api, rows, "rows.jsonl")
+    assert (preview["rows"], codes(preview)[0]) == (12, ("warning", "unread_difficulty"))
+
+
+@pytest.mark.parametrize("value", [2, -0.5, True, "easy", [1], {"a": 1}])
+async def test_a_difficulty_that_no_ordering_reads_is_a_finding(api: Api, value: Any) -> None:
+    rows = [{**row, "difficulty": value if at % 2 else at / 24} for at, row in enumerate(ROWS)]
+    preview = await previewed(api, {"type": "rows", "rows": rows})
+    assert codes(preview) == [("warning", "unread_difficulty")]
+    assert (preview["findings"][0]["rows"], preview["findings"][0]["lines"][:2]) == (12, [2, 4])
+
+
+async def test_validate_warns_of_difficulties_that_the_ordering_does_not_read(api: Api) -> None:
+    rows = [{**row, "difficulty": True if at < 3 else 0.5} for at, row in enumerate(ROWS)]
+    content = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    file_id = (await api.upload(content)).json()["id"]
+    found = dict[str, list[Any]]()
+    for ordering in ("uniform", "easy_to_hard", "focus"):
+        inner = {**CALL["method"]["reinforcement"], "ordering": {"type": ordering}}
+        body = {
+            "model": "tiny-agent", "training_file": file_id, "validation_file": file_id,
+            "method": {"type": "reinforcement", "reinforcement": inner},
+        }  # fmt: skip
+        report = (await api.call("POST", "/v1/fine_tuning/jobs/validate", json=body)).json()
+        found[ordering] = [
+            (one["severity"], one["param"], one["line"], "3 rows" in one["message"])
+            for one in report["issues"]
+            if one["code"] == "unread_difficulty"
+        ]
+    warning = [("warning", "training_file", 1, True)]
+    assert found == {"uniform": [], "easy_to_hard": warning, "focus": warning}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code", "message"),
+    [
+        ("x.json", b'[{"prompt": "q"},\n {"prompt": "r, s"}]', "wrong_format", "a JSON array"),
+        ("x.json", b'[\n  {"prompt": "q"}\n]', "wrong_format", "a JSON array"),
+        ("x.jsonl", b"[1]\n", "invalid_row", "Line 1: not a JSON object"),
+        ("x.jsonl", b"5\n", "invalid_row", "Line 1: not a JSON object"),
+    ],
+)
+async def test_json_that_is_no_line_of_an_object_is_named(
+    api: Api, name: str, content: bytes, code: str, message: str
+) -> None:
+    finding = (await preview_of(api, content, name))["findings"][0]
+    assert (finding["code"], message in finding["message"]) == (code, True), finding
+
+
+async def test_a_column_that_is_taken_is_not_offered(api: Api) -> None:
+    source = {"type": "rows", "rows": [{"prompt": "q", "n": 1}], "columns": {"answer": "prompt"}}
+    message = (await previewed(api, source))["findings"][0]["message"]
+    assert "there are 'n' ('prompt' is 'answer')" in message
+
+
+async def test_a_data_set_without_an_owner_is_told_the_form(api: Api) -> None:
+    body = {"sources": [{"type": "huggingface", "data_set": "gsm8k"}]}
+    error = (await api.call("POST", f"{CURRICULA}/preview", json=body)).json()["error"]
+    assert "owner and name of a data set, such as 'openai/gsm8k'" in error["message"]
