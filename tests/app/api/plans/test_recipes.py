@@ -19,6 +19,8 @@ async def test_recipes_are_listed_in_pages_without_their_rows(api: Api) -> None:
     assert all("sample_curriculum" not in each for each in first["data"])
     rest = (await api.call("GET", "/v1/recipes", params={"after": first["last_id"]})).json()
     assert ([each["id"] for each in rest["data"]], rest["has_more"]) == ([*RECIPES[3:]], False)
+    unknown = await api.call("GET", "/v1/recipes", params={"after": "zz"})
+    assert (unknown.status_code, unknown.json()["error"]["param"]) == (400, "after")
 
 
 @pytest.mark.parametrize("name", RECIPES)
