@@ -25,7 +25,9 @@ router = APIRouter(prefix="/v1/chat/completions", tags=["Chat"])
 
 
 def _no_text(sent: str) -> str:
-    raise PydanticCustomError("metadata", "pairs are sent as 'metadata[key]=value'")
+    if sent:
+        raise PydanticCustomError("metadata", "pairs are sent as 'metadata[key]=value'")
+    return sent
 
 
 def _reply_of(model: Any, *statuses: int) -> dict[int | str, dict[str, Any]]:
