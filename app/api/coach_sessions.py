@@ -6,12 +6,12 @@ from fastapi import APIRouter, Query, Request
 
 from app.api.schemas.coach_findings import CoachEntry
 from app.api.schemas.coach_sessions import CoachSessionObject, CreateCoachSession
-from app.api.schemas.common import Page, object_page, page_with_cursors
+from app.api.schemas.common import Page, object_page
 from app.api.schemas.improvement_plans import ImprovementPlan
 from app.api.schemas.preflight import read_call
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
-from app.domain.errors import refused_value
+from app.domain.errors import NotFound, refused_value
 from app.domain.plans.knobs import PARAM
 from app.domain.plans.plan import compile_plan
 from app.domain.students.students import PREFIX
@@ -30,16 +30,20 @@ async def create_coach_session(
     """Makes a session: it measures the student, tries prompts, trains what it expects to gain most
     from, and sends each result through the gate. Its jobs are compiled from the improvement plan.
     """
-    await services.students().get(body.student)
+    name = body.student_name
+    try:
+        await services.students().get(name)
+    except NotFound as error:
+        raise NotFound(error.message, param="student", code=error.code) from error
     recipe = None if body.recipe is None else services.recipes().get(body.recipe)
-    plan = compile_plan(body.request_for(f"{PREFIX}{body.student}", recipe))
+    plan = compile_plan(body.request_for(f"{PREFIX}{name}", recipe))
     call, faults = read_call(plan.job)
     check = services.call_check().report(plan.job, call, faults)
     ImprovementPlan.of(plan, recipe, await unless_client_hangs_up(request, check))
     if call is None:
         raise refused_value(PARAM, "the job that it compiles to cannot be read")
     session = await services.coach_sessions().create(
-        body.student, call, body.options(recipe), metadata=body.metadata
+        name, call, body.options(recipe), metadata=body.metadata
     )
     return CoachSessionObject.of(session)
 
@@ -72,8 +76,7 @@ async def list_coach_entries(
     entries, has_more = await services.coach_sessions().logbook(
         session_id, after=after, limit=limit
     )
-    data = [CoachEntry.of(entry) for entry in entries]
-    return page_with_cursors(data, [str(entry.number) for entry in entries], has_more=has_more)
+    return object_page([CoachEntry.of(entry) for entry in entries], has_more=has_more)
 
 
 @router.post("/{session_id}/pause", operation_id="pauseCoachSession", responses=responses(404))

@@ -68,7 +68,7 @@ async def list_feedback_findings(
     return FeedbackFindings.of(await services.feedback().findings(where), most=_MOST_FINDINGS)
 
 
-@router.post("/builds", operation_id="createFeedbackBuild", responses=responses())
+@router.post("/builds", operation_id="createFeedbackBuild", responses=responses(404))
 async def create_feedback_build(
     body: CreateFeedbackBuild, services: Services
 ) -> FeedbackBuildObject:

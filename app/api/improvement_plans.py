@@ -37,7 +37,8 @@ async def explain_improvement_plan(
 ) -> ImprovementPlanReading:
     """Reads a job backwards: the nearest knob positions, and what they do not express."""
     call = body.to_call()
+    total_steps = None
     if call is None:
         job = await services.jobs().get(str(body.job_id))
-        call = job.method.kind, job.method.options
-    return ImprovementPlanReading.of(call[0], reading_of(*call))
+        call, total_steps = (job.method.kind, job.method.options), job.total_steps
+    return ImprovementPlanReading.of(call[0], reading_of(*call, total_steps=total_steps))

@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
 
 from app.api.schemas.common import Order, Page, object_page
 from app.api.schemas.stored_completions import (
@@ -20,6 +22,12 @@ from app.domain.faults.values import unknown_cursor
 from app.web.query_check import metadata_pairs
 
 router = APIRouter(prefix="/v1/chat/completions", tags=["Chat"])
+
+
+def _no_text(sent: str) -> str:
+    if sent:
+        raise PydanticCustomError("metadata", "pairs are sent as 'metadata[key]=value'")
+    return sent
 
 
 def _reply_of(model: Any, *statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -43,7 +51,9 @@ async def list_chat_completions(
         str | None, Query(max_length=256, description="Only completions of this model")
     ] = None,
     metadata: Annotated[
-        str | None, Query(max_length=0, description="Pairs are sent as `metadata[key]=value`")
+        str | None,
+        Query(description="Pairs are sent as `metadata[key]=value`"),
+        BeforeValidator(_no_text),
     ] = None,
 ) -> JSONResponse:
     """Lists the chat completions that were stored; `metadata[key]=value` selects those with that

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from app.api.schemas.chat_replies import COMPLETION_REPLY
-from app.api.schemas.common import Page, object_page, page_with_cursors
+from app.api.schemas.common import Page, object_page
 from app.api.schemas.improvement_plans import ImprovementPlan
 from app.api.schemas.job_replies import FineTuningJob
 from app.api.schemas.preflight import read_call
@@ -46,8 +46,7 @@ async def list_students(
 ) -> Page[StudentObject]:
     """Lists students, newest first; `after` is a name."""
     rows, has_more = await services.students().page(after=after, limit=limit)
-    data = [StudentObject.of(row) for row in rows]
-    return page_with_cursors(data, [row.name for row in rows], has_more=has_more)
+    return object_page([StudentObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get("/{name}", operation_id="getStudent", responses=responses(404))

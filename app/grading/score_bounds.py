@@ -7,6 +7,7 @@ item of an eval is an error, and a trial reports it.
 import math
 from typing import Any, Final
 
+from app.domain.graders.formula_faults import LARGEST_SCORE
 from app.grading.scorer import (
     BAD_SCORE,
     GradeRequest,
@@ -16,8 +17,6 @@ from app.grading.scorer import (
     ScoreResult,
 )
 
-LARGEST_SCORE: Final = 1e9
-"""Absolute limit of a score: the fp32 gradient of a larger one is not finite."""
 BEYOND: Final = "the score "
 """Beginning of the message about a larger score."""
 

@@ -15,6 +15,7 @@ from app.domain.documents.walk import FieldKind, WalkedField, value_of
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unread
+from app.domain.graders.formula_faults import formula_faults
 from app.domain.graders.source_faults import source_faults
 from app.domain.jobs.creation.integration_faults import integration_faults, sent_integrations
 from app.domain.jobs.creation.preflight import issue_of
@@ -78,6 +79,7 @@ def _errors(
     readable = readable_method(body)
     if readable is not None:
         yield from source_faults([(ROOT, readable)])
+        yield from formula_faults([(ROOT, readable)])
     unfit = model_fault(base) if runs_calls(method) else None
     if unfit is not None:
         yield unfit

@@ -4132,10 +4132,32 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * CoachChild
+         * @description The job or skill that a session waits for.
+         */
+        CoachChild: {
+            /**
+             * Kind
+             * @description `job` for a fine-tuning job, `skill` for a skill at the gate.
+             * @enum {string}
+             */
+            kind: "job" | "skill";
+            /**
+             * Id
+             * @description Id of the job or skill.
+             */
+            id: string;
+        };
+        /**
          * CoachEntry
          * @description One entry of a logbook: what the Coach did, with the numbers, and why.
          */
         CoachEntry: {
+            /**
+             * Id
+             * @description The number as a text, for `after`.
+             */
+            id: string;
             /**
              * Object
              * @description Type of the object; each type has one constant value.
@@ -4150,6 +4172,7 @@ export interface components {
             number: number;
             /**
              * Kind
+             * @description The step of the session that the entry is about.
              * @enum {string}
              */
             kind: "started" | "measured" | "prompted" | "chose" | "trained" | "gated" | "promoted" | "paused" | "ended";
@@ -4158,13 +4181,8 @@ export interface components {
              * @description The entry in plain words.
              */
             text: string;
-            /**
-             * Data
-             * @description The numbers of the entry.
-             */
-            data: {
-                [key: string]: unknown;
-            };
+            /** @description The numbers of the entry. */
+            data: components["schemas"]["CoachNumbers"];
             /**
              * Created At
              * @description Unix seconds at which the object was made.
@@ -4178,6 +4196,7 @@ export interface components {
         CoachGain: {
             /**
              * Kind
+             * @description `tag`, `cluster` or `all`.
              * @enum {string}
              */
             kind: "tag" | "cluster" | "all";
@@ -4218,11 +4237,125 @@ export interface components {
             gain: number;
         };
         /**
+         * CoachLimits
+         * @description Limits of a session over all its jobs; `null` is none.
+         */
+        CoachLimits: {
+            /**
+             * Jobs
+             * @description Jobs that measure, and jobs that train.
+             */
+            jobs: number | null;
+            /**
+             * Rollouts
+             * @description Rollouts of all jobs.
+             */
+            rollouts: number | null;
+            /**
+             * Tokens
+             * @description Tokens of prompts and answers of all jobs.
+             */
+            tokens: number | null;
+            /**
+             * Seconds
+             * @description Time of all jobs.
+             */
+            seconds: number | null;
+        };
+        /**
+         * CoachMeasurement
+         * @description The rollouts that measured the student.
+         */
+        CoachMeasurement: {
+            /**
+             * Job Id
+             * @description Id of their job.
+             */
+            job_id: string;
+            /**
+             * Split
+             * @description Their part of the job.
+             * @enum {string}
+             */
+            split: "valid" | "report";
+            /**
+             * Step
+             * @description Step of the job at which they were sampled.
+             */
+            step: number;
+        };
+        /**
+         * CoachNumbers
+         * @description The numbers of an entry; each kind of entry has those that its text is about.
+         */
+        CoachNumbers: {
+            /**
+             * Mean
+             * @description Mean score of the held-out rows.
+             */
+            mean: number | null;
+            /**
+             * First Mean
+             * @description Mean score at the start.
+             */
+            first_mean: number | null;
+            /**
+             * Rows
+             * @description Held-out rows that were measured.
+             */
+            rows: number;
+            /**
+             * Lost
+             * @description Attempts that failures lost.
+             */
+            lost: number;
+            /**
+             * Prompt
+             * @description Number of the system prompt, from 1.
+             */
+            prompt: number;
+            /**
+             * Gain
+             * @description Gain of the mean score.
+             */
+            gain: number | null;
+            /**
+             * Interval
+             * @description 95 % interval of the gain; `null` for too few rows.
+             */
+            interval: number[] | null;
+            /**
+             * Gains
+             * @description Expected gain of each group that is practised.
+             */
+            gains: {
+                [key: string]: number;
+            };
+            /**
+             * Job
+             * @description Id of the training job.
+             */
+            job: string | null;
+            /**
+             * Skill
+             * @description Id of the skill.
+             */
+            skill: string;
+            /**
+             * Status
+             * @description State of the skill after the gate.
+             */
+            status: string;
+        };
+        /**
          * CoachPrompt
          * @description A system prompt that was tried before training.
          */
         CoachPrompt: {
-            /** Prompt */
+            /**
+             * Prompt
+             * @description The text of the system prompt.
+             */
             prompt: string;
             /**
              * Mean
@@ -4262,7 +4395,10 @@ export interface components {
              * @constant
              */
             object: "coach_session";
-            /** Student */
+            /**
+             * Student
+             * @description Name of the student.
+             */
             student: string;
             /** @description `completed`, `failed` and `cancelled` are final. */
             status: components["schemas"]["CoachStatus"];
@@ -4280,25 +4416,43 @@ export interface components {
             reason: string | null;
             /**
              * Promote
+             * @description `automatic` makes each skill current that passed the gate; `ask` pauses for a decision.
              * @enum {string}
              */
             promote: "automatic" | "ask";
-            /** Samples */
+            /**
+             * Samples
+             * @description Attempts at each held-out row in a measurement.
+             */
             samples: number;
-            /** Target */
+            /**
+             * Target
+             * @description Mean score of the held-out rows at which the session ends; `null` is none.
+             */
             target: number | null;
-            /** Min Gain */
+            /**
+             * Min Gain
+             * @description Gain of the mean score that is too small to go on for.
+             */
             min_gain: number;
-            /** Patience */
+            /**
+             * Patience
+             * @description Rounds in succession without such a gain after which the session ends.
+             */
             patience: number;
-            /** Budget */
-            budget: {
-                [key: string]: unknown;
-            };
+            /** @description Limits of the whole session. */
+            budget: components["schemas"]["CoachLimits"];
+            /** @description Resources that its jobs used so far. */
             spent: components["schemas"]["CoachSpent"];
-            /** Training File */
+            /**
+             * Training File
+             * @description Id of the file with the rows to practise.
+             */
             training_file: string;
-            /** Validation File */
+            /**
+             * Validation File
+             * @description Id of the file with the held-out rows.
+             */
             validation_file: string;
             /**
              * Method
@@ -4317,20 +4471,10 @@ export interface components {
              * @description The training job of this round.
              */
             job_id: string | null;
-            /**
-             * Waiting For
-             * @description `kind` and `id` of the job or skill that the session waits for.
-             */
-            waiting_for: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Measured In
-             * @description `job_id`, `split` and `step` of the rollouts that measured the student.
-             */
-            measured_in: {
-                [key: string]: unknown;
-            } | null;
+            /** @description The job or skill that the session waits for; `null` for none. */
+            waiting_for: components["schemas"]["CoachChild"] | null;
+            /** @description The rollouts that measured the student; `null` before the first measurement. */
+            measured_in: components["schemas"]["CoachMeasurement"] | null;
             /**
              * First Mean
              * @description Mean score of the held-out rows at the start.
@@ -4381,13 +4525,25 @@ export interface components {
          * @description Resources that the jobs of a session used; a job's are added at its end.
          */
         CoachSpent: {
-            /** Jobs */
+            /**
+             * Jobs
+             * @description Jobs that measured, and jobs that trained.
+             */
             jobs: number;
-            /** Rollouts */
+            /**
+             * Rollouts
+             * @description Rollouts of all jobs.
+             */
             rollouts: number;
-            /** Tokens */
+            /**
+             * Tokens
+             * @description Tokens of prompts and answers of all jobs.
+             */
             tokens: number;
-            /** Seconds */
+            /**
+             * Seconds
+             * @description Time of all jobs.
+             */
             seconds: number;
         };
         /**
@@ -4639,7 +4795,7 @@ export interface components {
             } | null;
             /**
              * Grader
-             * @description Grader definition or reference, as in a job; absent: the recipe's.
+             * @description Grader definition or reference, as in a job; absent: the environment's, or else the recipe's.
              */
             grader?: string | {
                 [key: string]: unknown;
@@ -5047,7 +5203,7 @@ export interface components {
             } | null;
             /**
              * Grader
-             * @description Grader definition or reference, as in a job; absent: the recipe's.
+             * @description Grader definition or reference, as in a job; absent: the environment's, or else the recipe's.
              */
             grader?: string | {
                 [key: string]: unknown;
@@ -5097,7 +5253,7 @@ export interface components {
             } | null;
             /**
              * Student
-             * @description Name of the student to coach.
+             * @description Name of the student to coach, with or without `student:`.
              */
             student: string;
             /**
@@ -9015,7 +9171,7 @@ export interface components {
             } | null;
             /**
              * Grader
-             * @description Grader definition or reference, as in a job; absent: the recipe's.
+             * @description Grader definition or reference, as in a job; absent: the environment's, or else the recipe's.
              */
             grader?: string | {
                 [key: string]: unknown;
@@ -14589,6 +14745,11 @@ export interface components {
          * @description A student: a base model and the skills that it learned.
          */
         StudentObject: {
+            /**
+             * Id
+             * @description The name, for `after`.
+             */
+            id: string;
             /**
              * Object
              * @description Type of the object; each type has one constant value.
@@ -26834,6 +26995,17 @@ export interface operations {
             };
             /** @description The key may not do this. */
             403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];

@@ -128,6 +128,13 @@ def test_an_answer_that_was_not_kept_cannot_be_judged(client: AgentRFT, student:
     assert not reply.stored
     with pytest.raises(ValueError, match="store=True"):
         FeedbackCollector(client=client).thumbs_up(reply)
+    with pytest.raises(TypeError, match="this is NoneType"):
+        FeedbackCollector(client=client).thumbs_up(None)  # type: ignore[arg-type]  # the mistake
+
+
+def test_a_chat_that_would_stream_names_the_model_to_call(student: Student) -> None:
+    with pytest.raises(ValueError, match=f"leave 'stream' out.*'{student.model}'"):
+        student.chat("hello", stream=True)
 
 
 def test_a_curriculum_comes_from_rows_or_files(client: AgentRFT, tmp_path: Path) -> None:
@@ -167,6 +174,9 @@ def test_a_plan_is_compiled_and_sent(client: AgentRFT, student: Student) -> None
     assert 0.064 in settings.values()
     reading = ImprovementPlan.explain(job, client=client)
     assert (reading.knobs.drift_guard, reading.knobs.effort) == (80, "light")
+    assert ImprovementPlan.explain(compiled.job.to_dict(), client=client).exact
+    with pytest.raises(TypeError, match="this is NoneType"):
+        ImprovementPlan.explain(None, client=client)  # type: ignore[arg-type]  # the mistake
     assert TrainingJob.get(job.id, client=client).body.model == student.body.base_model
     assert job.curves() == job.curves("reward/mean") == job.curves("train/loss") == {}
     with pytest.raises(BadRequestError) as refused:

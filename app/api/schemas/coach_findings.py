@@ -1,12 +1,22 @@
 """Findings and the logbook of sessions of the Coach on the wire (an extension)."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+from typing_extensions import TypedDict
 
 from app.domain.coach.practice import SliceGain
-from app.domain.coach.sessions import Entry, EntryKind, Spent, TriedPrompt
+from app.domain.coach.sessions import (
+    Budget,
+    Child,
+    Entry,
+    EntryKind,
+    Source,
+    Spent,
+    TriedPrompt,
+)
 from app.domain.coach.weaknesses import SliceKind, Weakness, WeaknessKind
 from app.domain.documents.field_descriptions import DescribedModel
-from app.domain.documents.json_object import Json
 
 
 class CoachWeakness(DescribedModel):
@@ -44,6 +54,7 @@ class CoachGain(DescribedModel):
     """The gain that practice of a slice of the rows is expected to bring."""
 
     kind: SliceKind
+    """`tag`, `cluster` or `all`."""
     name: str
     """The tag, or the words of the cluster."""
     rows: int
@@ -77,6 +88,7 @@ class CoachPrompt(DescribedModel):
     """A system prompt that was tried before training."""
 
     prompt: str
+    """The text of the system prompt."""
     mean: float | None
     """Mean score with the prompt; `null` if nothing was scored."""
     gain: float | None
@@ -101,9 +113,13 @@ class CoachSpent(DescribedModel):
     """Resources that the jobs of a session used; a job's are added at its end."""
 
     jobs: int
+    """Jobs that measured, and jobs that trained."""
     rollouts: int
+    """Rollouts of all jobs."""
     tokens: int
+    """Tokens of prompts and answers of all jobs."""
     seconds: float
+    """Time of all jobs."""
 
     @classmethod
     def of(cls, spent: Spent) -> "CoachSpent":
@@ -112,25 +128,104 @@ class CoachSpent(DescribedModel):
         )
 
 
+class CoachLimits(DescribedModel):
+    """Limits of a session over all its jobs; `null` is none."""
+
+    jobs: int | None
+    """Jobs that measure, and jobs that train."""
+    rollouts: int | None
+    """Rollouts of all jobs."""
+    tokens: int | None
+    """Tokens of prompts and answers of all jobs."""
+    seconds: float | None
+    """Time of all jobs."""
+
+    @classmethod
+    def of(cls, budget: Budget) -> "CoachLimits":
+        return cls(
+            jobs=budget.jobs,
+            rollouts=budget.rollouts,
+            tokens=budget.tokens,
+            seconds=budget.seconds,
+        )
+
+
+class CoachChild(DescribedModel):
+    """The job or skill that a session waits for."""
+
+    kind: Literal["job", "skill"]
+    """`job` for a fine-tuning job, `skill` for a skill at the gate."""
+    id: str
+    """Id of the job or skill."""
+
+    @classmethod
+    def of(cls, child: Child | None) -> "CoachChild | None":
+        return None if child is None else cls(kind=child.kind, id=child.id)
+
+
+class CoachMeasurement(DescribedModel):
+    """The rollouts that measured the student."""
+
+    job_id: str
+    """Id of their job."""
+    split: Literal["valid", "report"]
+    """Their part of the job."""
+    step: int
+    """Step of the job at which they were sampled."""
+
+    @classmethod
+    def of(cls, source: Source | None) -> "CoachMeasurement | None":
+        if source is None:
+            return None
+        return cls(job_id=source.job_id, split=source.split, step=source.step)
+
+
+class CoachNumbers(TypedDict, total=False):
+    """The numbers of an entry; each kind of entry has those that its text is about."""
+
+    mean: Annotated[float | None, Field(description="Mean score of the held-out rows.")]
+    first_mean: Annotated[float | None, Field(description="Mean score at the start.")]
+    rows: Annotated[int, Field(description="Held-out rows that were measured.")]
+    lost: Annotated[int, Field(description="Attempts that failures lost.")]
+    prompt: Annotated[int, Field(description="Number of the system prompt, from 1.")]
+    gain: Annotated[float | None, Field(description="Gain of the mean score.")]
+    interval: Annotated[
+        list[float] | None, Field(description="95 % interval of the gain; `null` for too few rows.")
+    ]
+    gains: Annotated[
+        dict[str, float], Field(description="Expected gain of each group that is practised.")
+    ]
+    job: Annotated[str | None, Field(description="Id of the training job.")]
+    skill: Annotated[str, Field(description="Id of the skill.")]
+    status: Annotated[str, Field(description="State of the skill after the gate.")]
+
+
+_NUMBERS = TypeAdapter(CoachNumbers)
+
+
 class CoachEntry(DescribedModel):
     """One entry of a logbook: what the Coach did, with the numbers, and why."""
 
+    id: str
+    """The number as a text, for `after`."""
     object: Literal["coach_session.entry"] = "coach_session.entry"
     number: int
     """Place in the logbook, from 1."""
     kind: EntryKind
+    """The step of the session that the entry is about."""
     text: str
     """The entry in plain words."""
-    data: Json
+    data: CoachNumbers
     """The numbers of the entry."""
     created_at: int
 
     @classmethod
     def of(cls, entry: Entry) -> "CoachEntry":
         return cls(
+            id=str(entry.number),
             number=entry.number,
             kind=entry.kind,
             text=entry.text,
-            data=dict(entry.data),
+            data=_NUMBERS.validate_python(dict(entry.data)),
             created_at=entry.created_at,
         )

@@ -1,10 +1,18 @@
 """Sessions of the Coach on the wire (an extension)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from app.api.schemas.coach_findings import CoachGain, CoachPrompt, CoachSpent, CoachWeakness
+from app.api.schemas.coach_findings import (
+    CoachChild,
+    CoachGain,
+    CoachLimits,
+    CoachMeasurement,
+    CoachPrompt,
+    CoachSpent,
+    CoachWeakness,
+)
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.improvement_plans import PlannedJob
 from app.domain.coach.sessions import (
@@ -20,6 +28,7 @@ from app.domain.coach.sessions import (
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.plans.recipes import PlanRecipe
+from app.domain.students.students import student_named
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Prompt = Annotated[str, StringConstraints(min_length=1, max_length=16_384)]
@@ -36,7 +45,7 @@ class CoachBudget(ClosedBody):
     """Rollouts of all jobs; absent: no limit."""
     tokens: Count | None = None
     """Tokens of prompts and answers of all jobs; absent: no limit."""
-    seconds: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    seconds: Annotated[float, Field(strict=True, gt=0, le=1e9)] | None = None
     """Time of all jobs; absent: no limit."""
 
     def to_budget(self) -> Budget:
@@ -49,7 +58,7 @@ class CreateCoachSession(PlannedJob):
     """A session of the Coach: a student, the improvement plan of its jobs, and when to stop."""
 
     student: Text
-    """Name of the student to coach."""
+    """Name of the student to coach, with or without `student:`."""
     promote: Promotion = "automatic"
     """`automatic` makes each skill current that passed the gate; `ask` pauses for your decision."""
     prompts: Annotated[tuple[Prompt, ...], Field(max_length=MAX_PROMPTS)] = ()
@@ -58,12 +67,16 @@ class CreateCoachSession(PlannedJob):
     """Attempts at each held-out row in a measurement."""
     target: Score | None = None
     """Mean score of the held-out rows at which the session ends; absent: none."""
-    min_gain: Annotated[float, Field(gt=0, le=1e9)] = 0.02
+    min_gain: Annotated[float, Field(strict=True, gt=0, le=1e9)] = 0.02
     """Gain of the mean score that is too small to go on for."""
     patience: Annotated[int, Field(strict=True, ge=1, le=100)] = 2
     """Rounds in succession without such a gain after which the session ends."""
     budget: CoachBudget = CoachBudget()
     """Limits of the whole session."""
+
+    @property
+    def student_name(self) -> str:
+        return student_named(self.student) or self.student
 
     def options(self, recipe: PlanRecipe | None) -> CoachOptions:
         rubric = () if recipe is None else (_rubric_prompt(recipe),)
@@ -91,6 +104,7 @@ class CoachSessionObject(DescribedModel):
     id: str
     object: Literal["coach_session"] = "coach_session"
     student: str
+    """Name of the student."""
     status: CoachStatus
     """`completed`, `failed` and `cancelled` are final."""
     phase: Phase
@@ -100,24 +114,33 @@ class CoachSessionObject(DescribedModel):
     reason: str | None
     """The last entry of the logbook, once the session is paused or has ended."""
     promote: Promotion
+    """`automatic` makes each skill current that passed the gate; `ask` pauses for a decision."""
     samples: int
+    """Attempts at each held-out row in a measurement."""
     target: float | None
+    """Mean score of the held-out rows at which the session ends; `null` is none."""
     min_gain: float
+    """Gain of the mean score that is too small to go on for."""
     patience: int
-    budget: Json
+    """Rounds in succession without such a gain after which the session ends."""
+    budget: CoachLimits
+    """Limits of the whole session."""
     spent: CoachSpent
+    """Resources that its jobs used so far."""
     training_file: str
+    """Id of the file with the rows to practise."""
     validation_file: str
+    """Id of the file with the held-out rows."""
     method: Json
     """Method of the session's jobs; secrets are redacted."""
     round: int
     """Jobs that trained."""
     job_id: str | None
     """The training job of this round."""
-    waiting_for: Json | None
-    """`kind` and `id` of the job or skill that the session waits for."""
-    measured_in: Json | None
-    """`job_id`, `split` and `step` of the rollouts that measured the student."""
+    waiting_for: CoachChild | None
+    """The job or skill that the session waits for; `null` for none."""
+    measured_in: CoachMeasurement | None
+    """The rollouts that measured the student; `null` before the first measurement."""
     first_mean: float | None
     """Mean score of the held-out rows at the start."""
     mean: float | None
@@ -137,7 +160,6 @@ class CoachSessionObject(DescribedModel):
     @classmethod
     def of(cls, row: CoachSession) -> "CoachSessionObject":
         progress, options = row.progress, row.options
-        child, measured = progress.child, progress.measured
         return cls(
             id=row.id,
             student=row.student,
@@ -150,17 +172,15 @@ class CoachSessionObject(DescribedModel):
             target=options.target,
             min_gain=options.min_gain,
             patience=options.patience,
-            budget=_budget(options.budget),
+            budget=CoachLimits.of(options.budget),
             spent=CoachSpent.of(progress.spent),
             training_file=row.training_file,
             validation_file=row.validation_file,
             method=dict(row.method),
             round=progress.round,
             job_id=progress.job_id,
-            waiting_for=None if child is None else {"kind": child.kind, "id": child.id},
-            measured_in=None
-            if measured is None
-            else {"job_id": measured.job_id, "split": measured.split, "step": measured.step},
+            waiting_for=CoachChild.of(progress.child),
+            measured_in=CoachMeasurement.of(progress.measured),
             first_mean=progress.first_mean,
             mean=progress.mean,
             weaknesses=[CoachWeakness.of(each) for each in progress.weaknesses],
@@ -171,12 +191,3 @@ class CoachSessionObject(DescribedModel):
             created_at=row.created_at,
             finished_at=row.finished_at,
         )
-
-
-def _budget(budget: Budget) -> dict[str, Any]:
-    return {
-        "jobs": budget.jobs,
-        "rollouts": budget.rollouts,
-        "tokens": budget.tokens,
-        "seconds": budget.seconds,
-    }

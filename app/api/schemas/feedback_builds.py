@@ -29,7 +29,7 @@ class CreateFeedbackBuild(ClosedBody):
     """True prefers a correction to the answer that it corrects, for `dpo`."""
     thumbs_up_as_rows: _Flag = False
     """True learns answers with more thumbs up than down too, for `supervised`."""
-    validation_share: Annotated[float, Field(ge=0, le=0.5)] = 0.2
+    validation_share: Annotated[float, Field(strict=True, ge=0, le=0.5)] = 0.2
     """Share of the rows that is held out. Prompts that are nearly the same are on one side. Without
     enough rows for both files nothing is held out.
     """

@@ -7,6 +7,7 @@ from pydantic import Field, ValidationError
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.jobs import CreateFineTuningJob, MetadataKey, MetadataValue, Text
 from app.api.schemas.method_descriptions import DescribedBy
+from app.api.schemas.methods import refuse_unknown
 from app.api.schemas.parameters import first_fault
 from app.api.schemas.preflight import Fault
 from app.domain.documents.field_descriptions import DescribedModel
@@ -27,6 +28,7 @@ from app.domain.plans.plan import CompiledPlan, PlanRequest
 from app.domain.plans.readings import Outside, Reading
 from app.domain.plans.recipes import PlanRecipe
 from app.domain.plans.settings import KnobSettings, Setting
+from app.domain.registry.references import plays_rows
 
 _CALL: Final = (
     "training_file",
@@ -60,7 +62,8 @@ class PlannedJob(ClosedBody):
     curriculum: Text | Json | None = None
     """Registered curriculum or inline rows, as in a job, instead of files."""
     grader: Text | Json | None = None
-    """Grader definition or reference, as in a job; absent: the recipe's."""
+    """Grader definition or reference, as in a job; absent: the environment's, or else the
+    recipe's."""
     tools: list[Json] | None = None
     """Tools that the service calls, as in a job."""
     mcp_servers: list[Json] | None = None
@@ -83,14 +86,21 @@ class PlannedJob(ClosedBody):
             raise refused_value("method", reason)
         sent: dict[str, Any] = {"model": model}
         sent |= {name: value for name in _CALL if (value := getattr(self, name)) is not None}
-        if recipe is not None and not any(name in sent for name in (*_DATA, "environment")):
+        makes_tasks = self.environment is not None and not plays_rows(self.environment)
+        if recipe is not None and not makes_tasks and not any(name in sent for name in _DATA):
             sent["curriculum"] = recipe.sample_curriculum.model_dump(mode="json")
         return PlanRequest(
             kind=kind,
             knobs=self._knobs(recipe),
             call=sent,
-            options={**(recipe.options if recipe else {}), **self._parts(kind, recipe)},
+            options={**self._of_recipe(recipe), **self._parts(kind, recipe)},
         )
+
+    def _of_recipe(self, recipe: PlanRecipe | None) -> Json:
+        """Returns the options of the recipe; an environment has a grader of its own."""
+        options = {} if recipe is None else recipe.options
+        replaced = {"grader"} if self.environment is not None else set()
+        return {name: value for name, value in options.items() if name not in replaced}
 
     def _parts(self, kind: MethodType, recipe: PlanRecipe | None) -> dict[str, Any]:
         parts = {name: value for name in _PARTS if (value := getattr(self, name)) is not None}
@@ -142,14 +152,14 @@ class ExplainImprovementPlan(ClosedBody):
         if self.job_id is not None:
             raise refused_value("job_id", "send 'job' or 'job_id', not both")
         try:
-            request = CreateFineTuningJob.model_validate(self.job).to_spec()
+            method = CreateFineTuningJob.model_validate(self.job).to_spec().method
+            refuse_unknown(method)
         except ValidationError as error:
             raise first_fault("job", error) from error
         except InvalidRequest as error:
             param = "job" if error.param is None else f"job.{error.param}"
             raise InvalidRequest(error.message, param=param, code=error.code) from error
-        options = request.method.model_dump(mode="json", exclude=set(_PARTS))
-        return request.method.kind, options
+        return method.kind, method.model_dump(mode="json", exclude=set(_PARTS))
 
 
 class KnobExplanation(DescribedModel):

@@ -87,6 +87,14 @@ def read_method(method: Method | None, hyperparameters: Json | None) -> Requeste
     )
 
 
+def refuse_unknown(method: RequestedMethod) -> None:
+    """Raises `InvalidRequest` for the first unknown key of the method that no job takes."""
+    elsewhere = parameters_of(method.kind, method)
+    for field in walk_fields(type(method), method):
+        if (fault := unknown_key_error(field, f"method.{method.kind}", elsewhere)) is not None:
+            raise fault
+
+
 def other_bodies(method: Json, kind: MethodType) -> Iterator[InvalidRequest]:
     """Yields an error for each method whose settings are sent together with those of
     `method.type`.

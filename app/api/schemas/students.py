@@ -105,6 +105,8 @@ class RollBackSkill(ClosedBody):
 class StudentObject(DescribedModel):
     """A student: a base model and the skills that it learned."""
 
+    id: str
+    """The name, for `after`."""
     object: Literal["student"] = "student"
     name: str
     base_model: str
@@ -118,6 +120,7 @@ class StudentObject(DescribedModel):
     @classmethod
     def of(cls, row: Student) -> "StudentObject":
         return cls(
+            id=row.name,
             name=row.name,
             base_model=row.base_model,
             regression_sets=[

@@ -116,9 +116,9 @@ class RolloutsSource(_ClosedModel):
     """Only rollouts of this part."""
     step: Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)] | None = None
     """Only rollouts of this step; 0 is the baseline."""
-    min_reward: float | None = Field(default=None, allow_inf_nan=False)
+    min_reward: float | None = Field(default=None, strict=True, allow_inf_nan=False)
     """Only rollouts with at least this reward."""
-    max_reward: float | None = Field(default=None, allow_inf_nan=False)
+    max_reward: float | None = Field(default=None, strict=True, allow_inf_nan=False)
     """Only rollouts with at most this reward."""
     stop_reason: StopReason | None = None
     """Only rollouts that ended for this reason."""
@@ -165,7 +165,7 @@ Source = Annotated[AnySource, Field(discriminator="type"), one_of(*SOURCE_MODELS
 class SplitOptions(_ClosedModel):
     """The held-out part: its size and the seed of the choice."""
 
-    validation_share: Annotated[float, Field(ge=0, le=0.5)] = 0.2
+    validation_share: Annotated[float, Field(strict=True, ge=0, le=0.5)] = 0.2
     """Share of the rows that is held out, at most 1,000 rows; 0 holds out nothing."""
     seed: Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)] = 0
     """Chooses among the groups of rows; the same seed makes the same choice."""

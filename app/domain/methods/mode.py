@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import override
 
 from app.domain.documents.field_descriptions import DescribedModel
-from app.domain.methods.loss import fault, one_of
+from app.domain.methods.loss import Number, fault, one_of
 
 Count = Annotated[int, Field(strict=True)]
 """A whole number; texts, booleans and fractions are refused."""
@@ -86,7 +86,7 @@ class UniformOrdering(OrderingOptions):
 
 
 class MeasuredOrdering(OrderingOptions):
-    pass_reward: float | None = None
+    pass_reward: Number | None = None
     """Reward from which a rollout counts as passed. Without it, the pass rate of a row is its mean
     reward, as graders from 0 to 1 give it.
     """
@@ -108,11 +108,11 @@ class FocusOrdering(MeasuredOrdering):
     """
 
     type: Literal["focus"] = "focus"
-    low: float = Field(default=0.2, ge=0, le=1)
+    low: Number = Field(default=0.2, ge=0, le=1)
     """Lowest pass rate of the rows that are practised."""
-    high: float = Field(default=0.8, ge=0, le=1)
+    high: Number = Field(default=0.8, ge=0, le=1)
     """Highest pass rate of the rows that are practised."""
-    measured_share: float = Field(default=0.25, gt=0, le=1)
+    measured_share: Number = Field(default=0.25, gt=0, le=1)
     """Share of each step for rows outside these limits; at least one row."""
 
     @model_validator(mode="after")

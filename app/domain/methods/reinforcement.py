@@ -185,6 +185,14 @@ def _value(sent: float | Auto, automatic: float) -> float:
     return automatic if sent == "auto" else float(sent)
 
 
+def automatic_batch(train_rows: int) -> int:
+    return max(min(16, max(4, train_rows // 16)), min(32, train_rows // 40))
+
+
+def automatic_interval(total_steps: int) -> int:
+    return max(1, total_steps // 5)
+
+
 def resolve_hyperparameters(
     method: ReinforcementMethod, *, train_rows: int, base_model: BaseModelSpec
 ) -> ResolvedHyperparameters:
@@ -200,8 +208,7 @@ def resolve_hyperparameters(
     - `eval_temperature`: 1, as in training.
     """
     sent = method.hyperparameters
-    automatic_batch = max(min(16, max(4, train_rows // 16)), min(32, train_rows // 40))
-    batch_size = int(_value(sent.batch_size, automatic_batch))
+    batch_size = int(_value(sent.batch_size, automatic_batch(train_rows)))
     batch_size = min(batch_size, train_rows)
     steps_per_epoch = math.ceil(train_rows / batch_size)
     n_epochs = int(_value(sent.n_epochs, min(10, max(1, math.ceil(40 / steps_per_epoch)))))
@@ -212,7 +219,7 @@ def resolve_hyperparameters(
         group_size=max(2, round(DEFAULT_ROLLOUTS_PER_EXAMPLE * compute)),
         n_epochs=n_epochs,
         learning_rate=base_model.learning_rate * _value(sent.learning_rate_multiplier, 1.0),
-        eval_interval=int(_value(sent.eval_interval, max(1, total_steps // 5))),
+        eval_interval=int(_value(sent.eval_interval, automatic_interval(total_steps))),
         evaluation=_evaluation(sent),
         total_steps=total_steps,
         max_episode_steps=method.max_episode_steps or DEFAULT_MAX_EPISODE_STEPS,

@@ -22,6 +22,7 @@ from app.domain.plans import scales
 from app.domain.plans.knobs import KnobName, Knobs, PracticeMode
 from app.domain.plans.paths import leaves, value_at
 from app.domain.plans.settings import KnobSettings, settings_of
+from app.domain.plans.usual import is_resolved, own_parts, usual_settings
 
 _AUTOMATIC: Final[dict[str, float]] = {
     "learning_rate_multiplier": 1.0,
@@ -33,13 +34,6 @@ _AUTOMATIC: Final[dict[str, float]] = {
 """Values of `auto` that are the same for every file."""
 _CLOSE: Final = 1e-6
 """Relative difference of equal numbers."""
-_FREE: Final = frozenset({"token_budget"})
-"""Terms of the objective whose default depends on the base model."""
-_USUAL_LOSSES: Final[dict[MethodType, str]] = {
-    "reinforcement": "ppo",
-    "supervised": "cross_entropy",
-    "dpo": "dpo",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +59,17 @@ class Reading:
     outside: tuple[Outside, ...]
 
 
-def reading_of(kind: MethodType, options: dict[str, Any]) -> Reading:
-    """Returns the knobs nearest to the options of a method, sent or stored."""
+def reading_of(
+    kind: MethodType, options: dict[str, Any], *, total_steps: int | None = None
+) -> Reading:
+    """Returns the knobs nearest to the options of a method, sent or stored. With `total_steps` the
+    service has replaced every `auto` in them.
+    """
     job = {"method": {"type": kind, kind: options}}
     knobs = _knobs(kind, options)
     explanation = settings_of(knobs, kind)
-    outside = (*_between(explanation, job, kind), *_beyond(kind, options))
+    known = frozenset(setting.parameter for knob in explanation for setting in knob.settings)
+    outside = (*_between(explanation, job, kind), *_beyond(kind, options, known, total_steps))
     return Reading(knobs, explanation, outside)
 
 
@@ -175,32 +174,23 @@ def _rules(kind: MethodType) -> StopOptions:
             assert_never(kind)
 
 
-def _beyond(kind: MethodType, options: dict[str, Any]) -> Iterator[Outside]:
-    """Yields the settings that no knob sets and that are not the service's own."""
-    usual = {
-        "mode": "sync",
-        "ordering": "uniform",
-        "advantage": "centred",
-        "loss": _USUAL_LOSSES[kind],
-    }
-    for part, expected in usual.items():
-        sent = value_at(options, f"{part}.type")
-        if sent is not None and sent != expected:
-            yield _unset(f"method.{kind}.{part}.type", sent)
-    terms = ObjectiveOptions().model_dump()
-    objective = options.get("objective")
-    for name, value in leaves(objective if isinstance(objective, dict) else {}).items():
-        root = name.partition(".")[0]
-        if root == "kl_coefficient" or root in _FREE:
+def _beyond(
+    kind: MethodType, options: dict[str, Any], known: frozenset[str], total_steps: int | None
+) -> Iterator[Outside]:
+    """Yields the settings that no knob sets and that are not the service's own; `known` are the
+    paths that the knobs set.
+    """
+    sent = {name: value for name, value in options.items() if name in own_parts(kind)}
+    usual = usual_settings(kind, sent)
+    for name, value in leaves(sent).items():
+        parameter = f"method.{kind}.{name}"
+        if value is None or value == "auto" or parameter in known:
             continue
-        if value is not None and not _same(value, terms.get(name)):
-            yield _unset(f"method.{kind}.objective.{name}", value)
-    effort = value_at(options, "hyperparameters.reasoning_effort")
-    if effort not in (None, "default"):
-        yield _unset(f"method.{kind}.hyperparameters.reasoning_effort", effort)
-    for name, rule in leaves(options.get("stop") or {}).items():
-        if name.startswith(("max_steps.", "max_time.")) and not name.endswith("action"):
-            yield _unset(f"method.{kind}.stop.{name}", rule)
+        if name.startswith("hyperparameters.") and name not in usual:
+            continue  # a hosted one of another method, which nothing reads
+        resolved = total_steps is not None and is_resolved(name, sent, total_steps)
+        if not resolved and not _same(value, usual.get(name)):
+            yield _unset(parameter, value)
 
 
 def _unset(parameter: str, value: Any) -> Outside:

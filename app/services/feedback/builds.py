@@ -12,7 +12,7 @@ from typing import Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.documents.json_object import Json
-from app.domain.errors import InvalidRequest, WrongState
+from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.feedback.build_requests import BuildRequest
 from app.domain.feedback.builds import Assembly, FeedbackBuild, assemble, file_name
 from app.domain.feedback.feedback import FeedbackFilter
@@ -56,15 +56,17 @@ class FeedbackBuildService:
             return await unit.feedback_builds.page(after=after, limit=limit)
 
     async def plan(self, request: BuildRequest) -> Json:
-        """Returns the report of a build, and stores nothing."""
+        """Returns the report of a build, and stores nothing. Raises as `build` does for a
+        curriculum that cannot get the files.
+        """
+        await self._check_curriculum(request)
         return (await self._assembly(request)).report
 
     async def build(self, request: BuildRequest) -> FeedbackBuild:
         """Makes the files and the curriculum. Raises `InvalidRequest` for too few rows, and
         `WrongState` for feedback that is removed meanwhile.
         """
-        if request.curriculum_id is not None:
-            await self._ports.curricula.get(request.curriculum_id)
+        await self._check_curriculum(request)
         assembly = await self._assembly(request)
         _check_enough(assembly)
         build_id = new_id("fbuild_")
@@ -86,6 +88,18 @@ class FeedbackBuildService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.feedback_builds.set_curriculum(build_id, curriculum.id, curriculum.version)
             return await unit.feedback_builds.get(build_id)
+
+    async def _check_curriculum(self, request: BuildRequest) -> None:
+        """Raises `NotFound` for an unknown curriculum, `InvalidRequest` for a name that is
+        taken.
+        """
+        if request.curriculum_id is not None:
+            try:
+                await self._ports.curricula.get(request.curriculum_id)
+            except NotFound as error:
+                raise NotFound(error.message, param="curriculum_id", code=error.code) from error
+        if request.name is not None:
+            await self._ports.curricula.check_name(request.name)
 
     async def _assembly(self, request: BuildRequest) -> Assembly:
         where = FeedbackFilter(created_after=request.created_after)

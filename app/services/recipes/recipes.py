@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.domain.errors import NotFound
+from app.domain.faults.values import unknown_cursor
 from app.domain.plans.recipes import PlanRecipe
 
 _DATA: Final = Path(__file__).with_name("data")
@@ -19,7 +20,11 @@ class RecipeService:
     """Lists and returns recipes; they are the same for every project."""
 
     def page(self, *, after: str | None, limit: int) -> tuple[list[PlanRecipe], bool]:
-        """Returns recipes in the order of their ids, and whether more follow."""
+        """Returns recipes in the order of their ids, and whether more follow. Raises
+        `InvalidRequest` for an `after` that is no recipe.
+        """
+        if after is not None and after not in _names():
+            raise unknown_cursor(after)
         names = [name for name in _names() if after is None or name > after]
         return [_recipe(name) for name in names[:limit]], len(names) > limit
 

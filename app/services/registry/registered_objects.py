@@ -70,6 +70,11 @@ class RegistryService:
             object_id = await unit.registry.id_of(self.noun, name)
             return await unit.registry.get(self.noun, object_id or name, version=version)
 
+    async def check_name(self, name: str) -> None:
+        """Raises `InvalidRequest` for a name that is taken."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.registry.check_name(self.noun, name)
+
     async def page(self, *, after: str | None, limit: int) -> tuple[list[RegisteredVersion], bool]:
         async with self._database.tenant(self._tenant) as unit:
             return await unit.registry.page(self.noun, after=after, limit=limit)

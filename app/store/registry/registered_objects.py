@@ -79,6 +79,14 @@ class RegistryStore:
             )
         return _to_registered(*row)
 
+    async def check_name(self, noun: Noun, name: str) -> None:
+        """Raises `InvalidRequest` for a name that another object has."""
+        taken = select(Head.id).where(
+            Head.noun == noun.value, Head.deleted_at.is_(None), Head.name == name
+        )
+        if await self._session.scalar(taken) is not None:
+            raise name_taken(noun, name)
+
     async def id_of(self, noun: Noun, name: str) -> str | None:
         """Returns the id of the object whose id, or else whose name, this is."""
         known = (
@@ -162,8 +170,12 @@ def _name_error(error: IntegrityError, new: RegisteredVersion) -> Exception:
     """Returns `InvalidRequest` for a name that is taken, and any other error unchanged."""
     if _NAME_INDEX not in str(error.orig):
         return error
+    return name_taken(new.noun, new.name)
+
+
+def name_taken(noun: Noun, name: str) -> InvalidRequest:
     return InvalidRequest(
-        f"Another {new.noun.value} named '{new.name}' exists already.",
+        f"Another {noun.value} named '{name}' exists already.",
         param="name",
         code="name_taken",
     )

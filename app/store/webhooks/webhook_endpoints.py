@@ -1,5 +1,6 @@
 """Stores the webhook endpoints of a project, and lists the deliveries to them."""
 
+from datetime import UTC
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select, text, update
@@ -161,7 +162,8 @@ class WebhookEndpointStore:
             raise NotFound(f"Could not find delivery: {delivery_id}", param="delivery_id")
         if changed is None:
             raise WrongState(
-                f"Delivery {delivery_id} has not ended: its next attempt is due already.",
+                f"Delivery {delivery_id} has not ended: its next attempt is due at "
+                f"{row[0].next_attempt_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}.",
                 param="delivery_id",
             )
         return _to_delivery(*row)

@@ -49,7 +49,11 @@ async def test_a_session_is_made_listed_paused_and_cancelled(coaching: Coaching)
     assert job["method"]["reinforcement"]["hyperparameters"]["eval_samples"] == 4
     assert (await coaching.post(f"{path}/cancel", expect=200))["status"] == "cancelled"
     assert coaching.jobs(path) == [(job_id, "cancelled", "measure")]
-    kinds = [entry["kind"] for entry in await coaching.logbook(path)]
+    entries = await coaching.logbook(path)
+    assert [entry["id"] for entry in entries] == ["1", "2", "3", "4"]
+    after = await coaching.get(f"{path}/logbook?after={entries[2]['id']}")
+    assert after["data"] == entries[3:]
+    kinds = [entry["kind"] for entry in entries]
     assert kinds == ["started", "paused", "started", "ended"]
     await coaching.post(f"{path}/resume", expect=400)
 
@@ -67,7 +71,7 @@ async def test_wrong_calls_name_their_parameter(coaching: Coaching) -> None:
     await coaching.post(f"{path}/cancel", expect=200)
     assert await _error(coaching, {**body, "student": "nobody"}) == (
         *(404, "student_not_found"),
-        "name",
+        "student",
     )
     for changes, param in (
         ({"samples": 1}, "samples"),
@@ -83,6 +87,8 @@ async def test_wrong_calls_name_their_parameter(coaching: Coaching) -> None:
     assert missing[0::2] == (404, "training_file")
     reply = await coaching.api.call("GET", f"{SESSIONS}/coach_none")
     assert reply.json()["error"]["code"] == "coach_session_not_found"
+    made = await coaching.post(SESSIONS, {**body, "student": "student:clerk"})
+    assert made["student"] == "clerk"
 
 
 async def test_no_project_sees_or_moves_the_session_of_another(coaching: Coaching) -> None:

@@ -214,6 +214,10 @@ async def test_a_query_parameter_has_one_value(api: Api, body: dict[str, Any]) -
     assert error["message"] == (
         "Invalid value for 'metadata': it must be 'null'; pairs are sent as 'metadata[key]=value'."
     )
+    error = (await api.call("GET", "/v1/chat/completions?metadata=zzz")).json()["error"]
+    assert error["message"] == (
+        "Invalid value for 'metadata': pairs are sent as 'metadata[key]=value'."
+    )
 
 
 async def test_no_call_ignores_a_parameter_of_its_query(api: Api) -> None:

@@ -44,6 +44,7 @@ async def test_a_student_is_made_listed_and_deleted(api: Api) -> None:
     student = made.json()
     assert student["base_model"] == "tiny-agent-2026-11-23"
     assert (student["current_skill"], student["regression_sets"]) == (None, [])
+    assert student["id"] == "clerk"
     await api.call("POST", STUDENTS, json={**CLERK, "name": "nurse"})
     listed = (await api.call("GET", f"{STUDENTS}?limit=1")).json()
     assert ([row["name"] for row in listed["data"]], listed["has_more"]) == (["nurse"], True)

@@ -54,6 +54,8 @@ class Formula:
     text: str
     names: frozenset[str]
     _root: Node
+    never: str | None = None
+    """The reason for which the formula has no value, whatever its names stand for."""
 
     def evaluate(self, values: Values) -> float:
         """Returns a finite number. Raises `FormulaError`, also for a name without a value."""
@@ -76,7 +78,7 @@ def parse_formula(text: str) -> Formula:
         raise FormulaError(f"the formula is longer than {MAX_LENGTH} characters")
     parser = _Parser(text)
     root = parser.whole()
-    return Formula(text, frozenset(parser.names), root)
+    return Formula(text, frozenset(parser.names), root, parser.never)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +108,29 @@ class _Parser:
         self._tokens = list(_tokens(text))
         self._position = 0
         self._depth = 0
+        self._named = 0
+        """Names that were read so far, repeated ones too: a part that adds none is constant."""
         self.names: set[str] = set()
+        self.never: str | None = None
 
     def whole(self) -> Node:
         node = self._sum()
         if self._next.kind != "end":
             raise self._unexpected()
+        if not self.names and self.never is None and not math.isfinite(node({})):
+            self.never = "the formula has no finite value"
+        return node
+
+    def _note(self, node: Node, named: int, *, divides: bool = False) -> Node:
+        """Notes the fault of a part that is constant since `named`, and computed in any case."""
+        if self._named == named and self.never is None:
+            try:
+                if node({}) == 0 and divides:
+                    self.never = "division by zero"
+            except ZeroDivisionError:
+                self.never = "division by zero"
+            except (ValueError, OverflowError) as error:
+                self.never = str(error)
         return node
 
     @property
@@ -144,7 +163,9 @@ class _Parser:
     def _product(self) -> Node:
         first, rest = self._signed(), []
         while sign := self._take("*", "/"):
-            rest.append((_BINARY[sign], self._signed()))
+            named = self._named
+            divisor = self._note(self._signed(), named, divides=sign == "/")
+            rest.append((_BINARY[sign], divisor))
         return _chain(first, rest)
 
     def _signed(self) -> Node:
@@ -157,10 +178,11 @@ class _Parser:
         return _negative(node) if sign == "-" else node
 
     def _power(self) -> Node:
+        named = self._named
         base = self._atom()
         if self._take("^") is None:
             return base
-        return _chain(base, [(_BINARY["^"], self._signed())])
+        return self._note(_chain(base, [(_BINARY["^"], self._signed())]), named)
 
     def _atom(self) -> Node:
         token = self._next
@@ -176,21 +198,23 @@ class _Parser:
 
     def _name(self, token: _Token) -> Node:
         self.names.add(token.text)
+        self._named += 1
         return lambda values: float(values[token.text])
 
     def _call(self, token: _Token) -> Node:
+        named = self._named
         arguments = [self._sum()]
         while self._take(","):
             arguments.append(self._sum())
         self._expect(")")
         if token.text in _VARIADIC:
-            return _variadic(_VARIADIC[token.text], arguments)
+            return self._note(_variadic(_VARIADIC[token.text], arguments), named)
         if token.text not in _UNARY:
             known = ", ".join(FUNCTIONS)
             raise FormulaError(f"there is no function {token.text!r}; there are {known}")
         if len(arguments) != 1:
             raise FormulaError(f"{token.text} takes one argument")
-        return _unary(_UNARY[token.text], arguments[0])
+        return self._note(_unary(_UNARY[token.text], arguments[0]), named)
 
 
 def _finite_literal(token: _Token) -> float:

@@ -88,7 +88,7 @@ class SourceRows:
             self._reading.columns = self._columns
             lacking = missing(self._columns, self._method)
             if lacking:
-                raise UnusableColumns(missing_message(header, lacking))
+                raise UnusableColumns(missing_message(header, lacking, self._columns))
         return self._columns
 
     def _mapped(self, record: Json, columns: ColumnMap, line: int) -> Record:

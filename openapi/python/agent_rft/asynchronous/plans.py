@@ -98,12 +98,24 @@ class AsyncImprovementPlan:
 
     @staticmethod
     async def explain(
-        job: str | AsyncTrainingJob, *, client: AsyncAgentRFT | None = None
+        job: str | AsyncTrainingJob | Mapping[str, Any], *, client: AsyncAgentRFT | None = None
     ) -> ImprovementPlanReading:
-        """Returns the knobs that come nearest to a job's settings, and what lies outside them."""
+        """Returns the knobs that come nearest to a job's settings, and what lies outside them.
+
+        `job` is a job, its id, or the body of one.
+        """
         client = client or default_async_client()
-        job_id = job if isinstance(job, str) else job.id
-        body = ExplainImprovementPlan.from_dict({"job_id": job_id})
+        body = ExplainImprovementPlan.from_dict(_named(job))
         return await client.call(
             explain_improvement_plan.asyncio, ImprovementPlanReading, body=body
         )
+
+
+def _named(job: str | AsyncTrainingJob | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(job, Mapping):
+        return {"job": dict(job)}
+    if isinstance(job, AsyncTrainingJob):
+        return {"job_id": job.id}
+    if isinstance(job, str):
+        return {"job_id": job}
+    raise TypeError(f"a job is an object, an id, or a body; this is {type(job).__name__}")

@@ -88,6 +88,9 @@ class FeedbackCollector:
 def _id(answer: Reply | str) -> str:
     if isinstance(answer, str):
         return answer
+    if not isinstance(answer, Reply):
+        kind = type(answer).__name__
+        raise TypeError(f"an answer is a reply of chat(..., store=True), or its id; this is {kind}")
     if not answer.stored:
         raise ValueError("the service did not keep this answer: ask with chat(..., store=True)")
     return answer.id

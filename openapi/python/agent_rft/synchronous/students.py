@@ -128,6 +128,11 @@ class Student(Presentation):
 
         `store` keeps it, so that feedback can name it; `options` are those of a chat completion.
         """
+        if options.get("stream"):
+            raise ValueError(
+                "chat() returns the whole answer: leave 'stream' out, or stream with an OpenAI "
+                f"client and the model '{self.model}'"
+            )
         if isinstance(messages, str):
             messages = [{"role": "user", "content": messages}]
         given = {"messages": [dict(message) for message in messages], "store": store, **options}

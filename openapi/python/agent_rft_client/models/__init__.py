@@ -77,20 +77,23 @@ from .chosen_reward_rule import ChosenRewardRule
 from .chosen_reward_rule_action import ChosenRewardRuleAction
 from .cispo_options import CispoOptions
 from .coach_budget import CoachBudget
+from .coach_child import CoachChild
+from .coach_child_kind import CoachChildKind
 from .coach_entry import CoachEntry
-from .coach_entry_data import CoachEntryData
 from .coach_entry_kind import CoachEntryKind
 from .coach_gain import CoachGain
 from .coach_gain_kind import CoachGainKind
+from .coach_limits import CoachLimits
+from .coach_measurement import CoachMeasurement
+from .coach_measurement_split import CoachMeasurementSplit
+from .coach_numbers import CoachNumbers
+from .coach_numbers_gains import CoachNumbersGains
 from .coach_prompt import CoachPrompt
 from .coach_session_object import CoachSessionObject
-from .coach_session_object_budget import CoachSessionObjectBudget
-from .coach_session_object_measured_in_type_0 import CoachSessionObjectMeasuredInType0
 from .coach_session_object_metadata_type_0 import CoachSessionObjectMetadataType0
 from .coach_session_object_method import CoachSessionObjectMethod
 from .coach_session_object_outcome_type_0 import CoachSessionObjectOutcomeType0
 from .coach_session_object_promote import CoachSessionObjectPromote
-from .coach_session_object_waiting_for_type_0 import CoachSessionObjectWaitingForType0
 from .coach_spent import CoachSpent
 from .coach_status import CoachStatus
 from .coach_weakness import CoachWeakness
@@ -789,20 +792,23 @@ __all__ = (
     "ChosenRewardRuleAction",
     "CispoOptions",
     "CoachBudget",
+    "CoachChild",
+    "CoachChildKind",
     "CoachEntry",
-    "CoachEntryData",
     "CoachEntryKind",
     "CoachGain",
     "CoachGainKind",
+    "CoachLimits",
+    "CoachMeasurement",
+    "CoachMeasurementSplit",
+    "CoachNumbers",
+    "CoachNumbersGains",
     "CoachPrompt",
     "CoachSessionObject",
-    "CoachSessionObjectBudget",
-    "CoachSessionObjectMeasuredInType0",
     "CoachSessionObjectMetadataType0",
     "CoachSessionObjectMethod",
     "CoachSessionObjectOutcomeType0",
     "CoachSessionObjectPromote",
-    "CoachSessionObjectWaitingForType0",
     "CoachSpent",
     "CoachStatus",
     "CoachWeakness",

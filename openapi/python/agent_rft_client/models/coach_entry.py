@@ -14,7 +14,7 @@ from typing import cast
 from typing import Literal, cast
 
 if TYPE_CHECKING:
-  from ..models.coach_entry_data import CoachEntryData
+  from ..models.coach_numbers import CoachNumbers
 
 
 
@@ -29,19 +29,21 @@ class CoachEntry:
     """ One entry of a logbook: what the Coach did, with the numbers, and why.
 
         Attributes:
+            id (str): The number as a text, for `after`.
             object_ (Literal['coach_session.entry']): Type of the object; each type has one constant value. Default:
                 'coach_session.entry'.
             number (int): Place in the logbook, from 1.
-            kind (CoachEntryKind):
+            kind (CoachEntryKind): The step of the session that the entry is about.
             text (str): The entry in plain words.
-            data (CoachEntryData): The numbers of the entry.
+            data (CoachNumbers): The numbers of an entry; each kind of entry has those that its text is about.
             created_at (int): Unix seconds at which the object was made.
      """
 
+    id: str
     number: int
     kind: CoachEntryKind
     text: str
-    data: CoachEntryData
+    data: CoachNumbers
     created_at: int
     object_: Literal['coach_session.entry'] = 'coach_session.entry'
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -51,7 +53,9 @@ class CoachEntry:
 
 
     def to_dict(self) -> dict[str, Any]:
-        from ..models.coach_entry_data import CoachEntryData # noqa: PLC0415
+        from ..models.coach_numbers import CoachNumbers # noqa: PLC0415
+        id = self.id
+
         object_ = self.object_
 
         number = self.number
@@ -68,6 +72,7 @@ class CoachEntry:
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({
+            "id": id,
             "object": object_,
             "number": number,
             "kind": kind,
@@ -82,8 +87,10 @@ class CoachEntry:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.coach_entry_data import CoachEntryData # noqa: PLC0415
+        from ..models.coach_numbers import CoachNumbers # noqa: PLC0415
         d = dict(src_dict)
+        id = d.pop("id")
+
         object_ = cast(Literal['coach_session.entry'] , d.pop("object"))
         if object_ != 'coach_session.entry':
             raise ValueError(f"object must match const 'coach_session.entry', got '{object_}'")
@@ -97,7 +104,7 @@ class CoachEntry:
 
         text = d.pop("text")
 
-        data = CoachEntryData.from_dict(d.pop("data"))
+        data = CoachNumbers.from_dict(d.pop("data"))
 
 
 
@@ -105,6 +112,7 @@ class CoachEntry:
         created_at = d.pop("created_at")
 
         coach_entry = cls(
+            id=id,
             object_=object_,
             number=number,
             kind=kind,

@@ -26,7 +26,7 @@ class CoachGain:
     """ The gain that practice of a slice of the rows is expected to bring.
 
         Attributes:
-            kind (CoachGainKind):
+            kind (CoachGainKind): `tag`, `cluster` or `all`.
             name (str): The tag, or the words of the cluster.
             rows (int): Held-out rows of the slice.
             weight (float): Their share of all held-out rows.

@@ -24,7 +24,7 @@ class CoachPrompt:
     """ A system prompt that was tried before training.
 
         Attributes:
-            prompt (str):
+            prompt (str): The text of the system prompt.
             mean (float | None): Mean score with the prompt; `null` if nothing was scored.
             gain (float | None): Paired difference to the rows as they are.
             interval (list[float] | None): 95 % interval of the difference; `null` for too few rows.

@@ -20,13 +20,13 @@ from typing import cast
 from typing import Literal, cast
 
 if TYPE_CHECKING:
+  from ..models.coach_child import CoachChild
   from ..models.coach_gain import CoachGain
+  from ..models.coach_limits import CoachLimits
+  from ..models.coach_measurement import CoachMeasurement
   from ..models.coach_prompt import CoachPrompt
-  from ..models.coach_session_object_budget import CoachSessionObjectBudget
-  from ..models.coach_session_object_measured_in_type_0 import CoachSessionObjectMeasuredInType0
   from ..models.coach_session_object_metadata_type_0 import CoachSessionObjectMetadataType0
   from ..models.coach_session_object_method import CoachSessionObjectMethod
-  from ..models.coach_session_object_waiting_for_type_0 import CoachSessionObjectWaitingForType0
   from ..models.coach_spent import CoachSpent
   from ..models.coach_weakness import CoachWeakness
 
@@ -46,27 +46,27 @@ class CoachSessionObject:
             id (str): Id of the object.
             object_ (Literal['coach_session']): Type of the object; each type has one constant value. Default:
                 'coach_session'.
-            student (str):
+            student (str): Name of the student.
             status (CoachStatus): State of a session; the last three are final.
             phase (Phase): The activity of a session; in all but `choosing` it waits for a job or a skill.
             outcome (CoachSessionObjectOutcomeType0 | None): The reason for which a completed session ended.
             reason (None | str): The last entry of the logbook, once the session is paused or has ended.
-            promote (CoachSessionObjectPromote):
-            samples (int):
-            target (float | None):
-            min_gain (float):
-            patience (int):
-            budget (CoachSessionObjectBudget):
+            promote (CoachSessionObjectPromote): `automatic` makes each skill current that passed the gate; `ask` pauses for
+                a decision.
+            samples (int): Attempts at each held-out row in a measurement.
+            target (float | None): Mean score of the held-out rows at which the session ends; `null` is none.
+            min_gain (float): Gain of the mean score that is too small to go on for.
+            patience (int): Rounds in succession without such a gain after which the session ends.
+            budget (CoachLimits): Limits of a session over all its jobs; `null` is none.
             spent (CoachSpent): Resources that the jobs of a session used; a job's are added at its end.
-            training_file (str):
-            validation_file (str):
+            training_file (str): Id of the file with the rows to practise.
+            validation_file (str): Id of the file with the held-out rows.
             method (CoachSessionObjectMethod): Method of the session's jobs; secrets are redacted.
             round_ (int): Jobs that trained.
             job_id (None | str): The training job of this round.
-            waiting_for (CoachSessionObjectWaitingForType0 | None): `kind` and `id` of the job or skill that the session
-                waits for.
-            measured_in (CoachSessionObjectMeasuredInType0 | None): `job_id`, `split` and `step` of the rollouts that
-                measured the student.
+            waiting_for (CoachChild | None): The job or skill that the session waits for; `null` for none.
+            measured_in (CoachMeasurement | None): The rollouts that measured the student; `null` before the first
+                measurement.
             first_mean (float | None): Mean score of the held-out rows at the start.
             mean (float | None): Mean score of the model that answers for the student.
             weaknesses (list[CoachWeakness]): Weaknesses of that model, the largest first.
@@ -90,15 +90,15 @@ class CoachSessionObject:
     target: float | None
     min_gain: float
     patience: int
-    budget: CoachSessionObjectBudget
+    budget: CoachLimits
     spent: CoachSpent
     training_file: str
     validation_file: str
     method: CoachSessionObjectMethod
     round_: int
     job_id: None | str
-    waiting_for: CoachSessionObjectWaitingForType0 | None
-    measured_in: CoachSessionObjectMeasuredInType0 | None
+    waiting_for: CoachChild | None
+    measured_in: CoachMeasurement | None
     first_mean: float | None
     mean: float | None
     weaknesses: list[CoachWeakness]
@@ -116,13 +116,13 @@ class CoachSessionObject:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.coach_child import CoachChild # noqa: PLC0415
         from ..models.coach_gain import CoachGain # noqa: PLC0415
+        from ..models.coach_limits import CoachLimits # noqa: PLC0415
+        from ..models.coach_measurement import CoachMeasurement # noqa: PLC0415
         from ..models.coach_prompt import CoachPrompt # noqa: PLC0415
-        from ..models.coach_session_object_budget import CoachSessionObjectBudget # noqa: PLC0415
-        from ..models.coach_session_object_measured_in_type_0 import CoachSessionObjectMeasuredInType0 # noqa: PLC0415
         from ..models.coach_session_object_metadata_type_0 import CoachSessionObjectMetadataType0 # noqa: PLC0415
         from ..models.coach_session_object_method import CoachSessionObjectMethod # noqa: PLC0415
-        from ..models.coach_session_object_waiting_for_type_0 import CoachSessionObjectWaitingForType0 # noqa: PLC0415
         from ..models.coach_spent import CoachSpent # noqa: PLC0415
         from ..models.coach_weakness import CoachWeakness # noqa: PLC0415
         id = self.id
@@ -171,13 +171,13 @@ class CoachSessionObject:
         job_id = self.job_id
 
         waiting_for: dict[str, Any] | None
-        if isinstance(self.waiting_for, CoachSessionObjectWaitingForType0):
+        if isinstance(self.waiting_for, CoachChild):
             waiting_for = self.waiting_for.to_dict()
         else:
             waiting_for = self.waiting_for
 
         measured_in: dict[str, Any] | None
-        if isinstance(self.measured_in, CoachSessionObjectMeasuredInType0):
+        if isinstance(self.measured_in, CoachMeasurement):
             measured_in = self.measured_in.to_dict()
         else:
             measured_in = self.measured_in
@@ -264,13 +264,13 @@ class CoachSessionObject:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.coach_child import CoachChild # noqa: PLC0415
         from ..models.coach_gain import CoachGain # noqa: PLC0415
+        from ..models.coach_limits import CoachLimits # noqa: PLC0415
+        from ..models.coach_measurement import CoachMeasurement # noqa: PLC0415
         from ..models.coach_prompt import CoachPrompt # noqa: PLC0415
-        from ..models.coach_session_object_budget import CoachSessionObjectBudget # noqa: PLC0415
-        from ..models.coach_session_object_measured_in_type_0 import CoachSessionObjectMeasuredInType0 # noqa: PLC0415
         from ..models.coach_session_object_metadata_type_0 import CoachSessionObjectMetadataType0 # noqa: PLC0415
         from ..models.coach_session_object_method import CoachSessionObjectMethod # noqa: PLC0415
-        from ..models.coach_session_object_waiting_for_type_0 import CoachSessionObjectWaitingForType0 # noqa: PLC0415
         from ..models.coach_spent import CoachSpent # noqa: PLC0415
         from ..models.coach_weakness import CoachWeakness # noqa: PLC0415
         d = dict(src_dict)
@@ -337,7 +337,7 @@ class CoachSessionObject:
 
         patience = d.pop("patience")
 
-        budget = CoachSessionObjectBudget.from_dict(d.pop("budget"))
+        budget = CoachLimits.from_dict(d.pop("budget"))
 
 
 
@@ -366,38 +366,38 @@ class CoachSessionObject:
         job_id = _parse_job_id(d.pop("job_id"))
 
 
-        def _parse_waiting_for(data: object) -> CoachSessionObjectWaitingForType0 | None:
+        def _parse_waiting_for(data: object) -> CoachChild | None:
             if data is None:
                 return data
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                waiting_for_type_0 = CoachSessionObjectWaitingForType0.from_dict(data)
+                waiting_for_type_0 = CoachChild.from_dict(data)
 
 
 
                 return waiting_for_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(CoachSessionObjectWaitingForType0 | None, data)
+            return cast(CoachChild | None, data)
 
         waiting_for = _parse_waiting_for(d.pop("waiting_for"))
 
 
-        def _parse_measured_in(data: object) -> CoachSessionObjectMeasuredInType0 | None:
+        def _parse_measured_in(data: object) -> CoachMeasurement | None:
             if data is None:
                 return data
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                measured_in_type_0 = CoachSessionObjectMeasuredInType0.from_dict(data)
+                measured_in_type_0 = CoachMeasurement.from_dict(data)
 
 
 
                 return measured_in_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(CoachSessionObjectMeasuredInType0 | None, data)
+            return cast(CoachMeasurement | None, data)
 
         measured_in = _parse_measured_in(d.pop("measured_in"))
 

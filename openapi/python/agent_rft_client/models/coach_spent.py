@@ -23,10 +23,10 @@ class CoachSpent:
     """ Resources that the jobs of a session used; a job's are added at its end.
 
         Attributes:
-            jobs (int):
-            rollouts (int):
-            tokens (int):
-            seconds (float):
+            jobs (int): Jobs that measured, and jobs that trained.
+            rollouts (int): Rollouts of all jobs.
+            tokens (int): Tokens of prompts and answers of all jobs.
+            seconds (float): Time of all jobs.
      """
 
     jobs: int

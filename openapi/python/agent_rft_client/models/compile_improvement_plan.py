@@ -45,7 +45,7 @@ class CompileImprovementPlan:
             curriculum (CompileImprovementPlanCurriculumType1 | None | str | Unset): Registered curriculum or inline rows,
                 as in a job, instead of files.
             grader (CompileImprovementPlanGraderType1 | None | str | Unset): Grader definition or reference, as in a job;
-                absent: the recipe's.
+                absent: the environment's, or else the recipe's.
             tools (list[CompileImprovementPlanToolsType0Item] | None | Unset): Tools that the service calls, as in a job.
             mcp_servers (list[CompileImprovementPlanMcpServersType0Item] | None | Unset): Servers of tools, as in a job.
             environment (CompileImprovementPlanEnvironmentType1 | None | str | Unset): Environment of the episodes, as in a

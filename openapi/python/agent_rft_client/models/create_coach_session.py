@@ -38,7 +38,7 @@ class CreateCoachSession:
     """ A session of the Coach: a student, the improvement plan of its jobs, and when to stop.
 
         Attributes:
-            student (str): Name of the student to coach.
+            student (str): Name of the student to coach, with or without `student:`.
             recipe (None | str | Unset): Id of the recipe to start from; it brings method, grader, knobs, and, without data
                 of your own, its sample curriculum.
             method (CreateCoachSessionMethodType0 | None | Unset): Training method; absent: the recipe's, or else
@@ -48,7 +48,7 @@ class CreateCoachSession:
             curriculum (CreateCoachSessionCurriculumType1 | None | str | Unset): Registered curriculum or inline rows, as in
                 a job, instead of files.
             grader (CreateCoachSessionGraderType1 | None | str | Unset): Grader definition or reference, as in a job;
-                absent: the recipe's.
+                absent: the environment's, or else the recipe's.
             tools (list[CreateCoachSessionToolsType0Item] | None | Unset): Tools that the service calls, as in a job.
             mcp_servers (list[CreateCoachSessionMcpServersType0Item] | None | Unset): Servers of tools, as in a job.
             environment (CreateCoachSessionEnvironmentType1 | None | str | Unset): Environment of the episodes, as in a job.

@@ -44,7 +44,7 @@ class ImproveStudent:
             curriculum (ImproveStudentCurriculumType1 | None | str | Unset): Registered curriculum or inline rows, as in a
                 job, instead of files.
             grader (ImproveStudentGraderType1 | None | str | Unset): Grader definition or reference, as in a job; absent:
-                the recipe's.
+                the environment's, or else the recipe's.
             tools (list[ImproveStudentToolsType0Item] | None | Unset): Tools that the service calls, as in a job.
             mcp_servers (list[ImproveStudentMcpServersType0Item] | None | Unset): Servers of tools, as in a job.
             environment (ImproveStudentEnvironmentType1 | None | str | Unset): Environment of the episodes, as in a job.

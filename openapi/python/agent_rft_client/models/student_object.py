@@ -27,6 +27,7 @@ class StudentObject:
     """ A student: a base model and the skills that it learned.
 
         Attributes:
+            id (str): The name, for `after`.
             object_ (Literal['student']): Type of the object; each type has one constant value. Default: 'student'.
             name (str): Name for readers; it need not be unique.
             base_model (str): Name of the base model, which answers while there is no current skill.
@@ -35,6 +36,7 @@ class StudentObject:
             created_at (int): Unix seconds at which the object was made.
      """
 
+    id: str
     name: str
     base_model: str
     regression_sets: list[RegressionRows]
@@ -49,6 +51,8 @@ class StudentObject:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.regression_rows import RegressionRows # noqa: PLC0415
+        id = self.id
+
         object_ = self.object_
 
         name = self.name
@@ -71,6 +75,7 @@ class StudentObject:
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({
+            "id": id,
             "object": object_,
             "name": name,
             "base_model": base_model,
@@ -87,6 +92,8 @@ class StudentObject:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.regression_rows import RegressionRows # noqa: PLC0415
         d = dict(src_dict)
+        id = d.pop("id")
+
         object_ = cast(Literal['student'] , d.pop("object"))
         if object_ != 'student':
             raise ValueError(f"object must match const 'student', got '{object_}'")
@@ -116,6 +123,7 @@ class StudentObject:
         created_at = d.pop("created_at")
 
         student_object = cls(
+            id=id,
             object_=object_,
             name=name,
             base_model=base_model,

@@ -216,10 +216,25 @@ async def test_builds_refuse_what_they_cannot_do(chats: Conversations) -> None:
         ),
         ({"method": "dpo", "name": "n", "validation_share": 0.6}, ("validation_share",
                                                                     "invalid_value")),
-        ({"method": "dpo", "curriculum_id": "curr_x"}, ("id", "curriculum_not_found")),
+        *(
+            ({"method": "dpo", "curriculum_id": "curr_x", **dry},
+             ("curriculum_id", "curriculum_not_found"))
+            for dry in ({}, {"dry_run": True})
+        ),
     ):  # fmt: skip
         assert await chats.refused("POST", BUILDS, **sent) == expected, sent
     assert await chats.refused("GET", f"{BUILDS}/x") == ("id", "not_found")
+
+
+async def test_a_dry_run_refuses_a_name_that_is_taken(chats: Conversations) -> None:
+    rows = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12
+    files = {"training_file": (await chats.api.upload(rows)).json()["id"]}
+    await chats("POST", "/v1/curricula", name="taken", **files)
+    for dry in (True, False):
+        sent = {"method": "dpo", "name": "taken", "dry_run": dry}
+        assert await chats.refused("POST", BUILDS, **sent) == ("name", "name_taken")
+    plan = await chats("POST", BUILDS, method="dpo", name="free", dry_run=True)
+    assert plan["training_rows"] == 0
 
 
 async def test_another_project_builds_from_its_own_feedback(chats: Conversations) -> None:

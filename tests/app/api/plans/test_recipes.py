@@ -1,6 +1,7 @@
 """Recipes: what ships, and that each compiles to a job that the service accepts."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,8 @@ async def test_recipes_are_listed_in_pages_without_their_rows(api: Api) -> None:
     assert all("sample_curriculum" not in each for each in first["data"])
     rest = (await api.call("GET", "/v1/recipes", params={"after": first["last_id"]})).json()
     assert ([each["id"] for each in rest["data"]], rest["has_more"]) == ([*RECIPES[3:]], False)
+    unknown = await api.call("GET", "/v1/recipes", params={"after": "zz"})
+    assert (unknown.status_code, unknown.json()["error"]["param"]) == (400, "after")
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -62,3 +65,30 @@ async def test_a_recipe_compiles_to_a_job_that_is_accepted(api: Api, name: str) 
     assert (explained.json()["knobs"], explained.json()["exact"]) == (plan["knobs"], True)
     job = await api.call("POST", "/v1/fine_tuning/jobs", json=plan["job"])
     assert job.status_code == 200, job.text
+
+
+@pytest.mark.parametrize("environment", ["arithmetic", {"type": "arithmetic"}])
+async def test_an_environment_brings_its_own_tasks_and_grader_to_a_recipe(
+    api: Api, environment: object
+) -> None:
+    body = {"model": "tiny-agent", "recipe": "reasoning", "environment": environment}
+    reply = await api.call("POST", COMPILE, json=body)
+    assert reply.status_code == 200, reply.text
+    job = reply.json()["job"]
+    assert "curriculum" not in job
+    own = job["method"]["reinforcement"]
+    assert (own["environment"], own["loss"]) == (environment, {"type": "ppo"})
+    assert "grader" not in own
+    assert (await validate_call(api, job))["errors"] == []
+
+
+async def test_an_environment_over_http_plays_the_rows_of_a_recipe(
+    api: Api, call: dict[str, Any]
+) -> None:
+    address = call["method"]["reinforcement"]["grader"]["url"]
+    environment = {"type": "http", "url": address}
+    body = {"model": "tiny-agent", "recipe": "tool_use", "environment": environment}
+    reply = await api.call("POST", COMPILE, json=body)
+    # No fault of missing rows: the only one is that nothing answers at this address.
+    error = reply.json()["error"]
+    assert (error["code"], error["param"]) == ("environment_not_found", "environment.url")

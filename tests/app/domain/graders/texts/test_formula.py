@@ -110,6 +110,25 @@ EXPRESSIONS = st.recursive(
 )
 
 
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("a / 0", "division by zero"),
+        ("a / (2 - 2)", "division by zero"),
+        ("min(a, 1 / 0)", "division by zero"),
+        ("log(0 - 1) + a", "math domain error"),
+        ("a + exp(1000)", "math range error"),
+        ("1e308 * 10", "the formula has no finite value"),
+        ("a / (1e308 * 10)", None),
+        ("a / (0 * b)", None),
+        ("1 / (a - a)", None),
+        ("a / b + 1 / 2", None),
+    ],
+)
+def test_a_formula_that_never_has_a_value_is_known_before(text: str, fault: str | None) -> None:
+    assert parse_formula(text).never == fault
+
+
 @given(EXPRESSIONS)
 def test_it_agrees_with_python(text: str) -> None:
     names = {"a": 0.75, "b": -3.0, "abs": abs, "min": min, "max": max}
@@ -122,6 +141,7 @@ def test_it_agrees_with_python(text: str) -> None:
     except FormulaError:
         assert not math.isfinite(expected)
     else:
+        assert parse_formula(text).never is None
         assert value == expected
 
 

@@ -14,17 +14,17 @@ from ..types import UNSET, Unset
 
 
 
-T = TypeVar("T", bound="CoachEntryData")
+T = TypeVar("T", bound="CoachNumbersGains")
 
 
 
 @_attrs_define
-class CoachEntryData:
-    """ The numbers of the entry.
+class CoachNumbersGains:
+    """ Expected gain of each group that is practised.
 
      """
 
-    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+    additional_properties: dict[str, float] = _attrs_field(init=False, factory=dict)
 
 
 
@@ -42,21 +42,21 @@ class CoachEntryData:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        coach_entry_data = cls(
+        coach_numbers_gains = cls(
         )
 
 
-        coach_entry_data.additional_properties = d
-        return coach_entry_data
+        coach_numbers_gains.additional_properties = d
+        return coach_numbers_gains
 
     @property
     def additional_keys(self) -> list[str]:
         return list(self.additional_properties.keys())
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> float:
         return self.additional_properties[key]
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def __setitem__(self, key: str, value: float) -> None:
         self.additional_properties[key] = value
 
     def __delitem__(self, key: str) -> None:

@@ -8,20 +8,30 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..models.coach_child_kind import check_coach_child_kind
+from ..models.coach_child_kind import CoachChildKind
+from typing import cast
 
 
 
 
 
 
-T = TypeVar("T", bound="CoachSessionObjectBudget")
+T = TypeVar("T", bound="CoachChild")
 
 
 
 @_attrs_define
-class CoachSessionObjectBudget:
-    
+class CoachChild:
+    """ The job or skill that a session waits for.
 
+        Attributes:
+            kind (CoachChildKind): `job` for a fine-tuning job, `skill` for a skill at the gate.
+            id (str): Id of the job or skill.
+     """
+
+    kind: CoachChildKind
+    id: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -29,9 +39,17 @@ class CoachSessionObjectBudget:
 
 
     def to_dict(self) -> dict[str, Any]:
-        
+        kind: str = self.kind
+
+        id = self.id
+
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
+        field_dict.update({
+            "kind": kind,
+            "id": id,
+        })
 
         return field_dict
 
@@ -40,12 +58,21 @@ class CoachSessionObjectBudget:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        coach_session_object_budget = cls(
+        kind = check_coach_child_kind(d.pop("kind"))
+
+
+
+
+        id = d.pop("id")
+
+        coach_child = cls(
+            kind=kind,
+            id=id,
         )
 
 
-        coach_session_object_budget.additional_properties = d
-        return coach_session_object_budget
+        coach_child.additional_properties = d
+        return coach_child
 
     @property
     def additional_keys(self) -> list[str]:

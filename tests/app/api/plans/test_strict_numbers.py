@@ -1,0 +1,131 @@
+"""Numbers of bodies are numbers: a boolean or a text in place of one is refused."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+import app.api.schemas
+import app.domain.curricula
+import app.domain.environments
+import app.domain.graders
+import app.domain.methods
+import app.domain.tools
+from tests.support.api.application import Api
+from tests.support.api.preflight import validate_call
+
+ROWS = [{"type": "rows", "rows": [{"prompt": "a"}]}]
+ROLLOUTS = {"type": "rollouts", "job_id": "ftjob-x"}
+COACH = {"student": "tina", "recipe": "reasoning"}
+PREVIEW, BUILDS = "/v1/curricula/preview", "/v1/feedback/builds"
+SESSIONS = "/v1/coach_sessions"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "param"),
+    [
+        (
+            PREVIEW,
+            {"sources": ROWS, "split": {"validation_share": False}},
+            "split.validation_share",
+        ),
+        (
+            PREVIEW,
+            {"sources": ROWS, "split": {"validation_share": "0.1"}},
+            "split.validation_share",
+        ),
+        (PREVIEW, {"sources": [{**ROLLOUTS, "min_reward": True}]}, "sources[0].min_reward"),
+        (PREVIEW, {"sources": [{**ROLLOUTS, "max_reward": "0.5"}]}, "sources[0].max_reward"),
+        (BUILDS, {"method": "dpo", "name": "n", "validation_share": "0.1"}, "validation_share"),
+        (SESSIONS, {**COACH, "min_gain": True}, "min_gain"),
+        (SESSIONS, {**COACH, "budget": {"seconds": "60"}}, "budget.seconds"),
+    ],
+)
+async def test_a_text_or_a_boolean_is_no_number(
+    api: Api, path: str, body: dict[str, Any], param: str
+) -> None:
+    reply = await api.call("POST", path, json=body)
+    error = reply.json()["error"]
+    assert (reply.status_code, error["param"]) == (400, param), reply.text
+
+
+@pytest.mark.parametrize("name", ["pass_reward", "low", "high", "measured_share"])
+@pytest.mark.parametrize("value", [True, "0.5"])
+async def test_numbers_of_an_ordering_are_numbers(
+    api: Api, call: dict[str, Any], name: str, value: Any
+) -> None:
+    call["method"]["reinforcement"]["ordering"] = {"type": "focus", name: value}
+    errors = (await validate_call(api, call))["errors"]
+    assert [each["param"] for each in errors] == [f"method.reinforcement.ordering.{name}"]
+
+
+def test_no_closed_model_of_a_body_converts_to_a_fraction() -> None:
+    for package in PACKAGES:
+        _import_all(package)
+    closed = [
+        model
+        for model in _below(BaseModel)
+        if model.__module__.startswith(BODIES) and model.model_config.get("extra") == "forbid"
+    ]
+    assert len(closed) > 60
+    loose = {f"{model.__name__}.{name}" for model in closed for name in _loose_fields(model)}
+    assert loose == QUERIES
+
+
+PACKAGES = (
+    app.api.schemas,
+    app.domain.curricula,
+    app.domain.environments,
+    app.domain.graders,
+    app.domain.methods,
+    app.domain.tools,
+)
+BODIES = tuple(f"{package.__name__}." for package in PACKAGES)
+QUERIES = {
+    f"{model}.{name}"
+    for model in ("_Conditions", "RolloutQuery", "RolloutExportQuery")
+    for name in ("min_reward", "max_reward")
+}
+"""Values of an address are texts."""
+
+
+def _import_all(package: ModuleType) -> None:
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
+
+
+def _below(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for each in model.__subclasses__():
+        yield each
+        yield from _below(each)
+
+
+def _loose_fields(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in _fields(model.__pydantic_core_schema__):
+        if _is_loose(field["schema"]):
+            yield name
+
+
+def _fields(schema: Any) -> Iterator[tuple[str, Any]]:
+    if schema["type"] == "model-fields":
+        yield from schema["fields"].items()
+    elif "schema" in schema:
+        yield from _fields(schema["schema"])
+
+
+def _is_loose(node: Any) -> bool:
+    """Returns whether a schema converts to a number with no validator of the service before it."""
+    if isinstance(node, list | tuple):
+        return any(map(_is_loose, node))
+    if not isinstance(node, dict):
+        return False
+    if node["type"] == "float":
+        return not node.get("strict")
+    if node["type"] in {"function-before", "function-wrap", "function-plain", "model"}:
+        return False
+    inner = ("schema", "choices", "items_schema", "values_schema")
+    return any(_is_loose(node[key]) for key in inner if key in node)
