@@ -21,6 +21,7 @@ _SUFFIXES: Final = (".jsonl", ".csv", ".tsv", ".parquet")
 _BLOCK_BYTES: Final = 1 << 20
 _CARD: Final = "README.md"
 _SPLITS: Final = ("train", "validation", "valid", "dev", "test", "eval")
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _OUTSIDE: Final = re.compile(r"^/|^[A-Za-z]:|\\|://|(^|/)\.\.(/|$)")
 
 
@@ -117,7 +118,7 @@ def _of_hub(source: HubSource, location: HubLocation) -> DataSet:
         raise _missing(source, error) from error
     except OSError as error:
         raise DataSetFault("hub_unavailable", f"{location.endpoint} cannot be reached") from error
-    if info.sha is None:
+    if not isinstance(info.sha, str) or _COMMIT.fullmatch(info.sha) is None:
         raise DataSetFault("hub_unavailable", f"{location.endpoint} names no commit")
     card = None if info.card_data is None else info.card_data.get("configs")
     names = [each.rfilename for each in info.siblings or ()]

@@ -22,6 +22,7 @@ from app.domain.curricula.columns import (
 from app.domain.curricula.division import Labels
 from app.domain.curricula.reports import SHOWN_ROWS, GatheredRows, TableReading
 from app.domain.curricula.sources import Columns, HubSource, MakingOptions
+from app.domain.data.files import MAX_FILE_BYTES
 from app.domain.data.row_formats import inspect_row
 from app.domain.data.row_tags import tags_of
 from app.domain.documents.json_object import Json
@@ -75,7 +76,9 @@ def gather(files: tuple[GatherFile, ...], options: MakingOptions, directory: Pat
                 rows.read(each, out)
             else:
                 rows.read_data_set(each, *each.data_set, out=out)
-            if "too_many_rows" in {code for code, _ in found.findings.found}:
+            if not {"too_many_rows", "too_many_bytes"}.isdisjoint(
+                code for code, _ in found.findings.found
+            ):
                 break
     found.people = sorted(rows.people)
     if found.rows == 0 and found.findings.error is None:
@@ -97,6 +100,7 @@ class _Rows:
         self.labels = list[Labels]()
         self.people = set[str]()
         self.repeats = 0
+        self._bytes = 0
         self._seen = set[bytes]()
 
     def read_data_set(
@@ -202,6 +206,14 @@ class _Rows:
                 f"have at most {MAX_ROWS} rows. Send 'limit' for fewer."
             )
             self._found.findings.add("error", "too_many_rows", message, source=each.source)
+            return False
+        self._bytes += len(content)
+        if self._bytes > MAX_FILE_BYTES:
+            message = (
+                f"The rows up to line {line} of '{each.file.filename[:64]}' have more than "
+                f"{MAX_FILE_BYTES} bytes, the limit of a file. Send 'limit' for fewer rows."
+            )
+            self._found.findings.add("error", "too_many_bytes", message, source=each.source)
             return False
         out.write(content)
         self._note(each, record, content)

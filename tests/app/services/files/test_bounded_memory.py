@@ -36,7 +36,9 @@ def column_of_lists(path: Path, values: int, text: str | None) -> Path:
 
 async def gathered(inspections: Inspections, path: Path, directory: Path) -> GatheredRows:
     files = (GatherFile(0, SourceFile(path, "x.parquet")),)
-    return await inspections.run(ME, gather, files, MakingOptions(method="reinforcement"), directory)
+    return await inspections.run(
+        ME, gather, files, MakingOptions(method="reinforcement"), directory
+    )
 
 
 async def test_a_small_parquet_file_of_gigabytes_is_a_finding(tmp_path: Path) -> None:
@@ -66,3 +68,20 @@ async def test_other_reads_answer_400(tmp_path: Path) -> None:
         await inspections.run(ME, bytes, 2 * ADDED)
     assert await inspections.run(ME, bytes, 4) == bytes(4)
     assert await inspections.run(ME, os.getpid) == process
+
+
+def test_the_rows_of_a_making_have_a_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budget = 50_000
+    monkeypatch.setattr("app.services.registry.curricula.gathering.MAX_FILE_BYTES", budget)
+    pad = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), pa.array(["x" * 1_000]))
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pa.table({"prompt": pa.array(["hi"] * 100), "pad": pad}), path)
+    files = tuple(GatherFile(n, SourceFile(path, "x.parquet")) for n in range(2))
+    found = gather(files, MakingOptions(method="reinforcement"), tmp_path)
+    assert [key for key in found.findings.found if key[0] == "too_many_bytes"] == [
+        ("too_many_bytes", 0)
+    ]
+    assert 30 < found.rows < 50
+    assert (tmp_path / "rows.jsonl").stat().st_size <= budget
