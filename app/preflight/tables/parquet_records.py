@@ -16,7 +16,7 @@ _BATCH_ROWS: Final = 256
 _NESTED_BATCH_ROWS: Final = 4
 """Values in lists are decoded whole, and one long value can be there many times."""
 _MAX_NESTED_VALUES: Final = 16_777_216
-"""Values of a nested column in a row group: their size is after encoding, where repeats are free."""
+"""Values of a nested column in a row group: encoded repeats take no bytes of their size."""
 
 
 def parquet_header(path: Content) -> tuple[str, ...]:

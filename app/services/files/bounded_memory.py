@@ -11,14 +11,14 @@ from typing import Final, TypeVar
 
 Result = TypeVar("Result")
 MAX_ADDED_BYTES: Final = 1 << 30
-"""Memory beyond that at the start of a read: four times the content that a Parquet file may have."""
+"""Memory beyond that at the start of a read: four times the content of the largest Parquet file."""
 _STATUS: Final = Path("/proc/self/status")
 
 
 def with_bounded_memory(
     max_added_bytes: int, read: Callable[..., Result], *arguments: object
 ) -> Result:
-    """Raises `MemoryError` without the frames and types of a library, which may not be picklable."""
+    """Raises a plain `MemoryError`: the type of a library may not be picklable."""
     try:
         with _limit(max_added_bytes):
             return read(*arguments)
