@@ -23,6 +23,7 @@ _SUFFIXES: Final = (".jsonl", ".csv", ".tsv", ".parquet")
 _BLOCK_BYTES: Final = 1 << 20
 _CARD: Final = "README.md"
 _SPLITS: Final = ("train", "validation", "valid", "dev", "test", "eval")
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _OUTSIDE: Final = re.compile(r"^/|^[A-Za-z]:|\\|://|(^|/)\.\.(/|$)")
 
 
@@ -125,7 +126,8 @@ def _described(source: HubSource, endpoint: str) -> tuple[str, list[str], Any]:
             raise _missing(source, error) from error
         names = [each.rfilename for each in info.siblings or ()]
         configs = None if info.card_data is None else info.card_data.get("configs")
-    if not isinstance(info.sha, str) or not all(isinstance(name, str) for name in names):
+    is_commit = isinstance(info.sha, str) and _COMMIT.fullmatch(info.sha) is not None
+    if not is_commit or not all(isinstance(name, str) for name in names):
         raise DataSetFault("hub_unavailable", f"{endpoint} names no commit with files")
     return info.sha, names, configs
 

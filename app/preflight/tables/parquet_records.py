@@ -17,6 +17,8 @@ from app.preflight.tables.faults import TableFault
 _BATCH_ROWS: Final = 256
 _NESTED_BATCH_ROWS: Final = 4
 """Values in lists are decoded whole, and one long value can be there many times."""
+_MAX_NESTED_VALUES: Final = 16_777_216
+"""Values of a nested column in a row group: encoded repeats take no bytes of their size."""
 
 
 def parquet_header(path: Content) -> tuple[str, ...]:
@@ -24,15 +26,27 @@ def parquet_header(path: Content) -> tuple[str, ...]:
     from pyarrow import parquet, types  # noqa: PLC0415 - 60 MB that few files need
 
     with _as_faults(), bytes_of(path) as held, parquet.ParquetFile(held, **LIMITS) as file:
-        groups = (file.metadata.row_group(each) for each in range(file.metadata.num_row_groups))
-        if any(group.total_byte_size > MAX_CONTENT_BYTES for group in groups):
-            message = f"a row group is larger than {MAX_CONTENT_BYTES} bytes without compression"
-            raise TableFault("too_large", message)
+        _check_size(file)
         return tuple(
             field.name
             for field in file.schema_arrow
             if not (types.is_binary(field.type) or types.is_large_binary(field.type))
         )
+
+
+def _check_size(file: Any) -> None:
+    nested = [
+        number
+        for number in range(file.metadata.num_columns)
+        if file.schema.column(number).max_repetition_level
+    ]
+    for group in (file.metadata.row_group(each) for each in range(file.metadata.num_row_groups)):
+        if group.total_byte_size > MAX_CONTENT_BYTES:
+            message = f"a row group is larger than {MAX_CONTENT_BYTES} bytes without compression"
+            raise TableFault("too_large", message)
+        if any(group.column(number).num_values > _MAX_NESTED_VALUES for number in nested):
+            message = f"a column of lists has more than {_MAX_NESTED_VALUES} values in a row group"
+            raise TableFault("too_large", message)
 
 
 def parquet_records(path: Content, header: tuple[str, ...]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -88,6 +102,8 @@ class _as_faults:  # noqa: N801 - read as a statement
 
         if isinstance(error, (TableFault, DataSetFault)):
             return
+        if isinstance(error, MemoryError):
+            raise TableFault("too_large", "the file needs too much memory to be read") from error
         if isinstance(error, OverflowError):
             message = "a date, time or duration in it is out of range"
             raise TableFault("invalid_parquet", message) from error

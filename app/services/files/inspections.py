@@ -14,6 +14,7 @@ from anyio import BrokenWorkerProcess, CapacityLimiter, fail_after, to_process
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, Unavailable
 from app.gateways.objects import Objects, local_copy, work_directory
+from app.services.files.bounded_memory import MAX_ADDED_BYTES, with_bounded_memory
 from app.slots.shared_slots import SharedSlots
 
 Report = TypeVar("Report")
@@ -26,8 +27,16 @@ class Inspections:
     cores and one organization leaves a slot for others. All tenants of a process share one.
     """
 
-    def __init__(self, objects: Objects, work_dir: Path, *, at_once: int = _AT_ONCE) -> None:
+    def __init__(
+        self,
+        objects: Objects,
+        work_dir: Path,
+        *,
+        at_once: int = _AT_ONCE,
+        max_added_bytes: int = MAX_ADDED_BYTES,
+    ) -> None:
         self._objects, self._work_dir = objects, work_dir
+        self._max_added_bytes = max_added_bytes
         self.slots = SharedSlots(at_once, of_organization=max(1, at_once - 1))
         self._processes = CapacityLimiter(at_once)
         """Pool with as many processes as slots, so that no caller with a slot waits for a process.
@@ -65,12 +74,17 @@ class Inspections:
         """Returns the result of `read`. The process ends when the caller is cancelled.
 
         Raises `Unavailable` if the process is too slow or crashes, `InvalidRequest` for a missing
-        file.
+        file and for one that needs too much memory.
         """
         with _as_answers(), fail_after(_TIMEOUT_S):
             async with self.slots.taken(tenant.organization_id, tenant.project_id):
                 return await to_process.run_sync(
-                    read, *arguments, cancellable=True, limiter=self._processes
+                    with_bounded_memory,
+                    self._max_added_bytes,
+                    read,
+                    *arguments,
+                    cancellable=True,
+                    limiter=self._processes,
                 )
 
 
@@ -82,6 +96,8 @@ def _as_answers() -> Iterator[None]:
         raise Unavailable("The files took too long to read; try again later.") from error
     except BrokenWorkerProcess as error:
         raise Unavailable("The files could not be read; try again later.") from error
+    except MemoryError as error:
+        raise InvalidRequest("A file needs too much memory to be read.") from error
     except OSError as error:
         raise content_gone() from error
 

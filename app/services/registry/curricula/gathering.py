@@ -15,6 +15,7 @@ from app.domain.curricula.columns import UnusableColumns
 from app.domain.curricula.division import Labels
 from app.domain.curricula.reports import SHOWN_ROWS, GatheredRows, TableReading
 from app.domain.curricula.sources import HubSource, MakingOptions
+from app.domain.data.files import MAX_FILE_BYTES
 from app.domain.data.row_difficulty import (
     UNREAD_DIFFICULTY,
     UNREAD_DIFFICULTY_MESSAGE,
@@ -74,7 +75,9 @@ def gather(
     with (directory / ALL_ROWS).open("wb") as out:
         for each in sources:
             rows.add(each, out)
-            if "too_many_rows" in {code for code, _ in found.findings.found}:
+            if not {"too_many_rows", "too_many_bytes"}.isdisjoint(
+                code for code, _ in found.findings.found
+            ):
                 break
     found.people = sorted(rows.people)
     if found.rows == 0 and found.findings.error is None:
@@ -98,6 +101,7 @@ class _Rows:
         self.people = set[str]()
         self.repeats = 0
         self._read = Counter[int]()
+        self._bytes = 0
         self._seen = set[bytes]()
 
     def add(self, each: GatheredSource, out: BinaryIO) -> None:
@@ -187,6 +191,14 @@ class _Rows:
                 f"have at most {MAX_ROWS} rows. Send 'limit' for fewer."
             )
             self._found.findings.add("error", "too_many_rows", message, source=each.source)
+            return False
+        self._bytes += len(content)
+        if self._bytes > MAX_FILE_BYTES:
+            message = (
+                f"The rows up to line {line} of '{each.file.filename[:64]}' have more than "
+                f"{MAX_FILE_BYTES} bytes, the limit of a file. Send 'limit' for fewer rows."
+            )
+            self._found.findings.add("error", "too_many_bytes", message, source=each.source)
             return False
         out.write(content)
         if self._options.method == "reinforcement" and has_unread_difficulty(record):
