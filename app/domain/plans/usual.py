@@ -48,7 +48,8 @@ def own_parts(kind: MethodType) -> frozenset[str]:
     documented keys that are no fields.
     """
     model = METHOD_MODELS[kind]
-    return (model.model_fields.keys() | getattr(model, "documented_keys", {}).keys()) - _PLANNED
+    documented = getattr(model, "documented_keys", {})
+    return frozenset({*model.model_fields, *documented}) - _PLANNED
 
 
 def usual_settings(kind: MethodType, sent: dict[str, Any]) -> dict[str, Any]:
@@ -101,10 +102,15 @@ def _fixed(kind: MethodType) -> dict[str, Any]:
 
 def _rules(model: type[ReinforcementMethod | SupervisedMethod | DpoMethod]) -> dict[str, Any]:
     """Returns the defaults of every stop rule, also of those that are off until they are sent."""
+    rules: type[BaseModel]
     (rules,) = (
         each for each in get_args(model.model_fields["stop"].annotation) if each is not type(None)
     )
-    optional = {"target": TargetRule, "max_steps": MaxStepsRule, "max_time": MaxTimeRule}
+    optional: dict[str, type[BaseModel]] = {
+        "target": TargetRule,
+        "max_steps": MaxStepsRule,
+        "max_time": MaxTimeRule,
+    }
     return rules().model_dump() | {name: _defaults(rule) for name, rule in optional.items()}
 
 

@@ -31,7 +31,7 @@ async def test_a_grader_without_any_score_is_refused(
     created = await api.call("POST", JOBS, json=body)
     assert (created.status_code, created.json()["error"]["param"]) == (400, param)
     report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
-    assert [each["param"] for each in report["errors"]] == [param]
+    assert param in [each["param"] for each in report["errors"]]
 
 
 async def test_a_substitute_within_the_limit_is_accepted(api: Api) -> None:

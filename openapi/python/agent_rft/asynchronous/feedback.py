@@ -91,8 +91,10 @@ def _id(answer: Reply | str) -> str:
     if isinstance(answer, str):
         return answer
     if not isinstance(answer, Reply):
-        kind = type(answer).__name__
-        raise TypeError(f"an answer is a reply of chat(..., store=True), or its id; this is {kind}")
+        raise TypeError(
+            "an answer is a reply of chat(..., store=True), or its id; this is "
+            f"{type(answer).__name__}"
+        )
     if not answer.stored:
         raise ValueError("the service did not keep this answer: ask with chat(..., store=True)")
     return answer.id
