@@ -44,10 +44,6 @@ class HubContent(io.RawIOBase):
         return int(self._file.seek(offset, whence))
 
     @override
-    def tell(self) -> int:
-        return int(self._file.tell())
-
-    @override
     def close(self) -> None:
         if not self.closed and hasattr(self, "_file"):
             self._file.close()

@@ -100,7 +100,7 @@ async def test_a_column_that_is_taken_is_not_offered(api: Api) -> None:
     assert "there are 'n' ('prompt' is 'answer')" in message
 
 
-async def test_a_data_set_without_an_owner_is_told_the_form(api: Api) -> None:
+async def test_a_data_set_without_an_owner_is_refused_with_the_form(api: Api) -> None:
     body = {"sources": [{"type": "huggingface", "data_set": "gsm8k"}]}
     error = (await api.call("POST", f"{CURRICULA}/preview", json=body)).json()["error"]
     assert "owner and name of a data set, such as 'openai/gsm8k'" in error["message"]
