@@ -17,6 +17,7 @@ from app.domain.errors import InvalidRequest, NotFound
 from app.domain.students.students import Skill, SkillStatus, Student
 from app.domain.texts.patterns import TOOL_NAME
 
+_NAME: Final = re.compile(TOOL_NAME)
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach")
 _LISTED: Final = 50
 _SKILLS: Final = 20
@@ -50,7 +51,7 @@ async def students_page(visitor: SignedIn) -> Response:
 async def make_student(visitor: SignedIn, form: OwnForm) -> Response:
     """Makes a student, with the chosen samples as what it must not forget."""
     name = form.get("name", "").strip()
-    if re.match(TOOL_NAME, name) is None:
+    if _NAME.match(name) is None:
         raise InvalidRequest(
             f"“{name:.80}” cannot be the name of a student: programs call it by its name. Use 1 to "
             "64 letters, digits, '_' and '-', such as support-clerk."

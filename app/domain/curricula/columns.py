@@ -52,6 +52,7 @@ _LABELS: Final = MappingProxyType[MethodType, frozenset[Role]](
 """The parts that a row of a job's file can take from its other fields."""
 _RESERVED: Final = frozenset({"messages", "tools", "input", "preferred_output"})
 _TAG_SEPARATORS: Final = re.compile(r"[;,|]")
+_NO_WORD: Final = re.compile(r"[\W_]+")
 ColumnMap = dict[Role, str]
 
 
@@ -92,7 +93,7 @@ def label_columns(header: Sequence[str], sent: Columns, method: MethodType) -> C
     return columns
 
 
-def labelled(row: Mapping[str, Any], columns: ColumnMap) -> Json:
+def labelled_row(row: Mapping[str, Any], columns: ColumnMap) -> Json:
     """Returns a row of a job's file with its labels. All of its fields stay, for graders."""
     found = dict(row)
     if "answer" in columns:
@@ -221,7 +222,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
+    return _NO_WORD.sub("_", name.casefold()).strip("_")
 
 
 def _check_header(header: Sequence[str]) -> None:

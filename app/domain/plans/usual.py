@@ -1,4 +1,4 @@
-"""The settings that a job has when nobody sends them, by their paths in the method. Pure.
+"""The settings that a job has unless they are sent, by their paths in the method. Pure.
 
 Owns the comparison value of every setting that no knob has. Must not know the knobs.
 """

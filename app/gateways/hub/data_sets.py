@@ -24,6 +24,7 @@ _BLOCK_BYTES: Final = 1 << 20
 _CARD: Final = "README.md"
 _SPLITS: Final = ("train", "validation", "valid", "dev", "test", "eval")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+_NO_LETTERS: Final = re.compile(r"[^a-z]+")
 _OUTSIDE: Final = re.compile(r"^/|^[A-Za-z]:|\\|://|(^|/)\.\.(/|$)")
 
 
@@ -126,9 +127,10 @@ def _described(source: HubSource, endpoint: str) -> tuple[str, list[str], Any]:
             raise _missing(source, error) from error
         names = [each.rfilename for each in info.siblings or ()]
         configs = None if info.card_data is None else info.card_data.get("configs")
-    is_commit = isinstance(info.sha, str) and _COMMIT.fullmatch(info.sha) is not None
-    if not is_commit or not all(isinstance(name, str) for name in names):
-        raise DataSetFault("hub_unavailable", f"{endpoint} names no commit with files")
+    if not isinstance(info.sha, str) or _COMMIT.fullmatch(info.sha) is None:
+        raise DataSetFault("hub_unavailable", f"{endpoint} names no commit")
+    if not all(isinstance(name, str) for name in names):
+        raise DataSetFault("hub_unavailable", f"{endpoint} names no files")
     return info.sha, names, configs
 
 
@@ -207,5 +209,5 @@ def _split_of(name: str) -> str | None:
     path = PurePosixPath(name)
     if path.suffix not in _SUFFIXES:
         return None
-    words = re.split(r"[^a-z]+", path.with_suffix("").as_posix().lower())
+    words = _NO_LETTERS.split(path.with_suffix("").as_posix().lower())
     return next((split for split in _SPLITS if split in words), "train")

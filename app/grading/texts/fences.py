@@ -38,7 +38,7 @@ class _Open:
             return self.block()
         code = line.rstrip()
         before = code.rstrip(self.fence[0])
-        if len(code) - len(before) < len(self.fence):
+        if not before.strip() or len(code) - len(before) < len(self.fence):
             self.lines.append(self._dedented(line))
             return None
         self.lines.append(self._dedented(before))

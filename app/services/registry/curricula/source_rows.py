@@ -12,7 +12,7 @@ from app.domain.curricula.columns import (
     UnusableColumns,
     guess,
     label_columns,
-    labelled,
+    labelled_row,
     missing,
     missing_message,
     row_of,
@@ -71,7 +71,7 @@ class SourceRows:
         no rows.
         """
         if self._table.from_feedback or _is_row(record, self._method, self._table.columns):
-            return labelled(record, self._row_columns(record))
+            return labelled_row(record, self._row_columns(record))
         return self._mapped(record, self._table_columns(record), line)
 
     def _row_columns(self, record: Json) -> ColumnMap:

@@ -87,7 +87,7 @@ class AsyncFeedbackCollector:
         return await self._client.call(delete_end_user_data.asyncio, EndUserRemoval, end_user)
 
 
-def _id(answer: Reply | str) -> str:
+def _id(answer: object) -> str:
     if isinstance(answer, str):
         return answer
     if not isinstance(answer, Reply):

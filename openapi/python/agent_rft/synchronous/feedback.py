@@ -85,7 +85,7 @@ class FeedbackCollector:
         return self._client.call(delete_end_user_data.sync, EndUserRemoval, end_user)
 
 
-def _id(answer: Reply | str) -> str:
+def _id(answer: object) -> str:
     if isinstance(answer, str):
         return answer
     if not isinstance(answer, Reply):

@@ -13,6 +13,8 @@ CITIES = (
     *("Tunis", "Ulm", "Vienna", "Warsaw", "Xanten", "York", "Zagreb"),
 )
 
+TRIED_AND_MADE: tuple[dict[str, Any], ...] = ({}, {"dry_run": True})
+
 
 def asked(place: str) -> dict[str, Any]:
     return {"role": "user", "content": f"Which river runs through the old town of {place}?"}
@@ -216,13 +218,12 @@ async def test_builds_refuse_what_they_cannot_do(chats: Conversations) -> None:
         ),
         ({"method": "dpo", "name": "n", "validation_share": 0.6}, ("validation_share",
                                                                     "invalid_value")),
-        *(
-            ({"method": "dpo", "curriculum_id": "curr_x", **dry},
-             ("curriculum_id", "curriculum_not_found"))
-            for dry in ({}, {"dry_run": True})
-        ),
     ):  # fmt: skip
         assert await chats.refused("POST", BUILDS, **sent) == expected, sent
+    unknown = {"method": "dpo", "curriculum_id": "curr_x"}
+    for dry in TRIED_AND_MADE:
+        refusal = await chats.refused("POST", BUILDS, **unknown, **dry)
+        assert refusal == ("curriculum_id", "curriculum_not_found")
     assert await chats.refused("GET", f"{BUILDS}/x") == ("id", "not_found")
 
 

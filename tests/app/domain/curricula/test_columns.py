@@ -10,7 +10,7 @@ from app.domain.curricula.columns import (
     UnusableColumns,
     guess,
     label_columns,
-    labelled,
+    labelled_row,
     missing,
     row_of,
 )
@@ -128,7 +128,7 @@ def test_a_record_without_a_prompt_is_no_row(prompt: str | None) -> None:
 )
 def test_tags_are_separated(value: Any, tags: list[str]) -> None:
     row = {"messages": [], "area": value}
-    assert labelled(row, {"tags": "area"}) == {**row, "tags": tags}
+    assert labelled_row(row, {"tags": "area"}) == {**row, "tags": tags}
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_tags_are_separated(value: Any, tags: list[str]) -> None:
 )
 def test_a_difficulty_is_a_number_if_it_can_be(value: Any, difficulty: Any) -> None:
     row = {"messages": [], "level": value}
-    assert labelled(row, {"difficulty": "level"}) == {**row, "difficulty": difficulty}
+    assert labelled_row(row, {"difficulty": "level"}) == {**row, "difficulty": difficulty}
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,12 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from app.domain.curricula.sources import HubSource
 from app.gateways.egress.guard import EgressPolicy
-from app.gateways.hub.data_sets import DataSetFault, HubLocation, open_data_set
+from app.gateways.hub.data_sets import HubLocation, open_data_set
+from app.gateways.hub.faults import DataSetFault
 from app.gateways.hub.guarded_client import MAX_REPLY_BYTES, HubReplyRefused, guarded_client
 
 BLOCK = b"0" * (1 << 20)
@@ -49,6 +51,7 @@ class Hub(BaseHTTPRequestHandler):
         except OSError:
             return
 
+    @override
     def log_message(self, *_args: Any) -> None:
         return
 

@@ -1,4 +1,4 @@
-"""A file that claims more memory than it has bytes fails on its own, and its process goes on."""
+"""A file that claims more memory than it has bytes fails on its own, and its process continues."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,8 @@ from app.domain.ids import OrganizationId, ProjectId
 from app.gateways.objects.memory import InMemoryObjects
 from app.preflight.tables.records import SourceFile
 from app.services.files.inspections import Inspections
-from app.services.registry.curricula.gathering import GatherFile, gather
+from app.services.registry.curricula.gathering import gather
+from app.services.registry.curricula.source_rows import TableFile
 
 ME = Tenant(OrganizationId("one"), ProjectId("mine"), "one", "key")
 ADDED = 256 << 20
@@ -35,7 +36,7 @@ def column_of_lists(path: Path, values: int, text: str | None) -> Path:
 
 
 async def gathered(inspections: Inspections, path: Path, directory: Path) -> GatheredRows:
-    files = (GatherFile(0, SourceFile(path, "x.parquet")),)
+    files = (TableFile(0, SourceFile(path, "x.parquet")),)
     return await inspections.run(
         ME, gather, files, MakingOptions(method="reinforcement"), directory
     )
@@ -78,7 +79,7 @@ def test_the_rows_of_a_making_have_a_budget(
     pad = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), pa.array(["x" * 1_000]))
     path = tmp_path / "x.parquet"
     parquet.write_table(pa.table({"prompt": pa.array(["hi"] * 100), "pad": pad}), path)
-    files = tuple(GatherFile(n, SourceFile(path, "x.parquet")) for n in range(2))
+    files = tuple(TableFile(n, SourceFile(path, "x.parquet")) for n in range(2))
     found = gather(files, MakingOptions(method="reinforcement"), tmp_path)
     assert [key for key in found.findings.found if key[0] == "too_many_bytes"] == [
         ("too_many_bytes", 0)

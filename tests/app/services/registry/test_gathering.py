@@ -8,8 +8,8 @@ import pytest
 
 from app.domain.curricula.reports import GatheredRows, SourceFinding
 from app.domain.curricula.sources import Columns, HubSource, MakingOptions, SplitOptions
-from app.domain.ids import Split
 from app.domain.methods.supervised import MethodType
+from app.domain.registry.curricula import CurriculumPart
 from app.gateways.egress.guard import EgressPolicy
 from app.gateways.hub.data_sets import HubLocation
 from app.preflight.tables.records import SourceFile
@@ -188,7 +188,9 @@ def test_a_record_beyond_the_limit_is_in_no_finding(tmp_path: Path) -> None:
 
 
 def test_rows_are_made_of_rollouts_first(tmp_path: Path) -> None:
-    played: dict[Split, Path] = {"train": written(tmp_path / "train.jsonl", [row(0), row(1)])}
+    played: dict[CurriculumPart, Path] = {
+        "training": written(tmp_path / "train.jsonl", [row(0), row(1)])
+    }
     rollouts = written(
         tmp_path / "rollouts.jsonl",
         [
