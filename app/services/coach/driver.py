@@ -83,7 +83,7 @@ class CoachDriver:
         try:
             evidence = await self._ports.evidence.of(session)
             step = await asyncio.to_thread(next_step, session, evidence)
-            await self._take(claim, step)
+            await self._take(claim, session.student, step)
         except QuotaExceeded as error:
             log.info("coach waits for a quota", session_id=session.id, error=error.message)
             await self._write(claim, _Change(CoachStatus.RUNNING, session.progress, _FULL_S))
@@ -92,11 +92,13 @@ class CoachDriver:
         except RequestError as error:
             await self._refused(claim, session, error)
 
-    async def _take(self, claim: CoachClaim, step: Step) -> None:
+    async def _take(self, claim: CoachClaim, student: str, step: Step) -> None:
         request = self._database.request(self._tenant)
         async with request as unit:
             leave = request.begin_request_transaction()
             try:
+                # The student first, as its deletion does: the other order can deadlock.
+                await unit.students.get(student, locked=True)
                 session = await unit.coach_sessions.held(claim.lease)
                 change = await self._act(unit, session, step)
                 await self._end_job(session, change.progress)

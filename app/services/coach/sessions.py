@@ -96,6 +96,9 @@ class CoachSessionService:
 
     async def _move(self, session_id: str, to: CoachStatus, entry: Entry) -> CoachSession:
         async with self._database.tenant(self._tenant) as unit:
+            known = await unit.coach_sessions.get(session_id)
+            # The student first, as its deletion does: the other order can deadlock.
+            await unit.students.get(known.student, locked=True)
             session = await unit.coach_sessions.get(session_id, locked=True)
             session.check_move(to)
             progress = session.progress

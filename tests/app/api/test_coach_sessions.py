@@ -4,14 +4,20 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+import psycopg
 import pytest
 
 from app.domain.errors import LeaseLost
 from tests.support.api.application import Api
 from tests.support.api.organization import execute
 from tests.support.coach.sessions import CLERK, SESSIONS, Coaching, coaching_of
+from tests.support.patience import until
 from tests.support.stack import Database
 
+WAITING = """
+    SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+    AND datname = current_database()
+"""
 GAP = {"rule": "gap", "action": "stop", "step": 4, "reason": "The gap is 0.4."}
 
 
@@ -56,12 +62,6 @@ async def test_a_session_is_made_listed_paused_and_cancelled(coaching: Coaching)
     kinds = [entry["kind"] for entry in entries]
     assert kinds == ["started", "paused", "started", "ended"]
     await coaching.post(f"{path}/resume", expect=400)
-
-
-async def test_a_connection_that_made_many_sessions_makes_another(coaching: Coaching) -> None:
-    for _ in range(14):  # more than a driver and Postgres take to plan a statement once for all
-        path = await coaching.session()
-        await coaching.post(f"{path}/cancel", expect=200)
 
 
 async def test_wrong_calls_name_their_parameter(coaching: Coaching) -> None:
@@ -216,3 +216,16 @@ async def test_a_full_queue_delays_a_step_and_a_refusal_ends_the_session(
     ended = await coaching.get(path)
     assert ended["status"] == "failed"
     assert session["training_file"] in ended["reason"]
+
+
+async def test_a_step_locks_the_student_before_the_session(coaching: Coaching) -> None:
+    path = await coaching.session()
+    url = coaching.database.superuser_url.replace("+psycopg", "")
+    async with await psycopg.AsyncConnection.connect(url) as connection:
+        await connection.execute("SELECT 1 FROM students FOR UPDATE")
+        step = asyncio.create_task(coaching.step())
+        await until(lambda: bool(execute(coaching.database, WAITING)))
+        await connection.execute("SELECT 1 FROM coach_sessions FOR UPDATE NOWAIT")
+        await connection.rollback()
+    assert await step == 1
+    assert (await coaching.get(path))["waiting_for"]["kind"] == "job"
