@@ -95,6 +95,12 @@ async def fill(http: httpx.AsyncClient) -> dict[str, str]:
         json={"name": "ci", "url": f"http://{ADDRESS}", "event_types": ["eval.run.succeeded"]},
     )
     assert hook.status_code == 200, hook.text
+    await http.post("/v1/students", json={"name": "clerk", "base_model": "tiny-agent"})
+    rows = {"training_file": files[0], "validation_file": files[1]}
+    graded = {"type": "exact_match", "reference": "a"}
+    session = {"student": "clerk", "grader": graded, **rows}
+    coached = await http.post("/v1/coach_sessions", json=session)
+    assert coached.status_code == 201, coached.text
     return {"body": json.dumps(body), "job": job.json()["id"], "tool": tools[0]}
 
 
@@ -108,6 +114,17 @@ async def check(http: httpx.AsyncClient, made: dict[str, str]) -> None:
     assert (again.status_code, again.json()["id"]) == (200, made["job"]), again.text
     test = await http.post(f"/v1/tools/{made['tool']}/test", json={"requests": 1})
     assert test.status_code == 200, test.text
+
+
+def seal_session(database: Database, settings: Settings) -> None:
+    """Seals a secret into the session of the Coach: a header of a grader that no server has."""
+    box = build_secret_box(settings)
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        [(project, session)] = connection.execute("SELECT project_id, id FROM coach_sessions")
+        sealed = box.seal(
+            {"/reinforcement/grader/headers": CANARY}, project_id=project, row_id=session
+        )
+        connection.execute("UPDATE coach_sessions SET secrets = %s", [sealed])
 
 
 def blobs(database: Database, table: str, column: str) -> list[bytes]:
@@ -126,6 +143,7 @@ async def test_the_key_is_replaced_while_requests_come(database: Database) -> No
     async with service(old, key) as http:
         made = await fill(http)
         await check(http, made)
+    seal_session(database, old)
 
     async with service(both, key) as http:
         await check(http, made)
@@ -140,13 +158,15 @@ async def test_the_key_is_replaced_while_requests_come(database: Database) -> No
 
         report, changes = await asyncio.gather(rewrapped(both), traffic())
         assert changes == 30
-        for noun in ("jobs", "registered_versions", "webhook_endpoints", "stored_responses"):
+        sealed = ("jobs", "registered_versions", "webhook_endpoints", "stored_responses")
+        for noun in (*sealed, "coach_sessions"):
             assert report[noun]["unreadable"] == 0, noun
             assert report[noun]["current"] >= report[noun]["rewrapped"] >= 1, noun
         again = await rewrapped(both)
         assert {noun: table.get("rewrapped") for noun, table in again.items()} == {
             "jobs": 0,
             "evals": 0,
+            "coach_sessions": 0,
             "registered_versions": 0,
             "webhook_endpoints": 0,
             "stored_responses": 0,
