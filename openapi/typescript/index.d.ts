@@ -4517,7 +4517,10 @@ export interface components {
              * @description Unix seconds at which the object was made.
              */
             created_at: number;
-            /** Finished At */
+            /**
+             * Finished At
+             * @description Unix time of the session's end.
+             */
             finished_at: number | null;
         };
         /**
@@ -30532,6 +30535,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the session of the Coach. */
                 session_id: string;
             };
             cookie?: never;
@@ -30640,6 +30644,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the session of the Coach. */
                 session_id: string;
             };
             cookie?: never;
@@ -30743,6 +30748,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the session of the Coach. */
                 session_id: string;
             };
             cookie?: never;
@@ -30869,6 +30875,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the session of the Coach. */
                 session_id: string;
             };
             cookie?: never;
@@ -30995,6 +31002,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the session of the Coach. */
                 session_id: string;
             };
             cookie?: never;
@@ -32089,6 +32097,7 @@ export interface operations {
             path: {
                 /** @description Id of the webhook endpoint. */
                 webhook_endpoint_id: string;
+                /** @description Id of the delivery. */
                 delivery_id: string;
             };
             cookie?: never;

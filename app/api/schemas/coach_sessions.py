@@ -156,6 +156,7 @@ class CoachSessionObject(DescribedModel):
     metadata: dict[str, str] | None
     created_at: int
     finished_at: int | None
+    """Unix time of the session's end."""
 
     @classmethod
     def of(cls, row: CoachSession) -> "CoachSessionObject":

@@ -35,6 +35,7 @@ _TAGS = {
     "Recipes": "Starting points of plans, each with a sample curriculum.",
     "Models": "Base models and tuned ones.",
     "Chat": "Chat completions of a model, and those that were stored.",
+    "Coach": "Sessions that measure a student, train it and propose the results to its gate.",
     "Feedback": "Judgements of answers, and the files that are built from them.",
     "Evals": "Measurements: a user's own, and the validations of a job.",
     "Students": "Models with a name that improve, and the gate before each new skill.",

@@ -76,7 +76,7 @@ class CoachSessionObject:
             metadata (CoachSessionObjectMetadataType0 | None): Up to 16 pairs of text of the user's own; the service does
                 not read them.
             created_at (int): Unix seconds at which the object was made.
-            finished_at (int | None):
+            finished_at (int | None): Unix time of the session's end.
      """
 
     id: str
