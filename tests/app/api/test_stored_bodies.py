@@ -21,6 +21,7 @@ SENT: Final = {
     "registered_versions.definition",
 }
 METADATA: Final = {
+    "coach_sessions.metadata",
     "evals.metadata",
     "eval_runs.metadata",
     "fine_tuning_jobs.metadata",
@@ -31,6 +32,10 @@ METADATA: Final = {
 MADE: Final = {
     "audit_logs.details",
     "checkpoints.metrics",
+    "coach_entries.data",
+    "coach_sessions.method",
+    "coach_sessions.options",
+    "coach_sessions.progress",
     "eval_output_items.datasource_item",
     "eval_output_items.results",
     "eval_output_items.sample",
@@ -60,7 +65,9 @@ MADE: Final = {
     "students.regression_sets",
     "webhook_endpoints.subscribed_at",
 }
-"""Columns that the service writes: results of work, or a customer's rows and answers."""
+"""Columns that the service writes: results of work, a customer's rows and answers, or what the closed
+fields of a plan compile to.
+"""
 SCHEMA: Final = {"type": "custom", "item_schema": {"type": "object"}}
 CRITERION: Final = {"type": "endpoint", "url": ENDPOINT}
 RUN: Final[dict[str, Any]] = {

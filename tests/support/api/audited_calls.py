@@ -308,6 +308,7 @@ CHANGES_NOTHING = {
     "calibrateGrader": "grades answers",
     "createChatCompletion": "answers; its tokens are in the usage, a stored answer is listed",
     "chatWithStudent": "answers as createChatCompletion does",
+    "redeliverWebhookEvent": "sends an event again",
     "testWebhookEndpoint": "sends a sample",
     "runGrader": "grades an answer",
     "validateGrader": "checks a definition",

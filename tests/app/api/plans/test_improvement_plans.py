@@ -242,6 +242,8 @@ async def test_a_job_of_the_service_is_read_as_its_nearest_knobs(
         ),
         (f"{root}.loss.type", "cispo", None),
         (f"{root}.objective.call_budget", 3, None),
+        (f"{root}.hyperparameters.batch_size", 8, None),
+        (f"{root}.hyperparameters.eval_interval", 4, None),
     ]
 
 
