@@ -65,8 +65,8 @@ MADE: Final = {
     "students.regression_sets",
     "webhook_endpoints.subscribed_at",
 }
-"""Columns that the service writes: results of work, a customer's rows and answers, or what the closed
-fields of a plan compile to.
+"""Columns that the service writes: results of work, a customer's rows and answers, or what the
+closed fields of a plan compile to.
 """
 SCHEMA: Final = {"type": "custom", "item_schema": {"type": "object"}}
 CRITERION: Final = {"type": "endpoint", "url": ENDPOINT}
