@@ -97,7 +97,7 @@ async def test_a_deletion_waits_for_a_job_that_is_being_made(
     made = await chats("POST", JOBS, **job)
     execute(database, "UPDATE fine_tuning_jobs SET status = 'succeeded'")
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as making:
-        # What the insert of a job does: it locks the files, then writes the job.
+        # As the insert of a job does, this locks the files and then writes the job.
         making.execute(b"SELECT id FROM files WHERE id = %s FOR SHARE", (file_id,))
         making.execute(b"UPDATE fine_tuning_jobs SET status = 'queued'")
         deleted = asyncio.create_task(chats.refused("DELETE", f"/v1/files/{file_id}"))
