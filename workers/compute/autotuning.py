@@ -35,7 +35,7 @@ CLEARLY_FASTER: Final = 0.9
 NEARLY_ALWAYS: Final = 0.8
 """Share of the rounds in which it must have been faster."""
 _FEWEST_ROWS, _MOST_ROWS, _OPERATIONS = 64, 512, 1_000_000_000
-Measure = Callable[[dict[ComputeChoice, Work]], Sequence[ComputeScore]]
+MeasureWays = Callable[[dict[ComputeChoice, Work]], Sequence[ComputeScore]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def choose(
     directory: Path | None,
     forced: ForcedCompute,
     *,
-    measure: Measure = measured_scores,
+    measure: MeasureWays = measured_scores,
 ) -> ComputeChoice:
     """Returns the way to compute. Without a directory nothing is measured."""
     left = tuple(dict.fromkeys(forced.on(way) for way in autotuning.candidates))
@@ -114,7 +114,7 @@ def fastest(scores: Sequence[ComputeScore]) -> ComputeChoice:
     return min(clear, key=lambda score: score.total_s, default=assumed).choice
 
 
-def _measured(autotuning: Autotuning, measure: Measure) -> KeptChoice:
+def _measured(autotuning: Autotuning, measure: MeasureWays) -> KeptChoice:
     log.info("ways to compute are measured", role=autotuning.role)
     try:
         scores = tuple(measure({way: autotuning.work(way) for way in autotuning.candidates}))

@@ -9,7 +9,6 @@ import os
 import select
 import statistics
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -18,10 +17,11 @@ from typing import Final
 import torch
 
 from app.domain.models.compute_choices import ComputeChoice, ComputeScore
+from app.domain.processes.interpreters import interpreter
 from workers.compute.compute_thread import NICENESS
 
 Work = Callable[[], None]
-Clock = Callable[[], float]
+ReadClock = Callable[[], float]
 Neighbours = Callable[[], AbstractContextManager[None]]
 
 ROUNDS: Final = 7
@@ -48,7 +48,7 @@ class TooBusy(Exception):
 def measured_scores(
     works: Mapping[ComputeChoice, Work],
     *,
-    clock: Clock = time.perf_counter,
+    clock: ReadClock = time.perf_counter,
     neighbours: Neighbours | None = None,
 ) -> tuple[ComputeScore, ...]:
     """Returns the times of each way to do the work, in the order of `works`, of which the first is
@@ -75,7 +75,7 @@ def measured_scores(
 
 
 def _rounds(
-    works: Mapping[ComputeChoice, Work], clock: Clock
+    works: Mapping[ComputeChoice, Work], clock: ReadClock
 ) -> Mapping[ComputeChoice, Sequence[float]]:
     """Returns the times of each way in the same rounds. Raises `TooBusy`."""
     rounds: list[dict[ComputeChoice, float]] = []
@@ -103,7 +103,7 @@ def busy_neighbours() -> Iterator[None]:
     """Keeps every core busy, with the priority of training. Raises `TooBusy` if the neighbours do
     not begin soon.
     """
-    command = (sys.executable, "-S", "-c", _BUSY, str(NICENESS))
+    command = interpreter("-S", "-c", _BUSY, str(NICENESS))
     processes = [
         subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: S603 - our own program
         for _ in range(os.cpu_count() or 1)

@@ -7,11 +7,11 @@ from typing_extensions import TypedDict
 
 from app.domain.coach.practice import SliceGain
 from app.domain.coach.sessions import (
+    AwaitedObject,
     Budget,
-    Child,
-    Entry,
     EntryKind,
-    Source,
+    LogbookEntry,
+    MeasuredRollouts,
     Spent,
     TriedPrompt,
 )
@@ -159,7 +159,7 @@ class CoachChild(DescribedModel):
     """Id of the job or skill."""
 
     @classmethod
-    def of(cls, child: Child | None) -> "CoachChild | None":
+    def of(cls, child: AwaitedObject | None) -> "CoachChild | None":
         return None if child is None else cls(kind=child.kind, id=child.id)
 
 
@@ -174,7 +174,7 @@ class CoachMeasurement(DescribedModel):
     """Step of the job at which they were sampled."""
 
     @classmethod
-    def of(cls, source: Source | None) -> "CoachMeasurement | None":
+    def of(cls, source: MeasuredRollouts | None) -> "CoachMeasurement | None":
         if source is None:
             return None
         return cls(job_id=source.job_id, split=source.split, step=source.step)
@@ -220,7 +220,7 @@ class CoachEntry(DescribedModel):
     created_at: int
 
     @classmethod
-    def of(cls, entry: Entry) -> "CoachEntry":
+    def of(cls, entry: LogbookEntry) -> "CoachEntry":
         return cls(
             id=str(entry.number),
             number=entry.number,

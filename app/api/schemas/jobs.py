@@ -17,7 +17,7 @@ from app.domain.jobs.integrations import Integration
 from app.domain.methods.kinds import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import (
-    CurriculumSource,
+    SentCurriculum,
     plays_rows,
     read_curriculum,
     unknown_environment,
@@ -190,7 +190,7 @@ def _no_tasks(method: Method | None) -> InvalidRequest:
     return unknown or missing_parameter("training_file")
 
 
-def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:
+def _read_curriculum(sent: str | Json | None) -> SentCurriculum | None:
     if sent is None:
         return None
     try:

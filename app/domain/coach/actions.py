@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.domain.coach.sessions import CoachOutcome, CoachStatus, Entry, Progress
+from app.domain.coach.sessions import CoachOutcome, CoachStatus, LogbookEntry, SessionProgress
 from app.domain.jobs.usage import Caps
 
 
@@ -17,7 +17,7 @@ class Continue:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class RunMeasurement:
     """Make a job that samples the held-out rows and does not train."""
 
     prompt: str | None
@@ -48,16 +48,16 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class EndSession:
     status: CoachStatus
     outcome: CoachOutcome | None
 
 
-Action = Wait | Continue | Measure | Train | Propose | Promote | Pause | End
+Action = Wait | Continue | RunMeasurement | Train | Propose | Promote | Pause | EndSession
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SessionStep:
     action: Action
-    progress: Progress
-    entries: tuple[Entry, ...] = ()
+    progress: SessionProgress
+    entries: tuple[LogbookEntry, ...] = ()

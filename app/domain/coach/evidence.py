@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.domain.coach.samples import Measurement
-from app.domain.coach.sessions import Source
+from app.domain.coach.sessions import MeasuredRollouts
 from app.domain.coach.weaknesses import Slice
 from app.domain.jobs.curves.gains import Gain
 from app.domain.jobs.usage import Usage
@@ -47,7 +47,7 @@ class Evidence:
     """Attempts of the model that answers for the student."""
     fresh: Measurement | None = None
     """Attempts that the job has measured: of a prompt, or of the model that it trained."""
-    fresh_source: Source | None = None
+    fresh_source: MeasuredRollouts | None = None
     slices: Sequence[Slice] = ()
     """Slices of the held-out rows."""
     skill: SkillEvidence | None = None

@@ -24,7 +24,7 @@ class PracticeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class Attempt:
     """One scored or lost attempt at a row."""
 
     rollout_id: str
@@ -40,10 +40,10 @@ class Sample:
 class Measurement:
     """The attempts of one model at the same rows."""
 
-    samples: tuple[Sample, ...]
+    samples: tuple[Attempt, ...]
 
     @property
-    def scored(self) -> list[Sample]:
+    def scored(self) -> list[Attempt]:
         return [sample for sample in self.samples if sample.reward is not None]
 
     @property
@@ -94,8 +94,8 @@ class Scale:
         return min(1.0, max(0.0, lacking))
 
 
-def sample_of(row: RolloutRow) -> Sample:
-    return Sample(
+def sample_of(row: RolloutRow) -> Attempt:
+    return Attempt(
         rollout_id=row.id,
         row=row.prompt_index,
         reward=row.reward,
@@ -105,7 +105,7 @@ def sample_of(row: RolloutRow) -> Sample:
     )
 
 
-def stopped_short(sample: Sample) -> bool:
+def stopped_short(sample: Attempt) -> bool:
     """Returns True for an attempt that ended without an answer, such as at a limit."""
     return sample.stop_reason not in (None, StopReason.FINAL_ANSWER.value)
 

@@ -6,7 +6,7 @@ from typing import assert_never
 from app.domain.coach.evidence import Evidence, SkillEvidence
 from app.domain.coach.practice import SliceGain
 from app.domain.coach.samples import Measurement
-from app.domain.coach.sessions import CoachSession, Entry, Progress, TriedPrompt
+from app.domain.coach.sessions import CoachSession, LogbookEntry, SessionProgress, TriedPrompt
 from app.domain.coach.weaknesses import SliceKind, Weakness
 from app.domain.students.students import SkillStatus
 
@@ -14,7 +14,7 @@ _SHOWN = 5
 """Weaknesses that an entry names; the session has all of them."""
 
 
-def started_entry(session: CoachSession, *, has_regression_sets: bool) -> Entry:
+def started_entry(session: CoachSession, *, has_regression_sets: bool) -> LogbookEntry:
     text = (
         f"I begin to coach '{session.student}': first I measure it, with "
         f"{session.options.samples} attempts at each held-out row."
@@ -24,10 +24,10 @@ def started_entry(session: CoachSession, *, has_regression_sets: bool) -> Entry:
             " The student has no regression eval, so the gate will hold every skill: add one if a "
             "skill is to become current."
         )
-    return Entry("started", text)
+    return LogbookEntry("started", text)
 
 
-def measured_entry(progress: Progress, measurement: Measurement) -> Entry:
+def measured_entry(progress: SessionProgress, measurement: Measurement) -> LogbookEntry:
     rows = len(measurement.row_means)
     text = f"The mean score is {_number(progress.mean)} over {rows} held-out rows."
     if measurement.lost:
@@ -38,13 +38,13 @@ def measured_entry(progress: Progress, measurement: Measurement) -> Entry:
     else:
         text += " I found no weakness that the numbers show clearly."
     data = {"mean": progress.mean, "rows": rows, "lost": measurement.lost}
-    return Entry("measured", text, data)
+    return LogbookEntry("measured", text, data)
 
 
-def prompted_entry(number: int, tried: TriedPrompt) -> Entry:
+def prompted_entry(number: int, tried: TriedPrompt) -> LogbookEntry:
     data = {"prompt": number, "mean": tried.mean, "gain": tried.gain, "interval": tried.interval}
     if tried.gain is None:
-        return Entry("prompted", f"System prompt {number} could not be scored.", data)
+        return LogbookEntry("prompted", f"System prompt {number} could not be scored.", data)
     text = (
         f"With system prompt {number} the mean score is {_number(tried.mean)}: "
         f"{tried.gain:+.3g}{_interval(tried.interval)}."
@@ -52,10 +52,10 @@ def prompted_entry(number: int, tried: TriedPrompt) -> Entry:
     clear = tried.interval is not None and tried.interval[0] > 0
     if not tried.enough:
         text += " That helps, but is not enough." if clear else " That is no clear help."
-    return Entry("prompted", text, data)
+    return LogbookEntry("prompted", text, data)
 
 
-def choice_entry(chosen: Sequence[SliceGain], progress: Progress) -> Entry:
+def choice_entry(chosen: Sequence[SliceGain], progress: SessionProgress) -> LogbookEntry:
     parts = [
         f"{_rows(each.kind, each.name)} (mean {_number(each.mean)}, attempts of different score in "
         f"{each.spread} of {each.rows} rows, expected gain {each.gain:.3g})"
@@ -65,27 +65,27 @@ def choice_entry(chosen: Sequence[SliceGain], progress: Progress) -> Entry:
         f"Round {progress.round}: I practise {', '.join(parts)}, because most is to be gained "
         "there. Up to a quarter of the rows are others, so that they are not forgotten."
     )
-    return Entry("chose", text, {"gains": {each.key: each.gain for each in chosen}})
+    return LogbookEntry("chose", text, {"gains": {each.key: each.gain for each in chosen}})
 
 
-def trained_entry(progress: Progress, evidence: Evidence) -> Entry:
+def trained_entry(progress: SessionProgress, evidence: Evidence) -> LogbookEntry:
     data = {"job": progress.job_id, "mean": None if evidence.fresh is None else evidence.fresh.mean}
     if evidence.gain is None:
         text = f"Round {progress.round}: the job has no report that compares scores."
-        return Entry("trained", text, data)
+        return LogbookEntry("trained", text, data)
     verdict = "I propose it to the gate." if evidence.gain.mean > 0 else "I do not propose it."
     text = f"Round {progress.round}: the trained model scores {evidence.gain.words}. {verdict}"
     if evidence.gap:
         text = f"Round {progress.round}: the trained model scores {evidence.gain.words}."
-    return Entry("trained", text, data | {"gain": evidence.gain.mean})
+    return LogbookEntry("trained", text, data | {"gain": evidence.gain.mean})
 
 
-def learned_nothing(progress: Progress, error: str | None) -> Entry:
+def learned_nothing(progress: SessionProgress, error: str | None) -> LogbookEntry:
     text = f"Round {progress.round}: the job could learn nothing. {error or ''}".strip()
-    return Entry("trained", text, {"job": progress.job_id})
+    return LogbookEntry("trained", text, {"job": progress.job_id})
 
 
-def gated_entry(skill: SkillEvidence) -> Entry:
+def gated_entry(skill: SkillEvidence) -> LogbookEntry:
     match skill.status:
         case SkillStatus.PASSED:
             verdict = "let the skill pass"
@@ -96,10 +96,10 @@ def gated_entry(skill: SkillEvidence) -> Entry:
         case _:
             assert_never(skill.status)
     text = f"The gate {verdict}. {skill.reason or ''}".strip()
-    return Entry("gated", text, {"skill": skill.id, "status": skill.status.value})
+    return LogbookEntry("gated", text, {"skill": skill.id, "status": skill.status.value})
 
 
-def promoted_entry(progress: Progress) -> Entry:
+def promoted_entry(progress: SessionProgress) -> LogbookEntry:
     text = (
         f"The skill answers for the student now. The mean score is {_number(progress.mean)}, "
         f"{_number(progress.first_mean)} at the start."
@@ -107,11 +107,13 @@ def promoted_entry(progress: Progress) -> Entry:
     still = [_weakness(each) for each in progress.weaknesses[:_SHOWN]]
     if still:
         text += " Still weak at: " + "; ".join(still) + "."
-    return Entry("promoted", text, {"mean": progress.mean, "first_mean": progress.first_mean})
+    return LogbookEntry(
+        "promoted", text, {"mean": progress.mean, "first_mean": progress.first_mean}
+    )
 
 
-def question_entry(session: CoachSession, skill: SkillEvidence) -> Entry:
-    return Entry(
+def question_entry(session: CoachSession, skill: SkillEvidence) -> LogbookEntry:
+    return LogbookEntry(
         "paused",
         f"I wait for you: promote skill {skill.id} of '{session.student}' if it should answer, and "
         "resume the session; resumed without the promotion, it ends.",
@@ -119,12 +121,12 @@ def question_entry(session: CoachSession, skill: SkillEvidence) -> Entry:
     )
 
 
-def target_reached(session: CoachSession) -> Entry:
+def target_reached(session: CoachSession) -> LogbookEntry:
     mean, target = session.progress.mean, session.options.target
     return _ended(f"The mean score {_number(mean)} reaches the target of {_number(target)}.")
 
 
-def nothing_to_gain(session: CoachSession) -> Entry:
+def nothing_to_gain(session: CoachSession) -> LogbookEntry:
     least = session.options.min_gain
     best = max((each.gain for each in session.progress.gains), default=0.0)
     return _ended(
@@ -134,14 +136,14 @@ def nothing_to_gain(session: CoachSession) -> Entry:
     )
 
 
-def prompt_enough(tried: TriedPrompt) -> Entry:
+def prompt_enough(tried: TriedPrompt) -> LogbookEntry:
     return _ended(
         f"Prompting is enough: with this system prompt the mean score is {_number(tried.mean)}, so "
         f"I train nothing. Use it: {tried.prompt}"
     )
 
 
-def mastered_entry(session: CoachSession) -> Entry:
+def mastered_entry(session: CoachSession) -> LogbookEntry:
     return _ended(
         f"Nothing more is to be gained: the mean score is {_number(session.progress.mean)}, "
         f"{_number(session.progress.first_mean)} at the start, and no slice of the rows promises "
@@ -149,25 +151,25 @@ def mastered_entry(session: CoachSession) -> Entry:
     )
 
 
-def plateau(session: CoachSession) -> Entry:
+def plateau(session: CoachSession) -> LogbookEntry:
     return _ended(
         f"{session.progress.flat_rounds} rounds in succession brought less than "
         f"{session.options.min_gain:.3g}: practice does not help any more."
     )
 
 
-def budget(session: CoachSession, name: str) -> Entry:
+def budget(session: CoachSession, name: str) -> LogbookEntry:
     used = getattr(session.progress.spent, name)
     limit = getattr(session.options.budget, name)
     return _ended(f"The budget is used up: {used:,.0f} of {limit:,.0f} {name}.")
 
 
-def capped_entry(session: CoachSession) -> Entry:
+def capped_entry(session: CoachSession) -> LogbookEntry:
     text = f"The job of round {session.progress.round} reached what is left of the budget."
     return _ended(f"{text} It is cancelled, and nothing of it is proposed.")
 
 
-def reward_hack(evidence: Evidence) -> Entry:
+def reward_hack(evidence: Evidence) -> LogbookEntry:
     return _ended(
         "I stop: the score rises on the rows that are practised and not on held-out rows, so the "
         "model exploits the grader or memorises rows. Nothing is proposed. Look at rollouts with a "
@@ -175,56 +177,56 @@ def reward_hack(evidence: Evidence) -> Entry:
     )
 
 
-def regression(skill: SkillEvidence) -> Entry:
+def regression(skill: SkillEvidence) -> LogbookEntry:
     return _ended(f"I stop: skill {skill.id} has lost something that the student could do.")
 
 
-def held_entry(session: CoachSession) -> Entry:
+def held_entry(session: CoachSession) -> LogbookEntry:
     return _ended(
         f"I stop: '{session.student}' has no regression eval, so the gate holds every skill. Add "
         f"one (POST /v1/students/{session.student}), and begin again."
     )
 
 
-def not_promoted(skill: SkillEvidence) -> Entry:
+def not_promoted(skill: SkillEvidence) -> LogbookEntry:
     return _ended(f"The session was resumed, but skill {skill.id} is not current: I stop.")
 
 
-def nothing_scored(evidence: Evidence) -> Entry:
+def nothing_scored(evidence: Evidence) -> LogbookEntry:
     lost = 0 if evidence.fresh is None else evidence.fresh.lost
     return _ended(f"No attempt was scored, {lost} were lost: repair the tools or the grader.")
 
 
-def child_failed(error: str | None) -> Entry:
+def child_failed(error: str | None) -> LogbookEntry:
     return _ended(f"A job of the session failed: {error or 'it names no reason'}")
 
 
-def child_cancelled() -> Entry:
+def child_cancelled() -> LogbookEntry:
     return _ended("A job of the session was cancelled by somebody else, so the session is, too.")
 
 
-def skill_gone() -> Entry:
+def skill_gone() -> LogbookEntry:
     return _ended("The skill at the gate does not exist any more.")
 
 
-def refused_entry(message: str) -> Entry:
+def refused_entry(message: str) -> LogbookEntry:
     return _ended(f"The service refused what I wanted to do: {message}")
 
 
-def cancelled_entry() -> Entry:
+def cancelled_entry() -> LogbookEntry:
     return _ended("The session was cancelled, and with it what it was waiting for.")
 
 
-def paused_entry() -> Entry:
-    return Entry("paused", "The session was paused; a job that runs continues to its end.")
+def paused_entry() -> LogbookEntry:
+    return LogbookEntry("paused", "The session was paused; a job that runs continues to its end.")
 
 
-def resumed_entry() -> Entry:
-    return Entry("started", "The session was resumed.")
+def resumed_entry() -> LogbookEntry:
+    return LogbookEntry("started", "The session was resumed.")
 
 
-def _ended(text: str) -> Entry:
-    return Entry("ended", text)
+def _ended(text: str) -> LogbookEntry:
+    return LogbookEntry("ended", text)
 
 
 def _weakness(each: Weakness) -> str:

@@ -115,7 +115,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MeasuredRollouts:
     """The rollouts that measure a model: a split and step of a job."""
 
     job_id: str
@@ -124,7 +124,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class AwaitedObject:
     """The job or skill that a session waits for."""
 
     kind: Literal["job", "skill"]
@@ -142,16 +142,16 @@ class TriedPrompt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class SessionProgress:
     """Everything that a session has found out and done, from which its next step follows."""
 
     phase: Phase = Phase.MEASURING
     round: int = 0
     """Number of training jobs."""
-    child: Child | None = None
+    child: AwaitedObject | None = None
     job_id: str | None = None
     """The training job of this round."""
-    measured: Source | None = None
+    measured: MeasuredRollouts | None = None
     """The measurement of the model that answers for the student."""
     first_mean: float | None = None
     mean: float | None = None
@@ -173,7 +173,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LogbookEntry:
     """One entry of the logbook: what the Coach did, with the numbers, and why."""
 
     kind: EntryKind
@@ -195,7 +195,7 @@ class CoachSession:
     method: Mapping[str, Any]
     """The method of its jobs as compiled and resolved, with redacted secrets."""
     metadata: dict[str, str] | None = None
-    progress: Progress = Progress()
+    progress: SessionProgress = SessionProgress()
     outcome: CoachOutcome | None = None
     reason: str | None = None
     """The last entry of an ended or paused session."""

@@ -10,12 +10,12 @@ from typing import assert_never
 from app.domain.coach import sentences
 from app.domain.coach.actions import (
     Continue,
-    End,
-    Measure,
+    EndSession,
     Pause,
     Promote,
     Propose,
-    Step,
+    RunMeasurement,
+    SessionStep,
     Train,
     Wait,
 )
@@ -25,9 +25,9 @@ from app.domain.coach.sessions import (
     CoachOutcome,
     CoachSession,
     CoachStatus,
-    Entry,
+    LogbookEntry,
     Phase,
-    Progress,
+    SessionProgress,
     TriedPrompt,
 )
 from app.domain.coach.weaknesses import find_weaknesses
@@ -35,11 +35,11 @@ from app.domain.jobs.curves.gains import paired_gain
 from app.domain.students.students import SkillStatus
 
 
-def next_step(session: CoachSession, evidence: Evidence) -> Step:
+def next_step(session: CoachSession, evidence: Evidence) -> SessionStep:
     """Returns what the session does now."""
     match evidence.child:
         case "running":
-            return Step(Wait(), session.progress)
+            return SessionStep(Wait(), session.progress)
         case "none":
             return _of_phase(session, evidence)
         case "cancelled":
@@ -60,7 +60,7 @@ def _settled(session: CoachSession, evidence: Evidence) -> CoachSession:
     return replace(session, progress=replace(session.progress, spent=spent, child=None))
 
 
-def _of_phase(session: CoachSession, evidence: Evidence) -> Step:
+def _of_phase(session: CoachSession, evidence: Evidence) -> SessionStep:
     match session.progress.phase:
         case Phase.MEASURING:
             return _measuring(session, evidence)
@@ -76,10 +76,10 @@ def _of_phase(session: CoachSession, evidence: Evidence) -> Step:
             assert_never(session.progress.phase)
 
 
-def _measuring(session: CoachSession, evidence: Evidence) -> Step:
+def _measuring(session: CoachSession, evidence: Evidence) -> SessionStep:
     progress = session.progress
     if evidence.child == "none":
-        return _within_budget(session, lambda: Step(Measure(None), progress))
+        return _within_budget(session, lambda: SessionStep(RunMeasurement(None), progress))
     if evidence.fresh is None or evidence.fresh.mean is None:
         return _end(session, None, sentences.nothing_scored(evidence), status=CoachStatus.FAILED)
     progress = _measured(session, evidence)
@@ -92,10 +92,10 @@ def _measuring(session: CoachSession, evidence: Evidence) -> Step:
         ended = sentences.nothing_to_gain(session)
         return _end(session, "nothing_to_gain", ended, before=entries)
     phase = Phase.PROMPTING if session.options.prompts else Phase.CHOOSING
-    return Step(Continue(), replace(progress, phase=phase), entries)
+    return SessionStep(Continue(), replace(progress, phase=phase), entries)
 
 
-def _measured(session: CoachSession, evidence: Evidence) -> Progress:
+def _measured(session: CoachSession, evidence: Evidence) -> SessionProgress:
     """Returns the progress with the evidence's new measurement as that of the student."""
     progress, fresh = session.progress, evidence.fresh
     if fresh is None:
@@ -109,9 +109,9 @@ def _measured(session: CoachSession, evidence: Evidence) -> Progress:
     )
 
 
-def _prompting(session: CoachSession, evidence: Evidence) -> Step:
+def _prompting(session: CoachSession, evidence: Evidence) -> SessionStep:
     progress, prompts = session.progress, session.options.prompts
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[LogbookEntry, ...] = ()
     if evidence.child != "none":
         tried = _tried(session, evidence)
         progress = replace(progress, tried=(*progress.tried, tried))
@@ -122,8 +122,10 @@ def _prompting(session: CoachSession, evidence: Evidence) -> Step:
             return _end(session, "prompt_enough", ended, before=entries)
     left = prompts[len(progress.tried) :]
     if not left:
-        return Step(Continue(), replace(progress, phase=Phase.CHOOSING), entries)
-    return _within_budget(session, lambda: Step(Measure(left[0]), progress, entries), entries)
+        return SessionStep(Continue(), replace(progress, phase=Phase.CHOOSING), entries)
+    return _within_budget(
+        session, lambda: SessionStep(RunMeasurement(left[0]), progress, entries), entries
+    )
 
 
 def _tried(session: CoachSession, evidence: Evidence) -> TriedPrompt:
@@ -145,7 +147,7 @@ def _tried(session: CoachSession, evidence: Evidence) -> TriedPrompt:
     return TriedPrompt(prompt, fresh.mean, gain.mean, gain.interval, enough)
 
 
-def _choosing(session: CoachSession, evidence: Evidence) -> Step:
+def _choosing(session: CoachSession, evidence: Evidence) -> SessionStep:
     progress, options = session.progress, session.options
     if _reached(session, progress.mean):
         return _end(session, "target", sentences.target_reached(session))
@@ -158,22 +160,22 @@ def _choosing(session: CoachSession, evidence: Evidence) -> Step:
     if not chosen:
         return _end(session, "mastered", sentences.mastered_entry(session))
 
-    def train() -> Step:
+    def train() -> SessionStep:
         keys = tuple(each.key for each in chosen)
         started = replace(
             progress, phase=Phase.TRAINING, round=progress.round + 1, practised=keys, job_id=None
         )
-        return Step(
+        return SessionStep(
             Train(keys, session.caps()), started, (sentences.choice_entry(chosen, started),)
         )
 
     return _within_budget(session, train)
 
 
-def _training(session: CoachSession, evidence: Evidence) -> Step:
+def _training(session: CoachSession, evidence: Evidence) -> SessionStep:
     match evidence.child:
         case "none" | "running" | "cancelled":
-            return Step(Wait(), session.progress)
+            return SessionStep(Wait(), session.progress)
         case "failed":
             return _flat(session, sentences.learned_nothing(session.progress, evidence.error))
         case "capped":
@@ -184,7 +186,7 @@ def _training(session: CoachSession, evidence: Evidence) -> Step:
             assert_never(evidence.child)
 
 
-def _trained(session: CoachSession, evidence: Evidence) -> Step:
+def _trained(session: CoachSession, evidence: Evidence) -> SessionStep:
     progress = session.progress
     entry = sentences.trained_entry(progress, evidence)
     if evidence.gap:
@@ -192,10 +194,10 @@ def _trained(session: CoachSession, evidence: Evidence) -> Step:
     if evidence.gain is None or evidence.gain.mean <= 0 or progress.job_id is None:
         return _flat(session, entry)
     proposed = replace(progress, phase=Phase.GATING)
-    return Step(Propose(progress.job_id), proposed, (entry,))
+    return SessionStep(Propose(progress.job_id), proposed, (entry,))
 
 
-def _gating(session: CoachSession, evidence: Evidence) -> Step:
+def _gating(session: CoachSession, evidence: Evidence) -> SessionStep:
     skill = evidence.skill
     if skill is None:
         return _end(session, None, sentences.skill_gone(), status=CoachStatus.FAILED)
@@ -203,7 +205,7 @@ def _gating(session: CoachSession, evidence: Evidence) -> Step:
         return _promoted(session, evidence)
     match skill.status:
         case SkillStatus.RUNNING:
-            return Step(Wait(), session.progress)
+            return SessionStep(Wait(), session.progress)
         case SkillStatus.PASSED:
             return _passed(session, skill)
         case SkillStatus.HELD:
@@ -212,21 +214,21 @@ def _gating(session: CoachSession, evidence: Evidence) -> Step:
             assert_never(skill.status)
 
 
-def _passed(session: CoachSession, skill: SkillEvidence) -> Step:
+def _passed(session: CoachSession, skill: SkillEvidence) -> SessionStep:
     progress, entry = session.progress, sentences.gated_entry(skill)
     match session.options.promote:
         case "automatic":
-            return Step(Promote(skill.id), progress, (entry,))
+            return SessionStep(Promote(skill.id), progress, (entry,))
         case "ask":
             if progress.asked:
                 return _end(session, "not_promoted", sentences.not_promoted(skill))
             asked = replace(progress, asked=True)
-            return Step(Pause(), asked, (entry, sentences.question_entry(session, skill)))
+            return SessionStep(Pause(), asked, (entry, sentences.question_entry(session, skill)))
         case _:
             assert_never(session.options.promote)
 
 
-def _held(session: CoachSession, skill: SkillEvidence, *, has_regression_sets: bool) -> Step:
+def _held(session: CoachSession, skill: SkillEvidence, *, has_regression_sets: bool) -> SessionStep:
     entry = sentences.gated_entry(skill)
     if skill.lost:
         return _end(session, "regression", sentences.regression(skill), before=(entry,))
@@ -235,7 +237,7 @@ def _held(session: CoachSession, skill: SkillEvidence, *, has_regression_sets: b
     return _flat(session, entry)
 
 
-def _promoted(session: CoachSession, evidence: Evidence) -> Step:
+def _promoted(session: CoachSession, evidence: Evidence) -> SessionStep:
     """Returns the step after a promotion: the report's measurement is that of the student now."""
     progress, gain = session.progress, evidence.gain
     helped = gain is not None and gain.mean >= session.options.min_gain
@@ -244,15 +246,15 @@ def _promoted(session: CoachSession, evidence: Evidence) -> Step:
     session = replace(session, progress=progress)
     if evidence.fresh is not None and evidence.fresh.mean is not None:
         progress = _measured(session, evidence)
-    return Step(Continue(), progress, (sentences.promoted_entry(progress),))
+    return SessionStep(Continue(), progress, (sentences.promoted_entry(progress),))
 
 
-def _flat(session: CoachSession, entry: Entry) -> Step:
+def _flat(session: CoachSession, entry: LogbookEntry) -> SessionStep:
     """Returns the step after a round without a gain."""
-    return Step(Continue(), _after_round(session.progress, helped=False), (entry,))
+    return SessionStep(Continue(), _after_round(session.progress, helped=False), (entry,))
 
 
-def _after_round(progress: Progress, *, helped: bool) -> Progress:
+def _after_round(progress: SessionProgress, *, helped: bool) -> SessionProgress:
     """Returns the progress from which the next round is chosen."""
     unhelped = dict(progress.unhelped)
     if not helped:
@@ -273,8 +275,8 @@ def _reached(session: CoachSession, mean: float | None) -> bool:
 
 
 def _within_budget(
-    session: CoachSession, go_on: Callable[[], Step], before: tuple[Entry, ...] = ()
-) -> Step:
+    session: CoachSession, go_on: Callable[[], SessionStep], before: tuple[LogbookEntry, ...] = ()
+) -> SessionStep:
     """Returns the step that starts a job, or the end if the budget has none left."""
     used = session.used_up()
     if used is None:
@@ -285,10 +287,10 @@ def _within_budget(
 def _end(
     session: CoachSession,
     outcome: CoachOutcome | None,
-    entry: Entry,
+    entry: LogbookEntry,
     *,
     status: CoachStatus = CoachStatus.COMPLETED,
-    before: tuple[Entry, ...] = (),
-) -> Step:
+    before: tuple[LogbookEntry, ...] = (),
+) -> SessionStep:
     progress = replace(session.progress, child=None)
-    return Step(End(status, outcome), progress, (*before, entry))
+    return SessionStep(EndSession(status, outcome), progress, (*before, entry))

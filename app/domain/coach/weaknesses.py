@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Final, Literal
 
 from app.domain.coach.clusters import TextClusters
-from app.domain.coach.samples import Measurement, PracticeRow, Sample, Scale, stopped_short
+from app.domain.coach.samples import Attempt, Measurement, PracticeRow, Scale, stopped_short
 
 SliceKind = Literal["tag", "cluster", "all"]
 WeaknessKind = Literal[SliceKind, "component", "stop_reason", "failing_tool"]
@@ -142,7 +142,7 @@ def _kinds(measurement: Measurement) -> Iterable[Weakness]:
             yield weakness
 
 
-def _kinds_of_attempts(scored: Sequence[Sample]) -> Iterable[Weakness]:
+def _kinds_of_attempts(scored: Sequence[Attempt]) -> Iterable[Weakness]:
     reasons = {each.stop_reason for each in scored if stopped_short(each)}
     for reason in sorted(str(reason) for reason in reasons):
         yield from _kind("stop_reason", reason, scored, _stops_at(reason))
@@ -151,7 +151,7 @@ def _kinds_of_attempts(scored: Sequence[Sample]) -> Iterable[Weakness]:
     yield from _components(scored)
 
 
-def _components(scored: Sequence[Sample]) -> Iterable[Weakness]:
+def _components(scored: Sequence[Attempt]) -> Iterable[Weakness]:
     """Yields the components of the grader that are low although some attempt had them high."""
     for name in sorted({name for each in scored for name in each.components or ()}):
         having = [each for each in scored if name in (each.components or {})]
@@ -160,16 +160,16 @@ def _components(scored: Sequence[Sample]) -> Iterable[Weakness]:
         yield from _kind("component", name, having, _lacks(name, scale))
 
 
-def _component(sample: Sample, name: str) -> float:
+def _component(sample: Attempt, name: str) -> float:
     return (sample.components or {})[name]
 
 
-def _lacks(name: str, scale: Scale) -> Callable[[Sample], float]:
+def _lacks(name: str, scale: Scale) -> Callable[[Attempt], float]:
     return lambda each: scale.shortfall(_component(each, name))
 
 
 def _kind(
-    kind: WeaknessKind, name: str, scored: Sequence[Sample], share_of: Callable[[Sample], float]
+    kind: WeaknessKind, name: str, scored: Sequence[Attempt], share_of: Callable[[Attempt], float]
 ) -> Iterable[Weakness]:
     shares: dict[int, list[float]] = {}
     for each in scored:
@@ -185,15 +185,15 @@ def _kind(
         yield Weakness(kind, name, len(shares), share, interval, mean, _worst(concerned))
 
 
-def _stops_at(reason: str) -> Callable[[Sample], float]:
+def _stops_at(reason: str) -> Callable[[Attempt], float]:
     return lambda each: float(each.stop_reason == reason)
 
 
-def _fails(tool: str) -> Callable[[Sample], float]:
+def _fails(tool: str) -> Callable[[Attempt], float]:
     return lambda each: float(tool in each.failed_tools)
 
 
-def _worst(samples: Sequence[Sample]) -> tuple[str, ...]:
+def _worst(samples: Sequence[Attempt]) -> tuple[str, ...]:
     """Returns rollouts with the lowest rewards, of different rows as far as there are."""
     ordered = sorted(samples, key=lambda each: (each.reward or 0.0, each.row, each.rollout_id))
     lowest = {each.row: each for each in reversed(ordered)}

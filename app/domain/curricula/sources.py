@@ -14,7 +14,7 @@ from app.domain.methods.loss import one_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import MAX_ROWS
 from app.domain.rollouts.trajectory import StopReason
-from app.domain.texts.patterns import DATA_SET
+from app.domain.texts.patterns import DATA_SET, DATA_SPLIT, REVISION
 
 MOST_SOURCES: Final = 16
 TableFormat = Literal["jsonl", "csv", "parquet"]
@@ -144,9 +144,9 @@ class HubSource(TableSource):
     """Name of the data set, such as `openai/gsm8k`."""
     config: Name | None = None
     """Name of its configuration; absent: `default`, or the only one."""
-    split: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]{1,64}$")] = "train"
+    split: Annotated[str, Field(pattern=DATA_SPLIT)] = "train"
     """Name of its split."""
-    revision: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$")] | None = None
+    revision: Annotated[str, Field(pattern=REVISION)] | None = None
     """A branch, tag or commit; absent: `main`. `made_from` keeps the commit."""
 
 

@@ -89,7 +89,7 @@ class InlineCurriculum:
     """Held-out rows; may be empty."""
 
 
-CurriculumSource = RegisteredReference | InlineCurriculum
+SentCurriculum = RegisteredReference | InlineCurriculum
 
 
 def is_reference(sent: Any, definition_key: str) -> bool:
@@ -164,7 +164,7 @@ def read_environment_or_reference(sent: Any) -> AnyEnvironment | RegisteredRefer
     return read_environment_reference(sent) or read_environment(sent)
 
 
-def read_curriculum(sent: Any) -> CurriculumSource:
+def read_curriculum(sent: Any) -> SentCurriculum:
     """Reads an id, `{"id", "version"}`, or rows as `{"training", "validation"}`."""
     if isinstance(sent, str):
         return RegisteredReference.model_validate({"id": sent})

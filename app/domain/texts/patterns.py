@@ -15,6 +15,8 @@ PRINTABLE_ASCII: Final = r"^[!-~]{1,256}$"
 _PART: Final = r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*"
 DATA_SET: Final = rf"^{_PART}/{_PART}$"
 """Owner and name, without `..`."""
+DATA_SPLIT: Final = r"^[A-Za-z0-9_.]{1,64}$"
+REVISION: Final = r"^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$"
 TRACKER_PROJECT: Final = r"^[A-Za-z0-9][A-Za-z0-9_.\- ]{0,99}$"
 PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -24,6 +26,8 @@ PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
         TAG: "1 to 64 letters, digits, '_', '.' and '-', a letter or '_' first",
         TRACKER_PROJECT: "1 to 100 letters, digits, spaces, '_', '.' and '-', no mark first",
         DATA_SET: "owner and name of a data set, such as 'openai/gsm8k'",
+        DATA_SPLIT: "1 to 64 letters, digits, '_' and '.'",
+        REVISION: "1 to 128 letters, digits, '_', '.', '/' and '-', a letter, a digit or '_' first",
         MD5: "32 hexadecimal digits",
         PRINTABLE_ASCII: "1 to 256 printable ASCII characters without spaces",
     }

@@ -13,7 +13,7 @@ from app.preflight.tables.csv_rows import CsvForm, RaggedRecord, csv_form, csv_r
 from app.preflight.tables.formats import format_of
 from app.preflight.tables.parquet_records import parquet_header, parquet_records
 
-Record = Json | str
+TableRecord = Json | str
 """The values of a record by column, or the fault of one that cannot be read."""
 
 
@@ -32,7 +32,7 @@ class SourceFile:
 @dataclass(frozen=True, slots=True)
 class OpenedTable:
     format: TableFormat
-    records: Iterator[tuple[int, Record]]
+    records: Iterator[tuple[int, TableRecord]]
     """Line or number (from 1) of each record, and the record."""
     header: tuple[str, ...] = ()
     """Empty for JSON Lines, whose records name their own columns."""
@@ -61,7 +61,7 @@ def open_table(file: SourceFile) -> OpenedTable:
             assert_never(form)
 
 
-def _json_records(path: Content) -> Iterator[tuple[int, Record]]:
+def _json_records(path: Content) -> Iterator[tuple[int, TableRecord]]:
     with bytes_of(path) as file:
         for number, line in lines_of(file):
             if is_blank(line):
@@ -74,7 +74,7 @@ def _json_records(path: Content) -> Iterator[tuple[int, Record]]:
 
 def _whole(
     records: Iterator[tuple[int, dict[str, str] | RaggedRecord]], form: CsvForm
-) -> Iterator[tuple[int, Record]]:
+) -> Iterator[tuple[int, TableRecord]]:
     for line, record in records:
         if isinstance(record, RaggedRecord):
             names = len(form.header)
@@ -83,5 +83,5 @@ def _whole(
             yield line, dict[str, Any](record)
 
 
-def _rows(records: Iterator[tuple[int, Json]]) -> Iterator[tuple[int, Record]]:
+def _rows(records: Iterator[tuple[int, Json]]) -> Iterator[tuple[int, TableRecord]]:
     yield from records

@@ -17,23 +17,23 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.coach import sentences
 from app.domain.coach.actions import (
     Continue,
-    End,
-    Measure,
+    EndSession,
     Pause,
     Promote,
     Propose,
-    Step,
+    RunMeasurement,
+    SessionStep,
     Train,
     Wait,
 )
 from app.domain.coach.sessions import (
     POLL_S,
-    Child,
+    AwaitedObject,
     CoachOutcome,
     CoachSession,
     CoachStatus,
-    Entry,
-    Progress,
+    LogbookEntry,
+    SessionProgress,
 )
 from app.domain.coach.steps import next_step
 from app.domain.errors import NotFound, QuotaExceeded, RequestError, Unavailable, WrongState
@@ -63,7 +63,7 @@ class _Change:
     """The columns that a step writes into its session."""
 
     status: CoachStatus
-    progress: Progress
+    progress: SessionProgress
     wait_s: float = 0.0
     outcome: CoachOutcome | None = None
 
@@ -92,7 +92,7 @@ class CoachDriver:
         except RequestError as error:
             await self._refused(claim, session, error)
 
-    async def _take(self, claim: CoachClaim, student: str, step: Step) -> None:
+    async def _take(self, claim: CoachClaim, student: str, step: SessionStep) -> None:
         request = self._database.request(self._tenant)
         async with request as unit:
             leave = request.begin_request_transaction()
@@ -106,7 +106,7 @@ class CoachDriver:
             finally:
                 leave()
 
-    async def _act(self, unit: UnitOfWork, session: CoachSession, step: Step) -> _Change:
+    async def _act(self, unit: UnitOfWork, session: CoachSession, step: SessionStep) -> _Change:
         """Carries out the action; services that it calls join the transaction of `unit`."""
         change = _Change(CoachStatus.RUNNING, step.progress)
         match step.action:
@@ -114,7 +114,7 @@ class CoachDriver:
                 change = replace(change, wait_s=POLL_S)
             case Continue():
                 pass
-            case Measure() | Train() as action:
+            case RunMeasurement() | Train() as action:
                 sealed = await unit.coach_sessions.secrets(session.id)
                 change = replace(
                     change,
@@ -123,13 +123,13 @@ class CoachDriver:
                 )
             case Propose(job_id=job_id):
                 skill = await self._ports.students.propose(session.student, job_id)
-                at_gate = replace(step.progress, child=Child("skill", skill.id))
+                at_gate = replace(step.progress, child=AwaitedObject("skill", skill.id))
                 change = replace(change, progress=at_gate)
             case Promote(skill_id=skill_id):
                 await self._ports.students.promote(session.student, skill_id)
             case Pause():
                 change = replace(change, status=CoachStatus.PAUSED)
-            case End(status=status, outcome=outcome):
+            case EndSession(status=status, outcome=outcome):
                 change = replace(change, status=status, outcome=outcome)
             case _:
                 assert_never(step.action)
@@ -138,25 +138,25 @@ class CoachDriver:
     async def _with_job(
         self,
         session: CoachSession,
-        progress: Progress,
-        action: Measure | Train,
+        progress: SessionProgress,
+        action: RunMeasurement | Train,
         *,
         sealed: bytes | None,
-    ) -> Progress:
+    ) -> SessionProgress:
         """Makes a job. Returns the progress of a session that waits for it."""
         children, spent = self._ports.children, progress.spent
         progress = replace(progress, spent=replace(spent, jobs=spent.jobs + 1))
         match action:
-            case Measure(prompt=prompt):
+            case RunMeasurement(prompt=prompt):
                 job = await children.measure(session, sealed, prompt)
-                return replace(progress, child=Child("job", job.id))
+                return replace(progress, child=AwaitedObject("job", job.id))
             case Train(keys=keys, caps=caps):
                 job = await children.train(session, sealed, keys=keys, caps=caps)
-                return replace(progress, child=Child("job", job.id), job_id=job.id)
+                return replace(progress, child=AwaitedObject("job", job.id), job_id=job.id)
             case _:
                 assert_never(action)
 
-    async def _end_job(self, session: CoachSession, progress: Progress) -> None:
+    async def _end_job(self, session: CoachSession, progress: SessionProgress) -> None:
         """Cancels the job that the session has no more use for; one that has ended needs no end."""
         child = session.progress.child
         if child is not None and child.kind == "job" and child != progress.child:
@@ -170,7 +170,7 @@ class CoachDriver:
         await self._write(claim, change, [sentences.refused_entry(error.message)])
 
     async def _write(
-        self, claim: CoachClaim, change: _Change, entries: Sequence[Entry] = ()
+        self, claim: CoachClaim, change: _Change, entries: Sequence[LogbookEntry] = ()
     ) -> None:
         async with self._database.tenant(self._tenant) as unit:
             session = await unit.coach_sessions.held(claim.lease)
@@ -178,7 +178,7 @@ class CoachDriver:
 
 
 async def _store(
-    unit: UnitOfWork, session: CoachSession, change: _Change, entries: Sequence[Entry]
+    unit: UnitOfWork, session: CoachSession, change: _Change, entries: Sequence[LogbookEntry]
 ) -> None:
     stopped = change.status is not CoachStatus.RUNNING
     await unit.coach_sessions.write(

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
 from app.domain.coach.evidence import ChildStatus, Evidence, SkillEvidence
-from app.domain.coach.samples import Measurement, Sample, sample_of
-from app.domain.coach.sessions import CoachSession, Phase, Source
+from app.domain.coach.samples import Attempt, Measurement, sample_of
+from app.domain.coach.sessions import CoachSession, MeasuredRollouts, Phase
 from app.domain.errors import NOTHING_TO_LEARN, NotFound
 from app.domain.jobs.curves.gains import Gain
 from app.domain.jobs.jobs import Job, JobStatus
@@ -52,7 +52,7 @@ class EvidenceReader:
         evidence = Evidence(child=status, error=_error(job), usage=_usage(job, status))
         if status != "done":
             return evidence
-        source = Source(job.id, "valid", 0)
+        source = MeasuredRollouts(job.id, "valid", 0)
         now = session.progress.measured
         held_out = await self.files.held_out(session.validation_file)
         return replace(
@@ -118,7 +118,7 @@ class EvidenceReader:
             report = await unit.reports.get(job_id)
         if report is None:
             return evidence
-        source = Source(job_id, "report", int(report["step"]))
+        source = MeasuredRollouts(job_id, "report", int(report["step"]))
         return replace(
             evidence,
             gain=_gain(report),
@@ -136,8 +136,8 @@ class EvidenceReader:
         except NotFound:
             return None
 
-    async def _measurement(self, source: Source) -> Measurement:
-        samples: list[Sample] = []
+    async def _measurement(self, source: MeasuredRollouts) -> Measurement:
+        samples: list[Attempt] = []
         where = RolloutFilter(split=source.split, step=source.step)
         after, more = None, True
         while more and len(samples) < MAX_SAMPLES:
@@ -150,7 +150,7 @@ class EvidenceReader:
         return Measurement(tuple(samples))
 
 
-def _samples(rows: Sequence[RolloutRow]) -> list[Sample]:
+def _samples(rows: Sequence[RolloutRow]) -> list[Attempt]:
     return [sample_of(row) for row in rows]
 
 

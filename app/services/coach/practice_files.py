@@ -14,7 +14,7 @@ from app.domain.coach.samples import PracticeRow, practice_row
 from app.domain.coach.weaknesses import Slice, slices_of
 from app.domain.data.chat_rows import is_blank
 
-Row = dict[str, Any]
+JsonRow = dict[str, Any]
 _INSTRUCTIONS = ("system", "developer")
 
 
@@ -31,7 +31,7 @@ def held_out(path: Path) -> HeldOut:
     return HeldOut(len(rows), tuple(slices_of(rows)))
 
 
-def rows_to_practise(training: Path, validation: Path, keys: tuple[str, ...]) -> list[Row]:
+def rows_to_practise(training: Path, validation: Path, keys: tuple[str, ...]) -> list[JsonRow]:
     """Returns the training rows of some slices, with others for rehearsal."""
     wanted = set(
         practice_rows(keys, training=_practice_rows(training), held_out=_practice_rows(validation))
@@ -39,12 +39,12 @@ def rows_to_practise(training: Path, validation: Path, keys: tuple[str, ...]) ->
     return [row for index, row in enumerate(_rows(training)) if index in wanted]
 
 
-def prompted_rows(path: Path, prompt: str) -> list[Row]:
+def prompted_rows(path: Path, prompt: str) -> list[JsonRow]:
     """Returns the rows with a system prompt in the place of their own."""
     return [_prompted(row, prompt) for row in _rows(path)]
 
 
-def _prompted(row: Row, prompt: str) -> Row:
+def _prompted(row: JsonRow, prompt: str) -> JsonRow:
     messages = [*row["messages"]]
     while messages and messages[0].get("role") in _INSTRUCTIONS:
         messages.pop(0)
@@ -55,7 +55,7 @@ def _practice_rows(path: Path) -> list[PracticeRow]:
     return [practice_row(index, row) for index, row in enumerate(_rows(path))]
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def _rows(path: Path) -> Iterator[JsonRow]:
     with path.open("rb") as file:
         for number, line in enumerate(file):
             if not is_blank(line):

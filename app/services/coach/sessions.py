@@ -6,7 +6,7 @@ from typing import Final, assert_never
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.coach import sentences
-from app.domain.coach.sessions import CoachOptions, CoachSession, CoachStatus, Entry
+from app.domain.coach.sessions import CoachOptions, CoachSession, CoachStatus, LogbookEntry
 from app.domain.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.domain.ids import new_id
 from app.domain.jobs.creation.requests import JobRequest
@@ -78,7 +78,9 @@ class CoachSessionService:
         async with self._database.tenant(self._tenant) as unit:
             return await unit.coach_sessions.page(student=student, after=after, limit=limit)
 
-    async def logbook(self, session_id: str, *, after: int, limit: int) -> tuple[list[Entry], bool]:
+    async def logbook(
+        self, session_id: str, *, after: int, limit: int
+    ) -> tuple[list[LogbookEntry], bool]:
         async with self._database.tenant(self._tenant) as unit:
             await unit.coach_sessions.get(session_id)
             return await unit.coach_sessions.logbook(session_id, after=after, limit=limit)
@@ -94,7 +96,7 @@ class CoachSessionService:
         """Ends a session, and cancels the job or the gate that it waits for."""
         return await self._move(session_id, CoachStatus.CANCELLED, sentences.cancelled_entry())
 
-    async def _move(self, session_id: str, to: CoachStatus, entry: Entry) -> CoachSession:
+    async def _move(self, session_id: str, to: CoachStatus, entry: LogbookEntry) -> CoachSession:
         async with self._database.tenant(self._tenant) as unit:
             known = await unit.coach_sessions.get(session_id)
             # The student first, as its deletion does: the other order can deadlock.

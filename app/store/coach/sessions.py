@@ -15,8 +15,8 @@ from app.domain.coach.sessions import (
     CoachOutcome,
     CoachSession,
     CoachStatus,
-    Entry,
-    Progress,
+    LogbookEntry,
+    SessionProgress,
     no_session,
 )
 from app.domain.errors import WrongState
@@ -30,7 +30,7 @@ from app.store.storable import storable
 from app.store.times import unix, unix_or_none
 
 _OPTIONS: Final = TypeAdapter(CoachOptions)
-_PROGRESS: Final = TypeAdapter(Progress)
+_PROGRESS: Final = TypeAdapter(SessionProgress)
 _OPEN: Final = (CoachStatus.RUNNING.value, CoachStatus.PAUSED.value)
 
 
@@ -131,7 +131,7 @@ class CoachSessionStore:
         session_id: str,
         *,
         status: CoachStatus,
-        progress: Progress,
+        progress: SessionProgress,
         outcome: CoachOutcome | None = None,
         reason: str | None = None,
         wait_s: float = 0.0,
@@ -154,7 +154,7 @@ class CoachSessionStore:
             )
         )
 
-    async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
+    async def append(self, session_id: str, entries: Sequence[LogbookEntry]) -> None:
         """Adds entries to the logbook of a locked session."""
         if not entries:
             return
@@ -175,7 +175,9 @@ class CoachSessionStore:
             ],
         )
 
-    async def logbook(self, session_id: str, *, after: int, limit: int) -> tuple[list[Entry], bool]:
+    async def logbook(
+        self, session_id: str, *, after: int, limit: int
+    ) -> tuple[list[LogbookEntry], bool]:
         """Returns entries in their order, those behind number `after`."""
         rows = (
             await self._session.scalars(
@@ -195,7 +197,7 @@ class CoachSessionStore:
         return (Table.project_id == self._project_id, Table.id == session_id)
 
 
-def _progress(progress: Progress) -> dict[str, Any]:
+def _progress(progress: SessionProgress) -> dict[str, Any]:
     stored: dict[str, Any] = storable(_PROGRESS.dump_python(progress, mode="json"))
     return stored
 
@@ -219,8 +221,8 @@ def _to_session(row: Table) -> CoachSession:
     )
 
 
-def _to_entry(row: Logbook) -> Entry:
-    return Entry(
+def _to_entry(row: Logbook) -> LogbookEntry:
+    return LogbookEntry(
         row.kind,  # type: ignore[arg-type]  # written from the same closed set
         row.text,
         row.data,

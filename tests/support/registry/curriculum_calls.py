@@ -6,6 +6,33 @@ from typing import Any
 from tests.support.api.application import Api
 
 CURRICULA = "/v1/curricula"
+WORDS = [
+    *("alpha", "bravo", "charlie", "delta", "echo", "foxtrot"),
+    *("golf", "hotel", "india", "juliet", "kilo", "lima"),
+]
+
+
+def question(number: int) -> str:
+    return f"How far is {WORDS[number % 12]} from {WORDS[number // 12 % 12]} in month {number}?"
+
+
+ROWS = [
+    {"messages": [{"role": "user", "content": question(number)}], "answer": str(number)}
+    for number in range(24)
+]
+CALL: dict[str, Any] = {
+    "model": "tiny-agent",
+    "method": {
+        "type": "reinforcement",
+        "reinforcement": {
+            "grader": {
+                "type": "string_check", "name": "x", "operation": "eq",
+                "input": "{{sample.output_text}}", "reference": "{{item.answer}}",
+            },
+            "hyperparameters": {"n_epochs": 1},
+        },
+    },
+}  # fmt: skip
 
 
 async def uploaded(api: Api, content: bytes, filename: str = "table.csv") -> str:

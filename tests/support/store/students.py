@@ -1,7 +1,7 @@
 """A student as a row, with a skill and a session of the Coach."""
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.coach.sessions import CoachSession, Entry
+from app.domain.coach.sessions import CoachSession, LogbookEntry
 from app.domain.students.students import Skill, SkillStatus, Student
 from app.store.unit_of_work import UnitOfWork
 
@@ -23,4 +23,4 @@ async def insert_student(unit: UnitOfWork, tenant: Tenant, job_id: str) -> None:
         id="coach_1", student="clerk", training_file="file-a", validation_file="file-b", method={}
     )
     await unit.coach_sessions.insert(session, tenant, secrets=None)
-    await unit.coach_sessions.append("coach_1", [Entry("started", "I begin.")])
+    await unit.coach_sessions.append("coach_1", [LogbookEntry("started", "I begin.")])

@@ -13,10 +13,10 @@ from app.domain.jobs.jobs import JobOptions, NewJob, TuningMethod
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.registry.references import (
-    CurriculumSource,
     InlineCurriculum,
     RegisteredReference,
     ReinforcementBody,
+    SentCurriculum,
 )
 
 CURRICULUM: Final = "curriculum"
@@ -27,7 +27,7 @@ RequestedMethod = SupervisedMethod | DpoMethod | ReinforcementBody
 class JobRequest(JobOptions):
     training_file: str | None
     validation_file: str | None
-    curriculum: CurriculumSource | None = None
+    curriculum: SentCurriculum | None = None
     """The rows, instead of files."""
     method: RequestedMethod
 

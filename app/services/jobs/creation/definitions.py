@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, assert_never
 
 from app.domain.errors import WrongState
 from app.domain.registry.curricula import CURRICULUM_PARTS
-from app.domain.registry.references import CurriculumSource, InlineCurriculum, RegisteredReference
+from app.domain.registry.references import InlineCurriculum, RegisteredReference, SentCurriculum
 from app.services.files.row_files import RowFiles
 from app.services.jobs.creation.environment_files import EnvironmentFiles
 from app.services.jobs.creation.grader_choices import GraderChoiceService
@@ -67,7 +67,7 @@ class RegisteredDefinitions:
             raise WrongState(error.message, param=id_param) from error
         return {**definition, "id": registered.id, "version": registered.version}
 
-    async def files(self, source: CurriculumSource, made: list[str]) -> dict[str, str]:
+    async def files(self, source: SentCurriculum, made: list[str]) -> dict[str, str]:
         """Returns the id of each file by its parameter; inline rows are written as files."""
         match source:
             case RegisteredReference():

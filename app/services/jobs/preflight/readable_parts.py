@@ -13,8 +13,8 @@ from app.domain.errors import InvalidRequest
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.registry.references import (
-    CurriculumSource,
     RegisteredReference,
+    SentCurriculum,
     read_curriculum,
 )
 from app.domain.tools.served_tools import by_server, label_clashes
@@ -58,7 +58,7 @@ def missing_file(request: JobRequest | None, resolved: dict[str, Any]) -> Invali
     return None
 
 
-def readable_source(sent: Any) -> CurriculumSource | None:
+def readable_source(sent: Any) -> SentCurriculum | None:
     if sent is None:
         return None
     try:

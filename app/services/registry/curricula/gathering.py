@@ -31,7 +31,7 @@ from app.domain.registry.curricula import MAX_ROWS
 from app.gateways.hub.data_sets import HubLocation, open_data_set
 from app.gateways.hub.faults import DataSetFault
 from app.preflight.tables.faults import TableFault
-from app.preflight.tables.records import Record, SourceFile, open_table
+from app.preflight.tables.records import SourceFile, TableRecord, open_table
 from app.services.registry.curricula.parts import (
     ALL_ROWS,
     prompt_key,
@@ -177,7 +177,7 @@ class _Rows:
         self._found.findings.add("info", "limited", message, source=source)
         return True
 
-    def _take(self, each: TableFile, line: int, record: Record, out: BinaryIO) -> bool:
+    def _take(self, each: TableFile, line: int, record: TableRecord, out: BinaryIO) -> bool:
         """Writes a row; returns false at the first one that no curriculum has room for."""
         fault, content = (record, b"") if isinstance(record, str) else (None, _line(record))
         if fault is None:

@@ -21,7 +21,7 @@ from app.domain.curricula.reports import Findings, TableReading
 from app.domain.curricula.sources import Columns
 from app.domain.documents.json_object import Json
 from app.domain.methods.supervised import MethodType
-from app.preflight.tables.records import OpenedTable, Record, SourceFile
+from app.preflight.tables.records import OpenedTable, SourceFile, TableRecord
 
 _FORMULA: Final = ("=", "+", "-", "@")
 
@@ -66,7 +66,7 @@ class SourceRows:
             message = f"The text is not UTF-8; it is read as {reading.encoding}."
             self._findings.add("warning", "encoding_guessed", message, source=reading.source)
 
-    def row(self, line: int, record: Json) -> Record:
+    def row(self, line: int, record: Json) -> TableRecord:
         """Returns the row of a record, or its fault. Raises `UnusableColumns` if the columns make
         no rows.
         """
@@ -91,7 +91,7 @@ class SourceRows:
                 raise UnusableColumns(missing_message(header, lacking, self._columns))
         return self._columns
 
-    def _mapped(self, record: Json, columns: ColumnMap, line: int) -> Record:
+    def _mapped(self, record: Json, columns: ColumnMap, line: int) -> TableRecord:
         if any(isinstance(v, str) and v.startswith(_FORMULA) for v in record.values()):
             message = "Texts begin like formulas of spreadsheets; they stay the texts they are."
             source = self._table.source

@@ -10,9 +10,15 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tests.app.api.curricula.test_sources import CALL, ROWS
 from tests.support.api.application import Api
-from tests.support.registry.curriculum_calls import CURRICULA, codes, preview_of, previewed
+from tests.support.registry.curriculum_calls import (
+    CALL,
+    CURRICULA,
+    ROWS,
+    codes,
+    preview_of,
+    previewed,
+)
 
 
 def _table(values: Any) -> bytes:

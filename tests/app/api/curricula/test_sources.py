@@ -7,23 +7,18 @@ import pytest
 
 from tests.support.api.application import Api
 from tests.support.api.organization import execute
-from tests.support.registry.curriculum_calls import CURRICULA, codes, made_from, previewed, rows_of
+from tests.support.registry.curriculum_calls import (
+    CALL,
+    CURRICULA,
+    ROWS,
+    WORDS,
+    codes,
+    made_from,
+    previewed,
+    rows_of,
+)
 from tests.support.stack import Database
 
-WORDS = [
-    *("alpha", "bravo", "charlie", "delta", "echo", "foxtrot"),
-    *("golf", "hotel", "india", "juliet", "kilo", "lima"),
-]
-
-
-def question(number: int) -> str:
-    return f"How far is {WORDS[number % 12]} from {WORDS[number // 12 % 12]} in month {number}?"
-
-
-ROWS = [
-    {"messages": [{"role": "user", "content": question(number)}], "answer": str(number)}
-    for number in range(24)
-]
 # Row n of the training file was played 4 times at step 1: n % 5 of these rollouts have the reward
 # 1, and the answers name their sample. Row 0 was also lost once.
 FILL = """
@@ -57,19 +52,6 @@ FILL_CALLS = """
     WHERE id = %s
 """
 HELD_OUT = ("valid", "valid_greedy", "valid_base", "report")
-CALL: dict[str, Any] = {
-    "model": "tiny-agent",
-    "method": {
-        "type": "reinforcement",
-        "reinforcement": {
-            "grader": {
-                "type": "string_check", "name": "x", "operation": "eq",
-                "input": "{{sample.output_text}}", "reference": "{{item.answer}}",
-            },
-            "hyperparameters": {"n_epochs": 1},
-        },
-    },
-}  # fmt: skip
 
 
 @pytest.fixture

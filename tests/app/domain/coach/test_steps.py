@@ -6,20 +6,29 @@ from typing import Any
 
 import pytest
 
-from app.domain.coach.actions import Continue, End, Measure, Pause, Promote, Propose, Train, Wait
+from app.domain.coach.actions import (
+    Continue,
+    EndSession,
+    Pause,
+    Promote,
+    Propose,
+    RunMeasurement,
+    Train,
+    Wait,
+)
 from app.domain.coach.evidence import Evidence, SkillEvidence
 from app.domain.coach.practice import SliceGain
-from app.domain.coach.samples import Measurement, Sample
+from app.domain.coach.samples import Attempt, Measurement
 from app.domain.coach.sessions import (
     TRANSITIONS,
+    AwaitedObject,
     Budget,
-    Child,
     CoachOptions,
     CoachSession,
     CoachStatus,
+    MeasuredRollouts,
     Phase,
-    Progress,
-    Source,
+    SessionProgress,
     Spent,
 )
 from app.domain.coach.steps import next_step
@@ -29,7 +38,7 @@ from app.domain.jobs.curves.gains import Gain
 from app.domain.jobs.usage import Caps, Usage
 from app.domain.students.students import SkillStatus
 
-JOB, SKILL = Child("job", "ftjob-1"), Child("skill", "skill_1")
+JOB, SKILL = AwaitedObject("job", "ftjob-1"), AwaitedObject("skill", "skill_1")
 ROWS = 12
 SLICES = (Slice("tag", "refunds", tuple(range(ROWS))),)
 WORTH = SliceGain("tag", "refunds", ROWS, 1.0, 0.4, 0.6, 6, 0.3)
@@ -39,7 +48,7 @@ LITTLE = replace(WORTH, gain=0.001)
 def attempts(*rewards: float, rows: int = ROWS) -> Measurement:
     return Measurement(
         tuple(
-            Sample(f"rollout_{row}_{place}", row, reward, "final_answer")
+            Attempt(f"rollout_{row}_{place}", row, reward, "final_answer")
             for row in range(rows)
             for place, reward in enumerate(rewards)
         )
@@ -54,7 +63,7 @@ def session(phase: Phase, *, options: CoachOptions | None = None, **progress: An
         validation_file="file-b",
         method={},
         options=options or CoachOptions(),
-        progress=Progress(phase=phase, **progress),
+        progress=SessionProgress(phase=phase, **progress),
     )
 
 
@@ -67,7 +76,7 @@ def fresh(*rewards: float, **more: Any) -> Evidence:
         child="done",
         usage=Usage(rollouts=48, prompt_tokens=5, completion_tokens=7, training_time_s=2.0),
         fresh=attempts(*rewards),
-        fresh_source=Source("ftjob-1", "valid", 0),
+        fresh_source=MeasuredRollouts("ftjob-1", "valid", 0),
         slices=SLICES,
         **more,
     )
@@ -84,70 +93,70 @@ LOST = Gain(-0.1, (-0.2, -0.01), ROWS)
 @pytest.mark.parametrize(
     ("before", "evidence", "action"),
     [
-        (session(Phase.MEASURING), Evidence(), Measure(None)),
+        (session(Phase.MEASURING), Evidence(), RunMeasurement(None)),
         (session(Phase.MEASURING, child=JOB), Evidence(child="running"), Wait()),
         (session(Phase.MEASURING, child=JOB), fresh(0.0, 1.0), Continue()),
         (
             session(Phase.MEASURING, child=JOB),
             fresh(1.0, 1.0),
-            End(CoachStatus.COMPLETED, "nothing_to_gain"),
+            EndSession(CoachStatus.COMPLETED, "nothing_to_gain"),
         ),
         (
             session(Phase.MEASURING, child=JOB),
             fresh(0.0, 0.0),
-            End(CoachStatus.COMPLETED, "nothing_to_gain"),
+            EndSession(CoachStatus.COMPLETED, "nothing_to_gain"),
         ),
         (
             session(Phase.MEASURING, child=JOB, options=WANTS),
             fresh(1.0, 0.9),
-            End(CoachStatus.COMPLETED, "target"),
+            EndSession(CoachStatus.COMPLETED, "target"),
         ),
         (
             session(Phase.MEASURING, child=JOB),
             Evidence(child="done", fresh=Measurement(())),
-            End(CoachStatus.FAILED, None),
+            EndSession(CoachStatus.FAILED, None),
         ),
         (
             session(Phase.MEASURING, child=JOB),
             Evidence(child="failed", error="No tool."),
-            End(CoachStatus.FAILED, None),
+            EndSession(CoachStatus.FAILED, None),
         ),
         (
             session(Phase.TRAINING, child=JOB),
             Evidence(child="cancelled"),
-            End(CoachStatus.CANCELLED, None),
+            EndSession(CoachStatus.CANCELLED, None),
         ),
-        (session(Phase.PROMPTING, options=PROMPTS), Evidence(), Measure("Be kind.")),
+        (session(Phase.PROMPTING, options=PROMPTS), Evidence(), RunMeasurement("Be kind.")),
         (
             session(Phase.PROMPTING, options=PROMPTS, child=JOB),
             fresh(0.0, 1.0, now=attempts(0.0, 1.0)),
-            Measure("Be brief."),
+            RunMeasurement("Be brief."),
         ),
         (
             session(Phase.PROMPTING, options=PROMPTS, child=JOB),
             fresh(1.0, 1.0, now=attempts(0.0, 1.0)),
-            End(CoachStatus.COMPLETED, "prompt_enough"),
+            EndSession(CoachStatus.COMPLETED, "prompt_enough"),
         ),
         (session(Phase.CHOOSING, gains=(WORTH,)), Evidence(), Train(("tag:refunds",), Caps())),
         (
             session(Phase.CHOOSING, gains=(LITTLE,)),
             Evidence(),
-            End(CoachStatus.COMPLETED, "mastered"),
+            EndSession(CoachStatus.COMPLETED, "mastered"),
         ),
         (
             session(Phase.CHOOSING, gains=(WORTH,), mean=0.95, options=WANTS),
             Evidence(),
-            End(CoachStatus.COMPLETED, "target"),
+            EndSession(CoachStatus.COMPLETED, "target"),
         ),
         (
             session(Phase.CHOOSING, gains=(WORTH,), flat_rounds=2),
             Evidence(),
-            End(CoachStatus.COMPLETED, "plateau"),
+            EndSession(CoachStatus.COMPLETED, "plateau"),
         ),
         (
             session(Phase.CHOOSING, gains=(WORTH,), spent=Spent(jobs=1), options=ONE_JOB),
             Evidence(),
-            End(CoachStatus.COMPLETED, "budget"),
+            EndSession(CoachStatus.COMPLETED, "budget"),
         ),
         (
             session(Phase.TRAINING, child=JOB, job_id="ftjob-1"),
@@ -162,12 +171,12 @@ LOST = Gain(-0.1, (-0.2, -0.01), ROWS)
         (
             session(Phase.TRAINING, child=JOB, job_id="ftjob-1"),
             Evidence(child="done", gain=GAINED, gap=True),
-            End(CoachStatus.COMPLETED, "reward_hack"),
+            EndSession(CoachStatus.COMPLETED, "reward_hack"),
         ),
         (
             session(Phase.TRAINING, child=JOB),
             Evidence(child="capped"),
-            End(CoachStatus.COMPLETED, "budget"),
+            EndSession(CoachStatus.COMPLETED, "budget"),
         ),
         (
             session(Phase.TRAINING, child=JOB),
@@ -188,7 +197,7 @@ LOST = Gain(-0.1, (-0.2, -0.01), ROWS)
         (
             session(Phase.GATING, child=SKILL, options=ASKS, asked=True),
             Evidence(skill=skill(SkillStatus.PASSED)),
-            End(CoachStatus.COMPLETED, "not_promoted"),
+            EndSession(CoachStatus.COMPLETED, "not_promoted"),
         ),
         (
             session(Phase.GATING, child=SKILL, options=ASKS, asked=True),
@@ -198,19 +207,19 @@ LOST = Gain(-0.1, (-0.2, -0.01), ROWS)
         (
             session(Phase.GATING, child=SKILL),
             Evidence(skill=skill(SkillStatus.HELD, lost=True), has_regression_sets=True),
-            End(CoachStatus.COMPLETED, "regression"),
+            EndSession(CoachStatus.COMPLETED, "regression"),
         ),
         (
             session(Phase.GATING, child=SKILL),
             Evidence(skill=skill(SkillStatus.HELD)),
-            End(CoachStatus.COMPLETED, "held"),
+            EndSession(CoachStatus.COMPLETED, "held"),
         ),
         (
             session(Phase.GATING, child=SKILL),
             Evidence(skill=skill(SkillStatus.HELD), has_regression_sets=True),
             Continue(),
         ),
-        (session(Phase.GATING, child=SKILL), Evidence(), End(CoachStatus.FAILED, None)),
+        (session(Phase.GATING, child=SKILL), Evidence(), EndSession(CoachStatus.FAILED, None)),
     ],
 )
 def test_each_situation_has_its_action(

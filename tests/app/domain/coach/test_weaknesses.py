@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.coach.clusters import TextClusters
 from app.domain.coach.practice import SliceGain, expected_gains, practice_rows, practice_slices
-from app.domain.coach.samples import Measurement, PracticeRow, Sample, practice_row
+from app.domain.coach.samples import Attempt, Measurement, PracticeRow, practice_row
 from app.domain.coach.weaknesses import find_weaknesses, slices_of, wilson
 
 WORDS = {
@@ -28,7 +28,7 @@ def _rows(count: int = 10, *, tagged: bool = True) -> list[PracticeRow]:
 def _measured(rewards: dict[str, tuple[float, ...]], **more: object) -> Measurement:
     return Measurement(
         tuple(
-            Sample(f"{row.index}-{place}", row.index, reward, **more)  # type: ignore[arg-type]  # fields of a sample
+            Attempt(f"{row.index}-{place}", row.index, reward, **more)  # type: ignore[arg-type]  # fields of a sample
             for row in _rows()
             for place, reward in enumerate(rewards[row.tags[0]])
         )
@@ -62,7 +62,7 @@ def test_kinds_of_attempts_are_weaknesses_too() -> None:
     assert found == {("stop_reason", "max_turns"): 1.0, ("failing_tool", "search"): 1.0}
     mixed = Measurement(
         tuple(
-            Sample(f"r{row}", row, float(row % 2), components={"polite": float(row % 2)})
+            Attempt(f"r{row}", row, float(row % 2), components={"polite": float(row % 2)})
             for row in range(20)
         )
     )

@@ -40,6 +40,7 @@ READS = {
     "names",
     "row_means",
     "pass_counts",
+    "trained_rows",
     "links",
 }
 # The worker's role has no right to these writes, with any fence.

@@ -50,7 +50,7 @@ def test_sets_that_share_batches_are_run_on_together(make_trainer: MakeTrainer) 
     scorer, runs = trainer._adapted.scorer, []
 
     class Counting:
-        shares = scorer.shares
+        packing = scorer.packing
 
         def __call__(self, batch: MicroBatch, *, mean: bool) -> TokenScores:
             runs.append(len(batch.ids_M))
