@@ -57,6 +57,8 @@ AuditEventType = Literal[
     "student.updated",
     "student.deleted",
     "student.skill.created",
+    "coach_session.created",
+    "coach_session.updated",
     "model.deleted",
     "model.export.created",
     "model.export.cancelled",

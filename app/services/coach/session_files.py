@@ -9,7 +9,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.coach.sessions import CoachSession
 from app.services.coach.practice_files import (
     HeldOut,
-    Row,
+    JsonRow,
     held_out,
     prompted_rows,
     rows_to_practise,
@@ -43,7 +43,7 @@ class SessionFiles:
             rows = await self.inspections.run(self.tenant, prompted_rows, *paths, prompt)
         return await self._write(rows, f"prompt-{len(session.progress.tried) + 1}.jsonl")
 
-    async def _write(self, rows: list[Row], name: str) -> str:
+    async def _write(self, rows: list[JsonRow], name: str) -> str:
         return (await self.row_files.write(rows, name)).id
 
     @asynccontextmanager

@@ -60,6 +60,7 @@ WRITES: dict[str, Verb] = {
         a_checkpoint(job), object_key="k"
     ),
     "models.insert": lambda unit, job: unit.models.insert(a_model(job)),
+    "models.mark_deleted": lambda unit, job: unit.models.mark_deleted(a_model(job).name),
     "rollouts.insert_many": lambda unit, job: unit.rollouts.insert_many(job, [a_rollout(job, 0)]),
     "files.insert": lambda unit, job: unit.files.insert(a_file(job)),
     "reports.upsert": lambda unit, job: unit.reports.upsert(job, {"a": 1}),

@@ -74,10 +74,11 @@ async def test_validate_warns_of_difficulties_that_the_ordering_does_not_read(ap
             "model": "tiny-agent", "training_file": file_id, "validation_file": file_id,
             "method": {"type": "reinforcement", "reinforcement": inner},
         }  # fmt: skip
-        report = (await api.call("POST", "/v1/fine_tuning/jobs/validate", json=body)).json()
+        reply = await api.call("POST", "/v1/fine_tuning/jobs/validate", json=body)
+        report = reply.json()
         found[ordering] = [
             (one["severity"], one["param"], one["line"], "3 rows" in one["message"])
-            for one in report["issues"]
+            for one in report["errors"] + report["warnings"]
             if one["code"] == "unread_difficulty"
         ]
     warning = [("warning", "training_file", 1, True)]

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 
 import pytest
+from sqlalchemy.exc import ProgrammingError
 
 from app.domain.errors import LeaseLost, WrongState
 from app.domain.jobs.jobs import Job, JobError, StopRequest
@@ -43,8 +44,12 @@ READS = {
     "trained_rows",
     "links",
 }
-# The worker's role has no right to these writes, with any fence.
-FORBIDDEN = {"files.mark_deleted", "models.mark_deleted"}
+FORBIDDEN = {
+    "files.mark_deleted": ("file-1",),
+    "files.release": (["file-1"],),
+    "files.withhold": (["file-1"], "details"),
+}
+"""Writes to which the worker's role has no right, with any fence, and their arguments."""
 
 
 async def _taken_over(rows: Rows) -> tuple[Job, Lease, Lease]:
@@ -80,6 +85,15 @@ async def test_no_verb_of_a_run_is_left_out(rows: Rows) -> None:
         if not verb.startswith("_") and verb not in READS
     }
     assert verbs == {*WRITES, *FORBIDDEN}
+
+
+@pytest.mark.parametrize("verb", FORBIDDEN)
+async def test_a_run_has_no_right_to_what_its_tenant_decides(rows: Rows, verb: str) -> None:
+    lease = await claimed_rows(rows, await rows.job())
+    store, name = verb.split(".")
+    with pytest.raises(ProgrammingError, match="permission denied"):
+        async with run_unit(rows, lease) as unit:
+            await getattr(getattr(unit, store), name)(*FORBIDDEN[verb])
 
 
 async def test_a_job_is_not_claimed_while_its_run_writes(rows: Rows) -> None:
