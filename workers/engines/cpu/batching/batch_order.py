@@ -3,10 +3,11 @@
 Owns that order and the size of background steps. It counts steps and reads no clock, so that equal
 submissions have equal orders. Promises: a chat of a version without others waits for at most the
 running step and one background step; background work gets one step for every `CHAT_STEPS` of
-chats. Must not know sequences or tensors.
+chats. Owners take turns, whatever number of versions they have. Must not know sequences or
+tensors.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final, NamedTuple
 
 from workers.engines.cpu.batching.parts import WHOLE, StepLimit
@@ -28,6 +29,10 @@ class BatchKind(NamedTuple):
     background: bool
 
 
+Owners = Callable[[BatchKind], Collection[str]]
+"""Returns the owners of the sequences of a batch with work."""
+
+
 class BatchOrder:
     def __init__(self) -> None:
         self._chat_steps = 0
@@ -37,8 +42,12 @@ class BatchOrder:
         self._steps = 0
         self._last: dict[BatchKind, int] = {}
         """The number of the last step of each batch that has had work since."""
+        self._served: dict[tuple[bool, str], int] = {}
+        """The number of the last step of each owner's chats, and of its background work."""
 
-    def next(self, working: Collection[BatchKind]) -> tuple[BatchKind, StepLimit]:
+    def next(
+        self, working: Collection[BatchKind], owners: Owners = lambda _: ()
+    ) -> tuple[BatchKind, StepLimit]:
         """Returns the batch that computes next, and the most work of its step. `working`: batches
         with work.
         """
@@ -49,18 +58,40 @@ class BatchOrder:
             self._near = NEAR_STEPS
         if chats and (not others or self._chat_steps < CHAT_STEPS):
             self._chat_steps += 1
-            return self._longest_ago(chats), WHOLE
+            return self._longest_ago(chats, owners), WHOLE
         self._chat_steps = 0
         if not self._near:
-            return self._longest_ago(others), WHOLE
+            return self._longest_ago(others, owners), WHOLE
         self._near -= 1
-        return self._longest_ago(others), SMALL
+        return self._longest_ago(others, owners), SMALL
 
-    def _longest_ago(self, kinds: list[BatchKind]) -> BatchKind:
-        """Returns the batch whose last step is the longest ago, and counts its next one. One that
-        had no work goes first.
+    def _longest_ago(self, kinds: list[BatchKind], owners: Owners) -> BatchKind:
+        """Returns the batch of the owner whose last step is the longest ago, and counts its next
+        one: an owner with twenty versions has no more steps than one with a single version. Among
+        batches of one owner, one that had no work goes first.
         """
-        kind = min(kinds, key=lambda each: self._last.get(each, 0))
         self._steps += 1
+        if len(kinds) == 1:
+            [kind] = kinds
+        else:
+            kind = self._served_longest_ago(kinds, owners)
         self._last[kind] = self._steps
         return kind
+
+    def _served_longest_ago(self, kinds: list[BatchKind], owners: Owners) -> BatchKind:
+        background = kinds[0].background
+        owned = {kind: {(background, owner) for owner in owners(kind)} for kind in kinds}
+        present = set[tuple[bool, str]]().union(*owned.values())
+        self._served = {
+            owner: step
+            for owner, step in self._served.items()
+            if owner in present or owner[0] != background
+        }
+
+        def rank(kind: BatchKind) -> tuple[int, int]:
+            longest_ago = min((self._served.get(owner, 0) for owner in owned[kind]), default=0)
+            return longest_ago, self._last.get(kind, 0)
+
+        chosen = min(kinds, key=rank)
+        self._served.update(dict.fromkeys(owned[chosen], self._steps))
+        return chosen

@@ -24,6 +24,10 @@ class FairQueue:
             for _, sequence in waiting:
                 yield sequence
 
+    @property
+    def owners(self) -> set[str]:
+        return set(self._by_owner)
+
     def add(self, sequence: Sequence) -> None:
         self._arrived += 1
         waiting = self._by_owner.setdefault(sequence.owner, deque())

@@ -107,7 +107,7 @@ class Scheduler:
         working = {kind: batch for kind, batch in self._batches.items() if not batch.idle}
         if not working:
             return
-        kind, limit = self._order.next(working)
+        kind, limit = self._order.next(working, lambda each: working[each].owners)
         updates = self._advance(working[kind], limit)
         self.iterations += 1
         self._release_idle()

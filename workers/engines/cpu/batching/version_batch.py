@@ -90,6 +90,10 @@ class VersionBatch:
     def waiting(self) -> int:
         return len(self._waiting)
 
+    @property
+    def owners(self) -> set[str]:
+        return {sequence.owner for sequence in self._rows.sequences} | self._waiting.owners
+
     def add(self, sequence: Sequence) -> None:
         sequence.block_keys = block_keys(
             self.version.number, sequence.tokens, sequence.sampling.cache_salt

@@ -1,5 +1,7 @@
 """The order of batches: counted steps, no clock."""
 
+from collections import Counter
+
 from workers.engines.cpu.batching.batch_order import (
     CHAT_STEPS,
     NEAR_STEPS,
@@ -44,3 +46,18 @@ def test_batches_of_a_kind_alternate_and_a_new_one_goes_first() -> None:
         CHATS,
         OTHER_CHATS,
     ]
+
+
+def test_an_owner_with_many_versions_gets_no_more_steps_than_another() -> None:
+    many = [BatchKind(number, background=True) for number in range(20)]
+    shared, alone = BatchKind(20, background=True), BatchKind(21, background=True)
+    owners = {**{kind: {"many"} for kind in many}, shared: {"many", "third"}, alone: {"one"}}
+    order = BatchOrder()
+    for _ in range(7):
+        order.next(many, owners.__getitem__)
+    working = [*many, shared, alone]
+    taken = [order.next(working, owners.__getitem__)[0] for _ in range(42 * 3)]
+    steps = Counter(taken)
+    assert min(steps[alone], steps[shared], sum(steps[kind] for kind in many)) >= 42
+    assert steps.keys() == set(working)  # each version advances
+    assert order.next([alone, many[0]], owners.__getitem__)[0] == alone

@@ -114,12 +114,20 @@ class Engine:
     def __init__(self, base: BaseModel) -> None:
         self.updates: list[SequenceUpdate] = []
         versions = Versions([base])
+        self._base = base
         self._scheduler = Scheduler(versions, self.updates.extend, Limits(threads=1))
         self.version: Version = versions.get(base.spec.name)
 
     def add(self, length: int, seed: int, *, tokens: int, background: bool) -> Sequence:
         prompt, sampling = prompt_ids(length, seed), Sampling(tokens, 1.0, seed)
         sequence = Sequence(self.version, prompt, length, sampling, background=background)
+        self._scheduler.submit(sequence)
+        return sequence
+
+    def add_of_another_version(self, seed: int, *, tokens: int, owner: str) -> Sequence:
+        sampling = Sampling(tokens, 1.0, seed, cache_salt=owner)
+        version = Version(f"version {seed}", self._base)
+        sequence = Sequence(version, prompt_ids(9, seed), 9, sampling, background=True)
         self._scheduler.submit(sequence)
         return sequence
 
@@ -151,6 +159,20 @@ def test_a_chat_beside_many_rollouts_waits_for_one_step_at_most(base: BaseModel)
     assert steps <= 20 + 20 // CHAT_STEPS + 1
     sampled = sum(rollout.sampled for rollout in rollouts) - before
     assert 0 < sampled <= (20 // CHAT_STEPS + 1) * (SMALL.rows or 0)
+
+
+def test_a_tenants_one_version_has_as_many_steps_as_the_ten_of_another(base: BaseModel) -> None:
+    engine = Engine(base)
+    crowd = [engine.add_of_another_version(n, tokens=50, owner="crowd") for n in range(10)]
+    for _ in range(20):
+        engine.advance()
+    rollout = engine.add_of_another_version(99, tokens=10, owner="neighbour")
+    steps = 0
+    while rollout.finish_reason is None:
+        engine.advance()
+        steps += 1
+    assert steps <= 2 * 10
+    assert {sequence.sampled for sequence in crowd} == {2, 3}
 
 
 def test_rollouts_have_the_same_bits_beside_chats(base: BaseModel) -> None:
