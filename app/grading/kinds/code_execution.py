@@ -23,6 +23,7 @@ from app.domain.graders.texts.code_tests import (
     code_tests,
     is_function_name,
 )
+from app.domain.graders.texts.thinking import after_thinking
 from app.domain.sandbox.programs import FunctionCall, Program, Script
 from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.computing import run_on_scoring_thread
@@ -122,8 +123,10 @@ class CodeExecutionScorer:
 def code_of(text: str) -> str:
     """Returns the last block labelled as Python in a Markdown text, else the last one without a
     label, else the text. Labelled blocks have precedence, because an unlabelled block after the
-    code is mostly its output. The text's end closes a block that has no end.
+    code is mostly its output. The text's end closes a block that has no end. Reasoning that the
+    text begins with is skipped.
     """
+    text = after_thinking(text)
     blocks = fenced_blocks(text, with_open=True)
     labelled = [block.text for block in blocks if _language(block.label) in _PYTHON]
     found = labelled or [block.text for block in blocks if not block.label]

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from app.domain.graders.texts.thinking import THINKING_MARK
 from app.grading.texts.fences import fenced_blocks
 
-_MARK: Final = re.compile(r"(?<![`\"'])[<\[](/?)think(?:ing)?[>\]]", re.IGNORECASE)
-"""A mark of thinking, and none in quotes, where a judge names it."""
 _JSON: Final = re.compile(r'\{[ \t\r\n]*+["}]|\[[ \t\r\n]*+\{')
 """The beginning of an object or of a list of objects, complete or not."""
 _START: Final = re.compile(r'(?:\[[ \t\r\n]*+)?\{[ \t\r\n]*+["}]')
@@ -67,22 +66,37 @@ def read_answer(text: str) -> JudgeAnswer:
     objects = [one for one in _embedded(said) if isinstance(one.value, dict)]
     if not objects:
         return JudgeAnswer(said)
-    last = objects[-1]
-    return JudgeAnswer(said, last.value, said[last.end :])
+    return JudgeAnswer(said, _joined(said, objects), said[objects[-1].end :])
+
+
+def _joined(said: str, objects: list[_Json]) -> dict[str, Any]:
+    """Returns the last object, with those directly in front of it: keys of several objects make
+    one; where they contradict each other, as the scores of several criteria do, it is empty.
+    """
+    joined = dict[str, Any]()
+    start = objects[-1].end
+    for one in reversed(objects):
+        if said[one.end : start].strip(" \t\r\n,;"):
+            break
+        if any(joined.get(key, value) != value for key, value in one.value.items()):
+            return {}
+        joined |= one.value
+        start = one.start
+    return joined
 
 
 def _without_thinking(text: str) -> str:
     """Returns the text after the last mark that is outside JSON. Raises `UnreadableAnswer`."""
     spans, last = _embedded(text), None
     span = next(spans, None)
-    for mark in _MARK.finditer(text):
+    for mark in THINKING_MARK.finditer(text):
         while span is not None and span.end <= mark.start():
             span = next(spans, None)
         if span is None or mark.start() < span.start:
             last = mark
     if last is None:
         return text
-    if not last[1]:
+    if last["end"] is None:
         raise UnreadableAnswer("the judge's answer ends in its thinking")
     return text[last.end() :]
 

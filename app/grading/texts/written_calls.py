@@ -6,9 +6,10 @@ Owns these formats, which are tried in this order until one gives a call:
 2. XML: `<invoke name="f"><parameter name="a">…</parameter></invoke>`,
    `<function=f><parameter=a>…</parameter></function>`, and `<function=f>{…}</function>`;
 3. Markdown: a fenced block of JSON;
-4. raw: the whole text is JSON. A JSON list contains several calls. The last two formats have no
-   mark of a call, so an entry counts only if it has a name, arguments, and no other key. Promises:
-   time proportional to the text. Must not know the expected calls.
+4. raw: the whole text is JSON. Several calls are a JSON list, or values in a row (with a comma or
+   semicolon between them or without). The last two formats have no mark of a call, so an entry
+   counts only if it has a name, arguments, and no other key. Promises: time proportional to the
+   text. Must not know the expected calls.
 """
 
 from collections.abc import Iterator
@@ -19,8 +20,9 @@ from app.domain.graders.texts.calls import (
     arguments_of,
     call_of,
     is_plainly_a_call,
-    json_of,
+    values_of,
 )
+from app.domain.graders.texts.thinking import after_thinking
 from app.grading.texts.fences import Block, blocks, fenced_blocks
 
 MAX_CALLS: Final = 256
@@ -34,7 +36,8 @@ class RawText(str):
 
 
 def read_calls(text: str) -> list[WrittenCall]:
-    """Returns the calls in a text, in its order."""
+    """Returns the calls in a text, in its order. Reasoning that the text begins with is skipped."""
+    text = after_thinking(text)
     for form in (_tagged, _xml, _fenced, _raw):
         calls = list(form(text))
         if calls:
@@ -55,7 +58,8 @@ def _tagged(text: str) -> Iterator[WrittenCall]:
         for block in blocks(text, f"<{tag}", ">", f"</{tag}>", whole_word=True)
     ]
     for block in sorted(found, key=lambda one: one.start):
-        yield from calls_of(json_of(block.text))
+        for value in values_of(block.text):
+            yield from calls_of(value)
 
 
 def _xml(text: str) -> Iterator[WrittenCall]:
@@ -78,11 +82,12 @@ def _xml_call(block: Block, opening: str) -> WrittenCall:
 
 def _fenced(text: str) -> Iterator[WrittenCall]:
     for block in fenced_blocks(text):
-        yield from _plain_calls(json_of(block.text))
+        yield from _raw(block.text)
 
 
 def _raw(text: str) -> Iterator[WrittenCall]:
-    yield from _plain_calls(json_of(text))
+    for value in values_of(text):
+        yield from _plain_calls(value)
 
 
 def _plain_calls(value: Any) -> list[WrittenCall]:

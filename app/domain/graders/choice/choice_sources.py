@@ -5,34 +5,70 @@ They are part of the chosen grader, which a customer may read and change.
 
 from typing import Final
 
-from app.domain.graders.texts.numerals import GROUP_MARKS, MINUS_SIGNS, NUMERAL_LINES
+from app.domain.graders.texts import numerals, thinking
 
 _KEY: Final = "REFERENCE_KEY"
-_NUMERAL: Final = "NUMERAL_LINES"
-_MINUS: Final = "MINUS_SIGNS"
-_GROUP: Final = "GROUP_MARKS"
 _LAST_NUMBER: Final = '''\
 import re
+import unicodedata
 from decimal import Decimal
+from fractions import Fraction
 
+MARK = re.compile(
+THINKING_LINES
+    re.IGNORECASE,
+)
 MINUS = re.compile(r"MINUS_SIGNS")
 COMMA = re.compile(r"GROUP_MARKS")
+START = re.compile(r"FRACTION_STARTS")
+CHARACTER = re.compile(r"FRACTION_CHARACTERS")
+FRACTION = re.compile(
+FRACTION_LINES
+    re.ASCII,
+)
+BAR = re.compile(r"FRACTION_BARS", re.ASCII)
 NUMBER = re.compile(
 NUMERAL_LINES
     re.ASCII,
 )
 
 
+def said(text):
+    """The text outside of reasoning between marks; empty where reasoning has no end."""
+    parts, start, thinking = [], 0, False
+    for mark in MARK.finditer(text):
+        ends = mark["end"] is not None
+        if ends and not thinking:
+            parts.clear()
+        elif not thinking:
+            parts.append(text[start : mark.start()])
+        thinking, start = not ends, mark.end()
+    return "" if thinking else "\\n".join([*parts, text[start:]])
+
+
 def last_number(text):
-    """The value of the last number of a text; a sign may stand before or behind a currency mark."""
-    found = NUMBER.findall(COMMA.sub(",", MINUS.sub("-", text)))
-    return Decimal("".join(found[-1]).replace(",", "")) if found else None
+    """The value of the last number of a text; none where its last digits cannot be read."""
+    text = START.sub(" ", COMMA.sub(",", MINUS.sub("-", text)))
+    text = CHARACTER.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+    text, last = BAR.sub("/", FRACTION.sub(r"\\1\\2/\\3\\4", text)), None
+    for last in NUMBER.finditer(text):
+        pass
+    if last is None or last[3] is None:
+        return None
+    sign, whole, above, below = last.groups()
+    number = Decimal((sign or "") + above.replace(",", ""))
+    if below is None:
+        return number
+    under = Decimal(below.replace(",", ""))
+    if len(last[0]) > 1000 or not under or (whole and not abs(number) < under):
+        return None
+    return Fraction(number) / Fraction(under) + int(f"{sign or ''}{whole or 0}")
 
 
 def grade(sample, item):
     """1 when the last number of the answer has the value of the reference's last number."""
     expected = last_number(str(item[REFERENCE_KEY]))
-    return float(expected is not None and last_number(sample["output_text"]) == expected)
+    return float(expected is not None and last_number(said(sample["output_text"])) == expected)
 '''
 _JSON_FIELDS: Final = '''\
 import json
@@ -88,7 +124,17 @@ def grade(sample, item):
 
 
 def last_number_source(key: str) -> str:
-    parts = {_NUMERAL: _numeral_source(), _MINUS: MINUS_SIGNS, _GROUP: GROUP_MARKS, _KEY: repr(key)}
+    parts = {
+        "THINKING_LINES": _lines(thinking.THINKING_LINES),
+        "MINUS_SIGNS": numerals.MINUS_SIGNS,
+        "GROUP_MARKS": numerals.GROUP_MARKS,
+        "FRACTION_STARTS": numerals.FRACTION_STARTS,
+        "FRACTION_CHARACTERS": numerals.FRACTION_CHARACTERS,
+        "FRACTION_LINES": _lines(numerals.FRACTION_LINES),
+        "FRACTION_BARS": numerals.FRACTION_BARS,
+        "NUMERAL_LINES": _lines(numerals.NUMERAL_LINES),
+        _KEY: repr(key),
+    }
     source = _LAST_NUMBER
     for name, text in parts.items():
         source = source.replace(name, text)
@@ -99,6 +145,5 @@ def json_fields_source(key: str) -> str:
     return _JSON_FIELDS.replace(_KEY, repr(key))
 
 
-def _numeral_source() -> str:
-    lines = [f'    r"{line}"' for line in NUMERAL_LINES]
-    return "\n".join(lines) + ","
+def _lines(patterns: tuple[str, ...]) -> str:
+    return "\n".join(f'    r"{line}"' for line in patterns) + ","

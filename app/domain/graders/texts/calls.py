@@ -6,15 +6,24 @@ arguments count as no arguments; other arguments that are not a JSON object are 
 not the same as none. Must not know the formats of calls in texts or how calls are scored.
 """
 
+import re
 from dataclasses import dataclass
+from json import JSONDecoder
 from typing import Any, Final
 
-from app.domain.texts.strict_json import MAX_VALUES, TooManyValues, strict_loads
+from app.domain.texts.strict_json import (
+    MAX_VALUES,
+    TooManyValues,
+    has_too_many_values,
+    strict_loads,
+)
 
 MAX_EXPECTED: Final = 64
 """Calls that a reference can have."""
 _NAMES: Final = ("name", "function", "tool")
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input")
+_VALUE: Final = re.compile(r"[^ \t\r\n,;]")
+_DECODER: Final = JSONDecoder()
 _OTHERS: Final = frozenset({"id", "call_id", "index", "type"})
 """Further keys that a call may have besides function and arguments."""
 
@@ -58,6 +67,21 @@ def json_of(text: str) -> Any:
         return strict_loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def values_of(text: str) -> list[Any]:
+    """Returns the values of a JSON text, or of several in a row; none where a part is no JSON."""
+    value = json_of(text)
+    if value is not None or has_too_many_values(text):
+        return [value]
+    found, position = list[Any](), 0
+    try:
+        while (start := _VALUE.search(text, position)) is not None:
+            _, position = _DECODER.raw_decode(text, start.start())
+            found.append(strict_loads(text[start.start() : position]))
+    except (ValueError, RecursionError):
+        return []
+    return found
 
 
 def is_plainly_a_call(entry: Any) -> bool:

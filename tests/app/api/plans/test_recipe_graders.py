@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.graders.choice.choice_sources import last_number_source
 from app.services.recipes.recipes import RecipeService
 from tests.support.registry.trials import Trials, serving
 from tests.support.sandbox.running import RunningSandbox
@@ -33,6 +34,8 @@ def items(recipe: str) -> list[dict[str, Any]]:
 
 
 async def test_the_last_number_decides_an_answer_of_reasoning(trials: Trials) -> None:
+    grader = RecipeService().get("reasoning").options["grader"]
+    assert grader["source"] == last_number_source("answer"), "it reads numbers as `auto` does"
     for item in items("reasoning"):
         right = item["answer"]
         assert await reward(trials, "reasoning", item, f"5 + 1 = 6, so\n{right:,}") == 1

@@ -243,6 +243,12 @@ async def test_an_answer_without_usable_code_scores_0(text: str) -> None:
         ("```python\r\na\r\n```", "a\r\n"),
         ("```python\nold\n```\n```python\na\nb", "a\nb\n"),
         ("Use ```x``` and ```y```", "Use ```x``` and ```y```"),
+        ("<thinking>```python\na\n```</thinking>So: ```python\nb\n```", "b\n"),
+        ("[THINK]```python\na\n```", ""),
+        (
+            "```python\nre.sub('<think>.*</think>', x[thought], '')\n```",
+            "re.sub('<think>.*</think>', x[thought], '')\n",
+        ),
     ],
 )
 def test_a_labelled_block_comes_before_one_without_a_label(text: str, code: str) -> None:

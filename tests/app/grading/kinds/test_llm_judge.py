@@ -48,6 +48,18 @@ async def judged(text: str, **options: Any) -> tuple[ScoreResult, InMemoryJudges
         ('{"score": 7} No, rather 8/10.', 0.8),
         ('{"score": "8 of 10, or 8/10"}', 0.8),
         ("2/10 at first, [[5]] in the end, Score: 9", 0.5),
+        ("8/10 (Scale: 0/10 \u2026 10/10)", 0.8),
+        ('{"score": 7} (Scale: 0/10 \u2026 10/10)', 0.7),
+        ("On a scale of 0/10 to 10/10, it earns 8/10.", 0.8),
+        ("Score (0 to 10): 8", 0.8),
+        ('{"score": 7}. A 10/10 answer names its sources.', 0.7),
+        ('{"score": 7}. Style score: 2, all in all.', 0.7),
+        ('{"score": 7}. Its final score: 6', 0.6),
+        ("Overall: 6/10. Correctness: 9/10, **Clarity**: 2/10", 0.6),
+        ("Score: 6. Clarity score: 9", 0.6),
+        ("Completeness: 9/10\n\nScore: 6", 0.6),
+        ('<score>{"reason": "fine"} {"score": 8}</score>', 0.8),
+        ('{"score": 8}\n{"score": 8}', 0.8),
     ],
 )
 async def test_a_score_is_read_in_each_form(answer: str, score: float) -> None:
@@ -98,6 +110,16 @@ async def test_a_score_is_read_in_each_form(answer: str, score: float) -> None:
         "Score: 4 out of 5,5",
         "**Score: 4** out of 5,5",
         "eight out of ten",
+        "(Scale: 0/10 \u2026 10/10)",
+        "**Scale**: 0/10 = worst, 10/10 = best",
+        "I rate between 0/10 and 10/10.",
+        "Score: 0 to 10",
+        "Score: 0\u202610",
+        "Correctness: 9/10\nClarity: 2/10",
+        "Correctness score: 9\nClarity score: 2",
+        '{"criterion": "truth", "score": 9} {"criterion": "style", "score": 1}',
+        '<score>{"score": 2}, {"score": 8}</score>',
+        "<|channel|>analysis<|message|>Score: 8",
     ],
 )
 async def test_an_answer_without_a_score_on_the_scale_is_no_score(answer: str) -> None:
@@ -107,6 +129,11 @@ async def test_an_answer_without_a_score_on_the_scale_is_no_score(answer: str) -
     assert fault.errors is not None
     assert fault.errors.model_grader_parse_error
     assert fault.token_usage["judge"].completion_tokens == 2
+
+
+async def test_the_score_of_a_single_criterion_is_that_of_the_whole() -> None:
+    result, _ = await judged("Wit: 9/10", rubric=[{"name": "wit", "description": "Funny?"}])
+    assert result.score == 0.9
 
 
 async def test_the_scale_and_the_reason_are_kept() -> None:

@@ -46,6 +46,10 @@ FORMS = {
         '<invoke name="forecast"><parameter name="city">Ulm</parameter>'
         "<parameter name='days'>3</parameter></invoke>"
     ),
+    "after another in a tag": f'<tool_call>{{"name": "f"}}\n{AS_JSON}</tool_call>',
+    "after another in a block": f'```json\n{{"name": "f", "arguments": {{}}}};\n{AS_JSON}\n```',
+    "after another": f'{{"name": "f", "arguments": {{}}}}, {AS_JSON}',
+    "after reasoning": f"<reasoning><tool_call>{{}}</tool_call></reasoning>{AS_JSON}",
     "markdown": f"Here it is:\n```json\n{AS_JSON}\n```",
     "raw JSON": AS_JSON,
     "raw list": json.dumps(EXPECTED),
@@ -112,6 +116,19 @@ async def test_several_calls(
     sample = {"tool_calls": chat(*made)}
     found = await scored({**GRADER, **options}, item={"calls": TWO}, sample=sample)
     assert found.score == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<thinking><tool_call>{AS_JSON}</tool_call>",
+        f"<tool_call>{AS_JSON} and so on</tool_call>",
+        f'<tool_call>{AS_JSON} {{"name": }}</tool_call>',
+        f"{AS_JSON} {AS_JSON[:-1]}",
+    ],
+)
+async def test_reasoning_and_broken_json_have_no_calls(text: str) -> None:
+    assert (await scored(GRADER, text, item={"calls": EXPECTED})).score == 0.0
 
 
 async def test_no_call_can_be_what_is_expected() -> None:

@@ -62,7 +62,8 @@ def test_the_rows_name_the_grader(row: dict[str, Any], expected: dict[str, Any])
     "answer",
     [
         *(42, -1.5, "42", "1,000", "-3e4", "12 + 30 = 42\n#### 42", "#### 42", "#### -1,042.50"),
-        *(".5", "+5", "\u22125", "-$5", "$-5", "\u20ac1,042"),
+        *(".5", "+5", "\u22125", "-$5", "$-5", "\u20ac1,042", "3/4", "3 / 4", "2 3/4", "2\u00bd"),
+        *("3\u20444", "3\u22154", "3 \u00f7 4", r"\frac{3}{4}", r"\dfrac{-3}{-4}", r"\frac34"),
     ],
 )
 def test_a_number_is_looked_for_at_the_end_of_the_answer(answer: Any) -> None:
@@ -75,8 +76,8 @@ def test_a_number_is_looked_for_at_the_end_of_the_answer(answer: Any) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        *("1,0425", "3-4", "5 eggs", "####", "1.2.3", "1_00", "5'10", "5e12345", "3/4"),
-        *("3 / 4", "3\u20444", "3\u22154", r"\frac{3}{4}", r"\dfrac{-3}{-4}", "2\u00bd", "0,500"),
+        *("1,0425", "3-4", "5 eggs", "####", "1.2.3", "1_00", "5'10", "5e12345", "3/4/2026"),
+        *("3/0", "2 6/4", "0,500", "1 234", "3:4", "10^2", r"\frac{x}{4}", r"\sqrt{2}", "1,23,456"),
     ],
 )
 def test_a_text_with_a_number_in_it_is_no_number(answer: str) -> None:
