@@ -118,19 +118,6 @@ async def test_several_calls(
     assert found.score == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"<thinking><tool_call>{AS_JSON}</tool_call>",
-        f"<tool_call>{AS_JSON} and so on</tool_call>",
-        f'<tool_call>{AS_JSON} {{"name": }}</tool_call>',
-        f"{AS_JSON} {AS_JSON[:-1]}",
-    ],
-)
-async def test_reasoning_and_broken_json_have_no_calls(text: str) -> None:
-    assert (await scored(GRADER, text, item={"calls": EXPECTED})).score == 0.0
-
-
 async def test_no_call_can_be_what_is_expected() -> None:
     assert (await scored(GRADER, "Hello", item={"calls": []})).score == 1.0
     assert (await scored(GRADER, AS_JSON, item={"calls": []})).score == 0.0
@@ -324,5 +311,8 @@ def test_openings_without_an_end_cost_no_second_search(text: str) -> None:
 
 
 def test_deep_and_broken_json_are_no_calls() -> None:
+    broken = [AS_JSON + end for end in (" and so on", ' {"name": }', AS_JSON[:-1])]
+    in_tags = [f"<tool_call>{text}</tool_call>" for text in broken]
+    assert [read_calls(text) for text in [*broken, *in_tags, f"<thinking>{AS_JSON}"]] == [[]] * 7
     for text in ("[" * 1_000_000, '{"name": "f", "arguments": "' + "[" * 100_000 + '"}', "\ud800"):
         assert [call.arguments for call in read_calls(text)] in ([], [None])
