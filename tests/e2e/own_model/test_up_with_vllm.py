@@ -18,6 +18,12 @@ from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import BATCH, Endpoints
+from tests.support.e2e.random_weights import (
+    SMALL,
+    assert_trained_on_its_samples,
+    random_weights_behind_vllm,
+    short_job,
+)
 from tests.support.embedded.installation import Installation, cli, opened, wait_until_final
 from tests.support.embedded.jobs import create_job, upload_dataset
 from tests.support.engines.vllm_server import VLLM_PYTHON
@@ -147,3 +153,12 @@ def test_the_tuned_model_answers_in_a_tool_loop(
     """Last, so that the restarted engine loads the adapter anew."""
     (row,) = make_rows(build_catalogue(), "validation", 1, seed=99)
     assert chat_with_tools(live.client(), job.fine_tuned_model, endpoints.good, row)
+
+
+def test_the_job_of_the_gpu_tests_trains_on_the_cpu_too(tmp_path: Path) -> None:
+    """The same test with a small shape and vLLM's CPU build: `tests/gpu/test_vllm_job.py`."""
+    if not VLLM_PYTHON.exists():
+        pytest.skip("vLLM's environment is absent: make vllm-env")
+    with random_weights_behind_vllm(tmp_path, SMALL, "--cpu") as running:
+        done = short_job(running, tmp_path)
+        assert_trained_on_its_samples(running, done, tolerance=0.05)

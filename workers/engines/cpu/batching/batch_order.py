@@ -3,8 +3,8 @@
 Owns that order and the size of background steps. It counts steps and reads no clock, so that equal
 submissions have equal orders. Promises: a chat of a version without others waits for at most the
 running step and one background step; background work gets one step for every `CHAT_STEPS` of
-chats. Owners take turns, whatever number of versions they have. Must not know sequences or
-tensors.
+chats. The order is fair over owners, whatever number of versions they have. Must not know
+sequences or tensors.
 """
 
 from collections.abc import Callable, Collection
