@@ -40,5 +40,7 @@ async def explain_improvement_plan(
     total_steps = None
     if call is None:
         job = await services.jobs().get(str(body.job_id))
-        call, total_steps = (job.method.kind, job.method.options), job.total_steps
-    return ImprovementPlanReading.of(call[0], reading_of(*call, total_steps=total_steps))
+        call, total_steps = (job.method.kind, job.method.options, job.caps), job.total_steps
+    kind, options, caps = call
+    reading = reading_of(kind, options, caps=caps, total_steps=total_steps)
+    return ImprovementPlanReading.of(kind, reading)

@@ -30,7 +30,7 @@ class RowPassRates:
         """`priors` are pass rates of rows before they were played."""
         self._pass_reward = pass_reward
         self._priors = {row: LastRate(0, rate) for row, rate in priors.items()}
-        self._by_step: dict[int, dict[int, float]] = {}
+        self._by_step: dict[int, dict[int, float | None]] = {}
         self._committed = 0
         self._last: tuple[int, dict[int, LastRate]] = (0, dict(self._priors))
 
@@ -41,22 +41,25 @@ class RowPassRates:
         if step < at:
             at, known = 0, dict(self._priors)
         for later in range(at + 1, step + 1):
-            known |= {
-                row: LastRate(later, rate) for row, rate in self._by_step.get(later, {}).items()
-            }
+            for row, rate in self._by_step.get(later, {}).items():
+                before = known[row].pass_rate if row in known else None
+                known[row] = LastRate(later, before if rate is None else rate)
         self._last = (step, known)
         return known
 
     def add(self, step: int, played: Iterable[PlayedRow]) -> None:
-        """Adds the rollouts that a committed step has trained."""
+        """Adds the rollouts that a committed step has trained. A row whose rollouts were all lost
+        was played, and keeps the rate that it had.
+        """
         rewards = defaultdict[int, list[float]](list)
         for each in played:
-            if each.reward is not None:
-                rewards[each.prompt_index].append(each.reward)
+            rewards[each.prompt_index] += [] if each.reward is None else [each.reward]
         self._committed = max(self._committed, step)
         self._by_step[step] = {row: self._rate(of_row) for row, of_row in rewards.items()}
 
-    def _rate(self, rewards: list[float]) -> float:
+    def _rate(self, rewards: list[float]) -> float | None:
+        if not rewards:
+            return None
         if self._pass_reward is None:
             return fmean(rewards)
         return sum(reward >= self._pass_reward for reward in rewards) / len(rewards)

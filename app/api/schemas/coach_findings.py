@@ -31,7 +31,7 @@ class CoachWeakness(DescribedModel):
     share: float
     """Lacking share of the score's range, or share of the attempts: 0 to 1."""
     interval: list[float]
-    """95 % interval of the share."""
+    """Interval of the share, which allows for all slices and kinds that were compared."""
     mean: float | None
     """Mean score of the slice, or of the attempts of that kind."""
     examples: list[str]
@@ -64,7 +64,7 @@ class CoachGain(DescribedModel):
     mean: float
     """Their mean score."""
     headroom: float
-    """Highest score that was seen less the mean."""
+    """Highest score that can be reached less the mean."""
     spread: int
     """Rows whose attempts have different scores."""
     gain: float
@@ -94,9 +94,10 @@ class CoachPrompt(DescribedModel):
     gain: float | None
     """Paired difference to the rows as they are."""
     interval: list[float] | None
-    """95 % interval of the difference; `null` for too few rows."""
+    """95 % interval of the difference, which allows for the prompts before; `null` for too few
+    rows."""
     enough: bool
-    """True if the prompt reaches the target, or leaves nothing to gain."""
+    """True if the prompt is clearly better, and reaches the target or leaves nothing to gain."""
 
     @classmethod
     def of(cls, each: TriedPrompt) -> "CoachPrompt":

@@ -21,6 +21,7 @@ from app.domain.errors import (
 )
 from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.creation.preflight import PreflightReport
+from app.domain.jobs.usage import Caps
 from app.domain.methods.supervised import MethodType
 from app.domain.plans.estimates import PlanEstimate, plan_estimate
 from app.domain.plans.knobs import PARAM, KnobName, Knobs
@@ -141,8 +142,8 @@ class ExplainImprovementPlan(ClosedBody):
     job_id: Text | None = None
     """Id of one of the project's jobs."""
 
-    def to_call(self) -> tuple[MethodType, Json] | None:
-        """Returns method and options of the sent body, `None` if a job's id was sent. Raises
+    def to_call(self) -> tuple[MethodType, Json, Caps] | None:
+        """Returns method, options and caps of the sent body, `None` if a job's id was sent. Raises
         `InvalidRequest` with the parameter at fault.
         """
         if self.job is None:
@@ -152,14 +153,15 @@ class ExplainImprovementPlan(ClosedBody):
         if self.job_id is not None:
             raise refused_value("job_id", "send 'job' or 'job_id', not both")
         try:
-            method = CreateFineTuningJob.model_validate(self.job).to_spec().method
+            spec = CreateFineTuningJob.model_validate(self.job).to_spec()
+            method = spec.method
             refuse_unknown(method)
         except ValidationError as error:
             raise first_fault("job", error) from error
         except InvalidRequest as error:
             param = "job" if error.param is None else f"job.{error.param}"
             raise InvalidRequest(error.message, param=param, code=error.code) from error
-        return method.kind, method.model_dump(mode="json", exclude=set(_PARTS))
+        return method.kind, method.model_dump(mode="json", exclude=set(_PARTS)), spec.caps
 
 
 class KnobExplanation(DescribedModel):

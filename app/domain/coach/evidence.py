@@ -45,6 +45,8 @@ class Evidence:
     """The paired gain of the training job's report."""
     now: Measurement | None = None
     """Attempts of the model that answers for the student."""
+    since: Measurement | None = None
+    """Attempts of the model from which the rounds without a gain count."""
     fresh: Measurement | None = None
     """Attempts that the job has measured: of a prompt, or of the model that it trained."""
     fresh_source: MeasuredRollouts | None = None

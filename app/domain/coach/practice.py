@@ -4,11 +4,11 @@ Owns the formula, for a slice s of the rows:
 
     gain(s) = weight × headroom × (spread + 1) / (rows + 2)
 
-The weight is the share of s's rows among all rows; the headroom is the highest reward that was
-seen less the mean of s. The last factor is the share of its rows whose samples have different
-rewards (`spread`), since practice learns from those alone (decision 0030); one row of each sort is
-added, so that a small slice is not certain. Each round that practised a slice without a gain halves
-its expected gain.
+The weight is the share of s's rows among all rows; the headroom is what the mean of s lacks to the
+highest score that can be reached. The last factor is the share of its rows whose samples have
+different rewards (`spread`), since practice learns from those alone (decision 0030); one row of
+each sort is added, so that a small slice is not certain. Each round that practised a slice without
+a gain halves its expected gain.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ class SliceGain:
     """Their share of all such rows."""
     mean: float
     headroom: float
-    """Highest reward that was seen less the mean."""
+    """Highest score that can be reached less the mean."""
     spread: int
     """Rows whose samples have different rewards."""
     gain: float
@@ -56,7 +56,7 @@ def expected_gains(
     practised a slice without a gain.
     """
     rewards, means = measurement.rewards, measurement.row_means
-    highest = measurement.scale.ceiling
+    reachable = measurement.reachable
     found = []
     for each in slices:
         rows = [row for row in each.rows if row in means]
@@ -64,7 +64,10 @@ def expected_gains(
             continue
         mean = fmean(means[row] for row in rows)
         spread = sum(max(rewards[row]) - min(rewards[row]) > TIE for row in rows)
-        weight, headroom = len(rows) / len(means), max(0.0, highest - mean)
+        weight, headroom = (
+            len(rows) / len(means),
+            max(0.0, (mean if reachable is None else reachable) - mean),
+        )
         gain = weight * headroom * (spread + 1) / (len(rows) + 2)
         gain *= 0.5 ** unhelped.get(each.key, 0)
         found.append(

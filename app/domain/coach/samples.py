@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
+from app.domain.coach.scales import Scale, ScoreRanges, seen_scale
 from app.domain.data.row_tags import tags_of
 from app.domain.rollouts.metrics import TIE
 from app.domain.rollouts.rollouts import RolloutRow
@@ -41,6 +42,7 @@ class Measurement:
     """The attempts of one model at the same rows."""
 
     samples: tuple[Attempt, ...]
+    ranges: ScoreRanges = field(default_factory=ScoreRanges)
 
     @property
     def scored(self) -> list[Attempt]:
@@ -70,28 +72,19 @@ class Measurement:
         return len(self.samples) - len(self.scored)
 
     @property
-    def scale(self) -> "Scale":
-        rewards = [value for values in self.rewards.values() for value in values]
-        return Scale(min([0.0, *rewards]), max(rewards, default=0.0))
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """The range in which rewards were seen: from 0, or the lowest below it, to the highest."""
-
-    floor: float
-    ceiling: float
+    def scale(self) -> Scale:
+        """Returns the range of the grader, or else that which was seen."""
+        return self.ranges.reward or seen_scale(self.rewards)
 
     @property
-    def is_flat(self) -> bool:
-        return self.ceiling - self.floor <= TIE
-
-    def shortfall(self, reward: float) -> float:
-        """Returns the share of the range that a reward lacks to the ceiling: 0 to 1."""
-        if self.is_flat:
-            return 0.0
-        lacking = (self.ceiling - reward) / (self.ceiling - self.floor)
-        return min(1.0, max(0.0, lacking))
+    def reachable(self) -> float | None:
+        """Returns the score that practice can reach; `None` while all attempts score alike, since
+        practice learns from differences alone.
+        """
+        rewards = [value for values in self.rewards.values() for value in values]
+        if not rewards or max(rewards) - min(rewards) <= TIE:
+            return None
+        return self.scale.ceiling
 
 
 def sample_of(row: RolloutRow) -> Attempt:

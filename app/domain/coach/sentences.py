@@ -35,6 +35,7 @@ def measured_entry(progress: SessionProgress, measurement: Measurement) -> Logbo
     named = [_weakness(each) for each in progress.weaknesses[:_SHOWN]]
     if named:
         text += " Weak at: " + "; ".join(named) + "."
+        text += " The intervals allow for all slices and kinds of attempts that I compared."
     else:
         text += " I found no weakness that the numbers show clearly."
     data = {"mean": progress.mean, "rows": rows, "lost": measurement.lost}
@@ -47,7 +48,7 @@ def prompted_entry(number: int, tried: TriedPrompt) -> LogbookEntry:
         return LogbookEntry("prompted", f"System prompt {number} could not be scored.", data)
     text = (
         f"With system prompt {number} the mean score is {_number(tried.mean)}: "
-        f"{tried.gain:+.3g}{_interval(tried.interval)}."
+        f"{tried.gain:+.3g}{_interval(tried.interval, looks=number)}."
     )
     clear = tried.interval is not None and tried.interval[0] > 0
     if not tried.enough:
@@ -153,8 +154,8 @@ def mastered_entry(session: CoachSession) -> LogbookEntry:
 
 def plateau(session: CoachSession) -> LogbookEntry:
     return _ended(
-        f"{session.progress.flat_rounds} rounds in succession brought less than "
-        f"{session.options.min_gain:.3g}: practice does not help any more."
+        f"{session.progress.flat_rounds} rounds in succession brought no clear gain "
+        f"of {session.options.min_gain:.3g} together: practice does not help any more."
     )
 
 
@@ -231,7 +232,7 @@ def _ended(text: str) -> LogbookEntry:
 
 def _weakness(each: Weakness) -> str:
     low, high = each.interval
-    span = f"{each.share:.0%} (95 % interval {low:.0%} to {high:.0%})"
+    span = f"{each.share:.0%} (interval {low:.0%} to {high:.0%})"
     match each.kind:
         case "tag" | "cluster" | "all" as kind:
             where = _rows(kind, each.name)
@@ -260,7 +261,10 @@ def _number(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3g}"
 
 
-def _interval(interval: tuple[float, float] | None) -> str:
+def _interval(interval: tuple[float, float] | None, *, looks: int) -> str:
     if interval is None:
         return " (too few rows for an interval)"
-    return f", 95 % interval {interval[0]:+.3g} to {interval[1]:+.3g}"
+    ends = f"{interval[0]:+.3g} to {interval[1]:+.3g}"
+    if looks == 1:
+        return f", 95 % interval {ends}"
+    return f", interval {ends}, which allows for {looks} prompts"

@@ -138,6 +138,7 @@ class TriedPrompt:
     gain: float | None
     """Mean over rows of the score with the prompt less that without."""
     interval: tuple[float, float] | None
+    """Interval of the gain; it allows for the prompts that were tried before this one."""
     enough: bool = False
 
 
@@ -153,6 +154,8 @@ class SessionProgress:
     """The training job of this round."""
     measured: MeasuredRollouts | None = None
     """The measurement of the model that answers for the student."""
+    since: MeasuredRollouts | None = None
+    """The measurement from which the rounds without a gain count; `None`: that of the student."""
     first_mean: float | None = None
     mean: float | None = None
     """Its mean score; `first_mean` is that of the first measurement."""
@@ -164,7 +167,7 @@ class SessionProgress:
     """Rounds that practised a slice without a gain, by its key."""
     tried: tuple[TriedPrompt, ...] = ()
     flat_rounds: int = 0
-    """Rounds in succession without a gain."""
+    """Rounds in succession since which the gain is not clear."""
     asked: bool = False
     """The session has paused for the promotion of the skill at the gate."""
     promoted: int = 0

@@ -20,6 +20,7 @@ from app.domain.coach.actions import (
     Wait,
 )
 from app.domain.coach.evidence import Evidence, SkillEvidence
+from app.domain.coach.looks import has_helped, reaches_target, tried_prompt
 from app.domain.coach.practice import expected_gains, practice_slices
 from app.domain.coach.sessions import (
     CoachOutcome,
@@ -28,10 +29,8 @@ from app.domain.coach.sessions import (
     LogbookEntry,
     Phase,
     SessionProgress,
-    TriedPrompt,
 )
 from app.domain.coach.weaknesses import find_weaknesses
-from app.domain.jobs.curves.gains import paired_gain
 from app.domain.students.students import SkillStatus
 
 
@@ -86,7 +85,7 @@ def _measuring(session: CoachSession, evidence: Evidence) -> SessionStep:
     progress = replace(progress, first_mean=progress.mean)
     entries = (sentences.measured_entry(progress, evidence.fresh),)
     session = replace(session, progress=progress)
-    if _reached(session, progress.mean):
+    if reaches_target(session, progress.mean):
         return _end(session, "target", sentences.target_reached(session), before=entries)
     if not practice_slices(progress.gains, least=session.options.min_gain):
         ended = sentences.nothing_to_gain(session)
@@ -113,7 +112,7 @@ def _prompting(session: CoachSession, evidence: Evidence) -> SessionStep:
     progress, prompts = session.progress, session.options.prompts
     entries: tuple[LogbookEntry, ...] = ()
     if evidence.child != "none":
-        tried = _tried(session, evidence)
+        tried = tried_prompt(session, evidence)
         progress = replace(progress, tried=(*progress.tried, tried))
         session = replace(session, progress=progress)
         entries = (sentences.prompted_entry(len(progress.tried), tried),)
@@ -128,28 +127,9 @@ def _prompting(session: CoachSession, evidence: Evidence) -> SessionStep:
     )
 
 
-def _tried(session: CoachSession, evidence: Evidence) -> TriedPrompt:
-    """Returns the comparison of a prompt with the rows as they are. It is enough if it reaches the
-    target, or is clearly better and leaves nothing to gain.
-    """
-    progress = session.progress
-    prompt = session.options.prompts[len(progress.tried)]
-    fresh, before = evidence.fresh, evidence.now
-    if fresh is None or before is None or fresh.mean is None:
-        return TriedPrompt(prompt, None, None, None)
-    gain = paired_gain(before.row_means, fresh.row_means)
-    if gain is None:
-        return TriedPrompt(prompt, fresh.mean, None, None)
-    left = expected_gains(fresh, evidence.slices, unhelped={})
-    better = gain.is_clear and gain.mean > 0
-    enough = better and not practice_slices(left, least=session.options.min_gain)
-    enough = enough or _reached(session, fresh.mean)
-    return TriedPrompt(prompt, fresh.mean, gain.mean, gain.interval, enough)
-
-
 def _choosing(session: CoachSession, evidence: Evidence) -> SessionStep:
     progress, options = session.progress, session.options
-    if _reached(session, progress.mean):
+    if reaches_target(session, progress.mean):
         return _end(session, "target", sentences.target_reached(session))
     if progress.flat_rounds >= options.patience:
         return _end(session, "plateau", sentences.plateau(session))
@@ -239,10 +219,12 @@ def _held(session: CoachSession, skill: SkillEvidence, *, has_regression_sets: b
 
 def _promoted(session: CoachSession, evidence: Evidence) -> SessionStep:
     """Returns the step after a promotion: the report's measurement is that of the student now."""
-    progress, gain = session.progress, evidence.gain
-    helped = gain is not None and gain.mean >= session.options.min_gain
+    helped = has_helped(session, evidence)
+    progress = replace(session.progress, since=session.progress.since or session.progress.measured)
     progress = replace(progress, promoted=progress.promoted + 1)
     progress = _after_round(progress, helped=helped)
+    if helped:
+        progress = replace(progress, since=evidence.fresh_source)
     session = replace(session, progress=progress)
     if evidence.fresh is not None and evidence.fresh.mean is not None:
         progress = _measured(session, evidence)
@@ -267,11 +249,6 @@ def _after_round(progress: SessionProgress, *, helped: bool) -> SessionProgress:
         flat_rounds=0 if helped else progress.flat_rounds + 1,
         unhelped=unhelped,
     )
-
-
-def _reached(session: CoachSession, mean: float | None) -> bool:
-    target = session.options.target
-    return target is not None and mean is not None and mean >= target
 
 
 def _within_budget(

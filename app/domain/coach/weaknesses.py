@@ -1,21 +1,37 @@
 """Finds weaknesses: slices of the rows, and kinds of attempts, that clearly lack score. Pure.
 
 Owns the rule. A slice of the rows (a tag, a cluster of texts) lacks the share of the score's range
-between its mean and the highest reward that was seen; a kind of attempt (a stop reason, a failing
-tool, a low grader component) is a share of the attempts. The interval of either share is Wilson's,
-at 95 %, with rows as the observations: samples of one row resemble each other, so counting them
-would make it too narrow. A weakness is a share whose interval begins above `LEAST_SHARE`, and
-attempts of a kind must lack score: a detour that always succeeds is none.
+between its mean and the highest score; a kind of attempt (a stop reason, a failing tool, a low
+grader component) is a share of the attempts. A weakness is a share that is clearly above
+`LEAST_SHARE`, with rows as the observations: samples of one row resemble each other. Attempts of a
+kind must clearly have less score than the other attempts, too: a detour that succeeds as often is
+no weakness.
+
+Many slices and kinds are tested at once, so Holm's rule holds them together: over all of them, a
+session names any weakness by chance with a probability of at most `CHANCE`. The interval of a
+weakness is that of the test that it passed.
 """
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, Literal
 
+from app.domain.coach.chances import (
+    chance_of_less,
+    chance_of_less_within,
+    chance_of_share,
+    holm,
+    share_limits,
+)
 from app.domain.coach.clusters import TextClusters
-from app.domain.coach.samples import Attempt, Measurement, PracticeRow, Scale, stopped_short
+from app.domain.coach.samples import (
+    Attempt,
+    Measurement,
+    PracticeRow,
+    stopped_short,
+)
+from app.domain.coach.scales import Scale, ScoreRanges, seen_scale
 
 SliceKind = Literal["tag", "cluster", "all"]
 WeaknessKind = Literal[SliceKind, "component", "stop_reason", "failing_tool"]
@@ -27,7 +43,8 @@ FEWEST_ROWS: Final = 3
 MOST_SLICES: Final = 64
 ALL_ROWS: Final = "all rows"
 """Name of the slice of the rows that nothing divides."""
-_Z: Final = 1.959964
+_FEWEST_WITHIN: Final = 6
+"""Rows with attempts of both sorts from which sorts are compared within rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,97 +109,125 @@ def find_weaknesses(
     measurement: Measurement, slices: Sequence[Slice], *, ceiling: float | None = None
 ) -> tuple[Weakness, ...]:
     """Returns all weaknesses, the largest lacking share of all rows first. `ceiling`: a score to
-    reach that is above what was seen.
+    reach that is above the scale of the measurement.
     """
     scale = measurement.scale
     if ceiling is not None:
         scale = Scale(scale.floor, max(scale.ceiling, ceiling))
-    found = [*_lacking(measurement, slices, scale), *_kinds(measurement)]
+    suspects = [
+        *_lacking(measurement, slices, scale),
+        *_kinds(measurement.scored, measurement.ranges, scale),
+    ]
+    held = holm({number: each.chance for number, each in enumerate(suspects)})
+    found = [suspects[number].weakness(allowed) for number, allowed in held.items()]
     return tuple(sorted(found, key=lambda each: (-each.share * each.rows, each.kind, each.name)))
 
 
-def wilson(share: float, count: int) -> tuple[float, float]:
-    """Returns Wilson's 95 % interval of a share of `count` observations. For a mean of values
-    between 0 and 1 it is wider than needed, never narrower.
-    """
-    if count == 0:
-        return 0.0, 1.0
-    square = _Z * _Z / count
-    middle = (share + square / 2) / (1 + square)
-    reach = _Z * math.sqrt(share * (1 - share) / count + square / (4 * count)) / (1 + square)
-    return max(0.0, middle - reach), min(1.0, middle + reach)
+@dataclass(frozen=True, slots=True)
+class _Suspect:
+    """A slice or kind that is tested."""
+
+    kind: WeaknessKind
+    name: str
+    rows: int
+    share: float
+    attempts: Sequence[Attempt]
+    mean: float | None
+    less: float = 0.0
+    """Probability that its attempts have so much less score than others by chance alone."""
+
+    @property
+    def chance(self) -> float:
+        return max(self.less, chance_of_share(self.share, self.rows, true=LEAST_SHARE))
+
+    def weakness(self, allowed: float) -> Weakness:
+        """Returns the weakness of a test that was held to this probability."""
+        limits = share_limits(self.share, self.rows, tail=allowed)
+        worst = _worst(self.attempts)
+        return Weakness(self.kind, self.name, self.rows, self.share, limits, self.mean, worst)
 
 
-def _lacking(measurement: Measurement, slices: Sequence[Slice], scale: Scale) -> Iterable[Weakness]:
+def _lacking(measurement: Measurement, slices: Sequence[Slice], scale: Scale) -> Iterable[_Suspect]:
     means = measurement.row_means
     for each in slices:
+        rows = frozenset(each.rows)
         values = [means[row] for row in each.rows if row in means]
-        if len(values) < FEWEST_ROWS:
-            continue
-        share = fmean(scale.shortfall(value) for value in values)
-        interval = wilson(share, len(values))
-        if interval[0] > LEAST_SHARE:
-            of_slice = [sample for sample in measurement.scored if sample.row in set(each.rows)]
-            yield Weakness(
-                each.kind,
-                each.name,
-                len(values),
-                share,
-                interval,
-                fmean(values),
-                _worst(of_slice),
-            )
+        if len(values) >= FEWEST_ROWS:
+            share = fmean(scale.shortfall(value) for value in values)
+            of_slice = [sample for sample in measurement.scored if sample.row in rows]
+            yield _Suspect(each.kind, each.name, len(values), share, of_slice, fmean(values))
 
 
-def _kinds(measurement: Measurement) -> Iterable[Weakness]:
-    scored = measurement.scored
-    scale = measurement.scale
-    for weakness in _kinds_of_attempts(scored):
-        if scale.ceiling <= 0 or scale.shortfall(weakness.mean or 0.0) > LEAST_SHARE:
-            yield weakness
-
-
-def _kinds_of_attempts(scored: Sequence[Attempt]) -> Iterable[Weakness]:
+def _kinds(scored: Sequence[Attempt], ranges: ScoreRanges, scale: Scale) -> Iterable[_Suspect]:
     reasons = {each.stop_reason for each in scored if stopped_short(each)}
     for reason in sorted(str(reason) for reason in reasons):
-        yield from _kind("stop_reason", reason, scored, _stops_at(reason))
+        yield from _kind("stop_reason", reason, scored, scale, _stops_at(reason))
     for tool in sorted({name for each in scored for name in each.failed_tools}):
-        yield from _kind("failing_tool", tool, scored, _fails(tool))
-    yield from _components(scored)
-
-
-def _components(scored: Sequence[Attempt]) -> Iterable[Weakness]:
-    """Yields the components of the grader that are low although some attempt had them high."""
+        yield from _kind("failing_tool", tool, scored, scale, _fails(tool))
     for name in sorted({name for each in scored for name in each.components or ()}):
         having = [each for each in scored if name in (each.components or {})]
-        values = [_component(each, name) for each in having]
-        scale = Scale(min(0.0, *values), max(values))
-        yield from _kind("component", name, having, _lacks(name, scale))
+        seen = seen_scale(_by_row(having, _value_of(name)))
+        lacks = _lacks(name, ranges.components.get(name) or seen)
+        yield from _kind("component", name, having, scale, lacks)
 
 
-def _component(sample: Attempt, name: str) -> float:
-    return (sample.components or {})[name]
+def _value_of(component: str) -> Callable[[Attempt], float]:
+    return lambda each: (each.components or {})[component]
 
 
-def _lacks(name: str, scale: Scale) -> Callable[[Attempt], float]:
-    return lambda each: scale.shortfall(_component(each, name))
+def _lacks(component: str, scale: Scale) -> Callable[[Attempt], float]:
+    value_of = _value_of(component)
+    return lambda each: scale.shortfall(value_of(each))
 
 
 def _kind(
-    kind: WeaknessKind, name: str, scored: Sequence[Attempt], share_of: Callable[[Attempt], float]
-) -> Iterable[Weakness]:
-    shares: dict[int, list[float]] = {}
-    for each in scored:
-        shares.setdefault(each.row, []).append(share_of(each))
-    if len(shares) < FEWEST_ROWS:
-        return
-    share = fmean(fmean(values) for values in shares.values())
-    interval = wilson(share, len(shares))
-    if interval[0] > LEAST_SHARE:
-        concerned = [each for each in scored if share_of(each) > LEAST_SHARE]
-        rewards = [each.reward for each in concerned if each.reward is not None]
-        mean = fmean(rewards) if rewards else None
-        yield Weakness(kind, name, len(shares), share, interval, mean, _worst(concerned))
+    kind: WeaknessKind,
+    name: str,
+    scored: Sequence[Attempt],
+    scale: Scale,
+    share_of: Callable[[Attempt], float],
+) -> Iterable[_Suspect]:
+    shares = _by_row(scored, share_of)
+    concerned = [each for each in scored if share_of(each) > LEAST_SHARE]
+    if len(shares) >= FEWEST_ROWS and concerned:
+        share = fmean(fmean(values) for values in shares.values())
+        others = [each for each in scored if share_of(each) <= LEAST_SHARE]
+        mean = fmean(_reward(each) for each in concerned)
+        less = _chance_of_less(concerned, others, scale)
+        yield _Suspect(kind, name, len(shares), share, concerned, mean, less)
+
+
+def _chance_of_less(concerned: Sequence[Attempt], others: Sequence[Attempt], scale: Scale) -> float:
+    """Returns the probability that attempts have so much less score than others by chance: within
+    rows that have both, or else between rows. Without other attempts the scale is compared.
+    """
+    with_kind, without = _row_means(concerned), _row_means(others)
+    both = with_kind.keys() & without.keys()
+    if len(both) >= _FEWEST_WITHIN:
+        return chance_of_less_within([without[row] - with_kind[row] for row in sorted(both)])
+    if len(without) < FEWEST_ROWS:
+        share = fmean(scale.shortfall(value) for value in with_kind.values())
+        return chance_of_share(share, len(with_kind), true=LEAST_SHARE)
+    if len(with_kind) < FEWEST_ROWS:
+        return 1.0
+    return chance_of_less(list(with_kind.values()), list(without.values()))
+
+
+def _row_means(samples: Sequence[Attempt]) -> dict[int, float]:
+    return {row: fmean(values) for row, values in _by_row(samples, _reward).items()}
+
+
+def _by_row(
+    samples: Sequence[Attempt], value_of: Callable[[Attempt], float]
+) -> dict[int, list[float]]:
+    found: dict[int, list[float]] = {}
+    for each in samples:
+        found.setdefault(each.row, []).append(value_of(each))
+    return found
+
+
+def _reward(sample: Attempt) -> float:
+    return sample.reward or 0.0
 
 
 def _stops_at(reason: str) -> Callable[[Attempt], float]:

@@ -63,6 +63,7 @@ def reinforcement_faults(
     if grader is not None:
         yield from literal_faults(grader, f"{root}.grader")
         yield from () if in_environment else _without_environment(grader, f"{root}.grader")
+        yield from _useless_pass_reward(method, grader, root)
 
 
 def _repeated_tools(method: Any, root: str) -> Iterator[InvalidRequest]:
@@ -91,6 +92,23 @@ def _without_environment(grader: GraderModel, path: str) -> Iterator[InvalidRequ
         )
     for name, part in grader.parts.items():
         yield from _without_environment(part, f"{path}.graders.{name}")
+
+
+def _useless_pass_reward(method: Any, grader: GraderModel, root: str) -> Iterator[InvalidRequest]:
+    """Yields the fault of a `pass_reward` that every score of the grader reaches, or none: all rows
+    would have the same pass rate for ever.
+    """
+    reward = value_of(value_of(method, "ordering"), "pass_reward")
+    if not isinstance(reward, int | float) or isinstance(reward, bool):
+        return
+    low, high = grader.lowest, grader.highest
+    if (low is not None and reward <= low) or (high is not None and reward > high):
+        shown = " to ".join("no limit" if end is None else f"{end:g}" for end in (low, high))
+        yield refused_value(
+            f"{root}.ordering.pass_reward",
+            f"the scores of the grader are from {shown}: send a number above the lowest and not "
+            "above the highest, so that some rollouts can pass and some not",
+        )
 
 
 def _has_http_environment(method: Any) -> bool:

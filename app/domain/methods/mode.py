@@ -88,7 +88,8 @@ class UniformOrdering(OrderingOptions):
 class MeasuredOrdering(OrderingOptions):
     pass_reward: Number | None = None
     """Reward from which a rollout counts as passed. Without it, the pass rate of a row is its mean
-    reward, as graders from 0 to 1 give it.
+    reward, as graders from 0 to 1 give it. It must be above the lowest score of the grader, and not
+    above the highest.
     """
 
 
@@ -103,8 +104,8 @@ class EasyToHardOrdering(MeasuredOrdering):
 
 class FocusOrdering(MeasuredOrdering):
     """Ordering `focus`: steps take rows whose pass rate is between `low` and `high`, where rollouts
-    of a group differ most. A part of each step measures rows anew, those first that were measured
-    longest ago.
+    of a group differ most. A part of the rows is measured anew, those first that were played
+    longest ago. A pass has as many rows as under `uniform`, and not every row.
     """
 
     type: Literal["focus"] = "focus"
@@ -113,7 +114,8 @@ class FocusOrdering(MeasuredOrdering):
     high: Number = Field(default=0.8, ge=0, le=1)
     """Highest pass rate of the rows that are practised."""
     measured_share: Number = Field(default=0.25, gt=0, le=1)
-    """Share of each step for rows outside these limits; at least one row."""
+    """Share of the rows of all steps together that are outside these limits, which measures them
+    anew."""
 
     @model_validator(mode="after")
     def _limits_are_in_order(self) -> "FocusOrdering":

@@ -6,10 +6,11 @@ where that does not depend on the rows.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final, assert_never, get_args
 
 from app.domain.documents.field_descriptions import DescribedFields
+from app.domain.jobs.usage import NO_CAPS, Caps
 from app.domain.methods.objective import ObjectiveOptions
 from app.domain.methods.stop import (
     Action,
@@ -60,16 +61,24 @@ class Reading:
 
 
 def reading_of(
-    kind: MethodType, options: dict[str, Any], *, total_steps: int | None = None
+    kind: MethodType,
+    options: dict[str, Any],
+    *,
+    caps: Caps = NO_CAPS,
+    total_steps: int | None = None,
 ) -> Reading:
-    """Returns the knobs nearest to the options of a method, sent or stored. With `total_steps` the
-    service has replaced every `auto` in them.
+    """Returns the knobs nearest to the options of a method and to the caps of its job, sent or
+    stored. With `total_steps` the service has replaced every `auto` in the options.
     """
     job = {"method": {"type": kind, kind: options}}
     knobs = _knobs(kind, options)
     explanation = settings_of(knobs, kind)
     known = frozenset(setting.parameter for knob in explanation for setting in knob.settings)
-    outside = (*_between(explanation, job, kind), *_beyond(kind, options, known, total_steps))
+    outside = (
+        *_between(explanation, job, kind),
+        *_beyond(kind, options, known, total_steps),
+        *_caps(caps, options),
+    )
     return Reading(knobs, explanation, outside)
 
 
@@ -191,6 +200,13 @@ def _beyond(
         resolved = total_steps is not None and is_resolved(name, sent, total_steps)
         if not resolved and not _same(value, usual.get(name)):
             yield _unset(parameter, value)
+
+
+def _caps(caps: Caps, options: dict[str, Any]) -> Iterator[Outside]:
+    """Yields the caps of a job, except those that its method names."""
+    for name, value in asdict(caps).items():
+        if value is not None and options.get(name) is None:
+            yield _unset(name, value)
 
 
 def _unset(parameter: str, value: Any) -> Outside:

@@ -5,13 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
+from pydantic import ValidationError
+
 from app.domain.coach.evidence import ChildStatus, Evidence, SkillEvidence
 from app.domain.coach.samples import Attempt, Measurement, sample_of
+from app.domain.coach.scales import ScoreRanges, ranges_of
 from app.domain.coach.sessions import CoachSession, MeasuredRollouts, Phase
 from app.domain.errors import NOTHING_TO_LEARN, NotFound
 from app.domain.jobs.curves.gains import Gain
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.jobs.usage import Usage
+from app.domain.methods.method_documents import StoredReinforcementMethod
+from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.domain.students.gate import target_comparison
 from app.services.coach.session_files import SessionFiles
@@ -58,16 +63,16 @@ class EvidenceReader:
         return replace(
             evidence,
             slices=held_out.slices,
-            fresh=await self._measurement(source),
+            fresh=await self._measurement(session, source),
             fresh_source=source,
-            now=None if now is None else await self._measurement(now),
+            now=None if now is None else await self._measurement(session, now),
         )
 
     async def _choosing(self, session: CoachSession) -> Evidence:
         progress = session.progress
         if not progress.flat_rounds or progress.measured is None:
             return Evidence()
-        now = await self._measurement(progress.measured)
+        now = await self._measurement(session, progress.measured)
         if now.mean is None:  # its job was deleted: what it showed is in the progress
             return Evidence()
         held_out = await self.files.held_out(session.validation_file)
@@ -89,7 +94,7 @@ class EvidenceReader:
             return evidence
         early = job.ended_early or {}
         return replace(
-            await self._of_report(evidence, job.id),
+            await self._of_report(session, evidence, job.id),
             gap=early.get("rule") == "gap",
             error=early.get("reason"),
         )
@@ -110,9 +115,14 @@ class EvidenceReader:
         if student.current_skill != skill.id:
             return evidence
         held_out = await self.files.held_out(session.validation_file)
-        return replace(await self._of_report(evidence, progress.job_id), slices=held_out.slices)
+        since = progress.since or progress.measured
+        return replace(
+            await self._of_report(session, evidence, progress.job_id),
+            slices=held_out.slices,
+            since=None if since is None else await self._measurement(session, since),
+        )
 
-    async def _of_report(self, evidence: Evidence, job_id: str) -> Evidence:
+    async def _of_report(self, session: CoachSession, evidence: Evidence, job_id: str) -> Evidence:
         """Adds the paired gain of a job's report, and the attempts of the model that it trained."""
         async with self.database.tenant(self.files.tenant) as unit:
             report = await unit.reports.get(job_id)
@@ -122,7 +132,7 @@ class EvidenceReader:
         return replace(
             evidence,
             gain=_gain(report),
-            fresh=await self._measurement(source),
+            fresh=await self._measurement(session, source),
             fresh_source=source,
         )
 
@@ -136,7 +146,7 @@ class EvidenceReader:
         except NotFound:
             return None
 
-    async def _measurement(self, source: MeasuredRollouts) -> Measurement:
+    async def _measurement(self, session: CoachSession, source: MeasuredRollouts) -> Measurement:
         samples: list[Attempt] = []
         where = RolloutFilter(split=source.split, step=source.step)
         after, more = None, True
@@ -147,11 +157,21 @@ class EvidenceReader:
                 )
             after = page[-1].id if page else None
             samples += await asyncio.to_thread(_samples, page)
-        return Measurement(tuple(samples))
+        return Measurement(tuple(samples), _ranges(session))
 
 
 def _samples(rows: Sequence[RolloutRow]) -> list[Attempt]:
     return [sample_of(row) for row in rows]
+
+
+def _ranges(session: CoachSession) -> ScoreRanges:
+    """Returns the ranges of the scores; unknown ones of a method that is not valid any more."""
+    kind = ReinforcementMethod.kind
+    stored = StoredReinforcementMethod({"type": kind, kind: session.method[kind]})
+    try:
+        return ranges_of(stored.parse().grader)
+    except ValidationError:
+        return ScoreRanges()
 
 
 def _missing(session: CoachSession) -> Evidence:

@@ -18,6 +18,7 @@ from app.domain.methods.mode import (
     FocusOrdering,
     UniformOrdering,
 )
+from app.domain.rollouts.metrics import TIE
 from workers.runs.steps.row_order import rows_of_step
 
 _UNKNOWN: Final = 0.5
@@ -29,8 +30,9 @@ class LastRate:
     """The last measurement of a row."""
 
     step: int
-    """The step that trained its rollouts; 0 for a difficulty that its file names."""
-    pass_rate: float
+    """The step that last trained its rollouts; 0 for a difficulty that its file names."""
+    pass_rate: float | None
+    """`None` while all of its rollouts were lost to failures."""
 
 
 Known = Mapping[int, LastRate]
@@ -61,6 +63,11 @@ class StepSizes:
 
     def first_of_epoch(self, step: int) -> int:
         return step - (step - 1) % self.steps_per_epoch
+
+    def until(self, step: int) -> int:
+        """Returns the number of rows of all steps up to this one."""
+        epochs, steps = divmod(step, self.steps_per_epoch)
+        return epochs * self.row_count + steps * self.batch_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +113,26 @@ class RowOrder:
 
     def _focus(self, ordering: FocusOrdering, step: int) -> list[int]:
         """Takes rows within the limits, and for the rest of the step others, least recently
-        measured first in both. Where either are too few, the other ones fill the step.
+        played first in both. Where either are too few, the other ones fill the step.
         """
         known, size = self._known(step), self.sizes.size(step)
         shuffled = self._shuffled(f"focus/{self.seed}/{step}")
         oldest = sorted(shuffled, key=lambda row: _age(known, row))
         inside, outside = list[int](), list[int]()
         for row in oldest:
-            is_inside = row in known and ordering.low <= known[row].pass_rate <= ordering.high
+            rate = known[row].pass_rate if row in known else None
+            is_inside = rate is not None and ordering.low <= rate <= ordering.high
             (inside if is_inside else outside).append(row)
-        measured = min(len(outside), max(1, math.floor(ordering.measured_share * size)))
+        measured = min(len(outside), self._measured(ordering.measured_share, step))
         practised = inside[: size - measured]
         return practised + outside[: size - len(practised)]
+
+    def _measured(self, share: float, step: int) -> int:
+        """Returns how many rows of a step are measured anew. What rounding leaves is carried to the
+        next step, so that small steps have the share together.
+        """
+        until, before = (math.floor(share * self.sizes.until(at) + TIE) for at in (step, step - 1))
+        return until - before
 
     def _known(self, step: int) -> Known:
         return self.pass_rates.as_of(max(0, step - 1 - self.lag))
@@ -129,9 +144,10 @@ class RowOrder:
 
 
 def _rate(known: Known, row: int) -> float:
-    return known[row].pass_rate if row in known else _UNKNOWN
+    rate = known[row].pass_rate if row in known else None
+    return _UNKNOWN if rate is None else rate
 
 
 def _age(known: Known, row: int) -> int:
-    """Returns the step of the last measurement; rows that were never played come first."""
+    """Returns the step that last played a row; rows that were never played come first."""
     return known[row].step if row in known else -1

@@ -66,6 +66,24 @@ async def test_every_setting_that_no_knob_has_is_outside(api: Api, job: dict[str
     }
 
 
+async def test_caps_at_the_top_of_a_job_are_outside(api: Api, job: dict[str, Any]) -> None:
+    """The caps of a body and those of the job that it makes."""
+    capped = job | {"max_rollouts": 500, "max_training_time_s": 60}
+    made = (await api.call("POST", "/v1/fine_tuning/jobs", json=capped)).json()
+    for body in ({"job": capped}, {"job_id": made["id"]}):
+        read = (await api.call("POST", EXPLAIN, json=body)).json()
+        outside = {each["parameter"]: (each["value"], each["message"]) for each in read["outside"]}
+        assert outside == {
+            "max_rollouts": (
+                500, "max_rollouts is 500; no knob sets it: change it in the job's body.",
+            ),
+            "max_training_time_s": (
+                60, "max_training_time_s is 60.0; no knob sets it: change it in the job's body.",
+            ),
+        }  # fmt: skip
+        assert not read["exact"]
+
+
 async def test_the_service_own_values_are_not_outside(api: Api, job: dict[str, Any]) -> None:
     own = job["method"]["reinforcement"]
     own |= {

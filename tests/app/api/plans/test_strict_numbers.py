@@ -63,6 +63,27 @@ async def test_numbers_of_an_ordering_are_numbers(
     assert [each["param"] for each in errors] == [f"method.reinforcement.ordering.{name}"]
 
 
+@pytest.mark.parametrize(
+    ("span", "reward", "refused"),
+    [([0, 1], 0, True), ([0, 1], 0.01, False), ([0, 1], 1, False), ([0, 1], 1.01, True),
+     ([1, 5], 1, True), ([1, 5], 4, False), ([1, 5], 80, True)],
+)  # fmt: skip
+async def test_a_pass_reward_that_all_or_no_rollouts_reach_is_refused(
+    api: Api, call: dict[str, Any], span: list[int], reward: float, refused: bool
+) -> None:
+    own = call["method"]["reinforcement"]
+    judge = {"type": "score_model", "name": "judge", "model": "tiny-agent", "range": span}
+    own["grader"] = judge | {"input": [{"role": "user", "content": "Rate {{sample.output_text}}"}]}
+    own["ordering"] = {"type": "focus", "pass_reward": reward}
+    errors = (await validate_call(api, call))["errors"]
+    found = [each for each in errors if "ordering" in (each["param"] or "")]
+    assert [each["param"] for each in found] == (
+        ["method.reinforcement.ordering.pass_reward"] if refused else []
+    )
+    for each in found:
+        assert f"the scores of the grader are from {span[0]} to {span[1]}" in each["message"]
+
+
 def test_no_closed_model_of_a_body_converts_to_a_fraction() -> None:
     for package in PACKAGES:
         _import_all(package)

@@ -104,6 +104,43 @@ def test_focus_follows_a_row_that_was_learned() -> None:
     assert counts[0] > 3 * counts[1] > 0
 
 
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 5, 11])
+def test_steps_of_any_size_measure_their_share_together(batch_size: int) -> None:
+    """Rows 0 to 17 can be learned; the others are always or never solved. All are known."""
+    sizes = StepSizes(row_count=24, batch_size=batch_size)
+    rates = dict.fromkeys(range(18), 0.5) | {row: float(row % 2) for row in range(18, 24)}
+    pass_rates = RowPassRates(None, rates)
+    counts = Counter[int]()
+    for step in range(1, 4 * sizes.steps_per_epoch + 1):
+        rows = RowOrder(FocusOrdering(), sizes, 7, pass_rates).rows(step)
+        counts.update(rows)
+        pass_rates.add(step, played({row: rates[row] for row in rows}))
+    assert sum(counts[row] for row in range(18)) == 72
+    assert sum(counts[row] for row in range(18, 24)) == 24
+    assert max(counts.values()) - min(counts.values()) <= 1
+
+
+def test_a_row_whose_rollouts_are_always_lost_waits_its_turn() -> None:
+    pass_rates, lost = RowPassRates(None, {}), 5
+    counts = Counter[int]()
+    for step in range(1, 51):
+        rows = order(FocusOrdering(), pass_rates).rows(step)
+        counts.update(rows)
+        others = played({row: RATES[row] for row in rows if row != lost})
+        pass_rates.add(step, [*others, *(PlayedRow(row, None) for row in rows if row == lost)])
+    outside = [counts[row] for row, rate in RATES.items() if not 0.2 <= rate <= 0.8]
+    assert counts[lost] <= max(outside) + 1
+    known = pass_rates.as_of(50)
+    assert (known[lost].pass_rate, known[lost].step > 0) == (None, True)
+
+
+def test_a_row_that_is_lost_once_keeps_its_pass_rate() -> None:
+    pass_rates = RowPassRates(None, {})
+    pass_rates.add(1, [PlayedRow(0, 0.5)])
+    pass_rates.add(2, [PlayedRow(0, None), PlayedRow(0, None)])
+    assert (pass_rates.as_of(2)[0].step, pass_rates.as_of(2)[0].pass_rate) == (2, 0.5)
+
+
 def test_a_pass_reward_decides_what_counts_as_passed() -> None:
     pass_rates = RowPassRates(0.9, {})
     pass_rates.add(1, [PlayedRow(0, 0.89), PlayedRow(0, 0.9), PlayedRow(1, 5.0)])
