@@ -4222,7 +4222,7 @@ export interface components {
             mean: number;
             /**
              * Headroom
-             * @description Highest score that was seen less the mean.
+             * @description Highest score that can be reached less the mean.
              */
             headroom: number;
             /**
@@ -4369,12 +4369,12 @@ export interface components {
             gain: number | null;
             /**
              * Interval
-             * @description 95 % interval of the difference; `null` for too few rows.
+             * @description 95 % interval of the difference, which allows for the prompts before; `null` for too few rows.
              */
             interval: number[] | null;
             /**
              * Enough
-             * @description True if the prompt reaches the target, or leaves nothing to gain.
+             * @description True if the prompt is clearly better, and reaches the target or leaves nothing to gain.
              */
             enough: boolean;
         };
@@ -4583,7 +4583,7 @@ export interface components {
             share: number;
             /**
              * Interval
-             * @description 95 % interval of the share.
+             * @description Interval of the share, which allows for all slices and kinds that were compared.
              */
             interval: number[];
             /**
@@ -6571,7 +6571,7 @@ export interface components {
             type: "easy_to_hard";
             /**
              * Pass Reward
-             * @description Reward from which a rollout counts as passed. Without it, the pass rate of a row is its mean reward, as graders from 0 to 1 give it.
+             * @description Reward from which a rollout counts as passed. Without it, the pass rate of a row is its mean reward, as graders from 0 to 1 give it. It must be above the lowest score of the grader, and not above the highest.
              */
             pass_reward?: number | null;
         };
@@ -8432,8 +8432,8 @@ export interface components {
         /**
          * FocusOrdering
          * @description Ordering `focus`: steps take rows whose pass rate is between `low` and `high`, where rollouts
-         *     of a group differ most. A part of each step measures rows anew, those first that were measured
-         *     longest ago.
+         *     of a group differ most. A part of the rows is measured anew, those first that were played
+         *     longest ago. A pass has as many rows as under `uniform`, and not every row.
          */
         FocusOrdering: {
             /**
@@ -8443,7 +8443,7 @@ export interface components {
             type: "focus";
             /**
              * Pass Reward
-             * @description Reward from which a rollout counts as passed. Without it, the pass rate of a row is its mean reward, as graders from 0 to 1 give it.
+             * @description Reward from which a rollout counts as passed. Without it, the pass rate of a row is its mean reward, as graders from 0 to 1 give it. It must be above the lowest score of the grader, and not above the highest.
              */
             pass_reward?: number | null;
             /**
@@ -8460,7 +8460,7 @@ export interface components {
             high: number;
             /**
              * Measured Share
-             * @description Share of each step for rows outside these limits; at least one row.
+             * @description Share of the rows of all steps together that are outside these limits, which measures them anew.
              * @default 0.25
              */
             measured_share: number;
@@ -35482,7 +35482,7 @@ export interface operations {
                 /** @description Entries at this time or before it (Unix seconds) */
                 "effective_at[lte]"?: number | null;
                 /** @description Kinds of changes */
-                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "student.created" | "student.updated" | "student.deleted" | "student.skill.created" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
+                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "student.created" | "student.updated" | "student.deleted" | "student.skill.created" | "coach_session.created" | "coach_session.updated" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
                 /** @description Ids of API keys or of service accounts */
                 "actor_ids[]"?: string[] | null;
                 /** @description Ids of projects */
@@ -35589,7 +35589,7 @@ export interface operations {
                 /** @description Entries at this time or before it (Unix seconds) */
                 "effective_at[lte]"?: number | null;
                 /** @description Kinds of changes */
-                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "student.created" | "student.updated" | "student.deleted" | "student.skill.created" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
+                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "student.created" | "student.updated" | "student.deleted" | "student.skill.created" | "coach_session.created" | "coach_session.updated" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
                 /** @description Ids of API keys or of service accounts */
                 "actor_ids[]"?: string[] | null;
                 /** @description Ids of projects */

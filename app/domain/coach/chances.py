@@ -1,4 +1,4 @@
-"""The probabilities by which a finding is told from chance, and the limits of a share. Pure.
+"""The probabilities of findings by chance alone, and the limits of a share. Pure.
 
 Owns the two tests. `chance_of_share` is the tail of the binomial distribution, read between whole
 numbers along its logarithm, since the value of a row is a number from 0 to 1 and not only 0 or 1;
@@ -60,8 +60,8 @@ def chance_of_less_within(differences: Sequence[float]) -> float:
 def holm(chances: Mapping[int, float]) -> dict[int, float]:
     """Returns the tests that hold together, each with the probability that it was held to."""
     held = dict[int, float]()
-    for place, name in enumerate(sorted(chances, key=lambda each: (chances[each], each))):
-        allowed = CHANCE / (len(chances) - place)
+    for rank, name in enumerate(sorted(chances, key=lambda each: (chances[each], each))):
+        allowed = CHANCE / (len(chances) - rank)
         if chances[name] > allowed:
             break
         held[name] = allowed

@@ -1,4 +1,4 @@
-"""Tells a gain from chance where a session looks several times: at prompts, and at rounds. Pure.
+"""Distinguishes a gain from chance where a session looks several times: prompts and rounds. Pure.
 
 Look k has the error probability 0.05/(k (k + 1)), which is at most 0.05 for any number of looks.
 """

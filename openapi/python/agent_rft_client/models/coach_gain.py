@@ -31,7 +31,7 @@ class CoachGain:
             rows (int): Held-out rows of the slice.
             weight (float): Their share of all held-out rows.
             mean (float): Their mean score.
-            headroom (float): Highest score that was seen less the mean.
+            headroom (float): Highest score that can be reached less the mean.
             spread (int): Rows whose attempts have different scores.
             gain (float): Weight × headroom × (spread + 1) / (rows + 2), halved for each round that did not help.
      """

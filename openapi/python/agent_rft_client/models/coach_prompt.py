@@ -27,8 +27,9 @@ class CoachPrompt:
             prompt (str): The text of the system prompt.
             mean (float | None): Mean score with the prompt; `null` if nothing was scored.
             gain (float | None): Paired difference to the rows as they are.
-            interval (list[float] | None): 95 % interval of the difference; `null` for too few rows.
-            enough (bool): True if the prompt reaches the target, or leaves nothing to gain.
+            interval (list[float] | None): 95 % interval of the difference, which allows for the prompts before; `null` for
+                too few rows.
+            enough (bool): True if the prompt is clearly better, and reaches the target or leaves nothing to gain.
      """
 
     prompt: str

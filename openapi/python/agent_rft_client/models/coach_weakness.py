@@ -30,7 +30,7 @@ class CoachWeakness:
             name (str): The tag, the words of the cluster, the component, the stop reason, or the tool.
             rows (int): Rows that were compared.
             share (float): Lacking share of the score's range, or share of the attempts: 0 to 1.
-            interval (list[float]): 95 % interval of the share.
+            interval (list[float]): Interval of the share, which allows for all slices and kinds that were compared.
             mean (float | None): Mean score of the slice, or of the attempts of that kind.
             examples (list[str]): Ids of rollouts with the lowest scores, in the job of `measured_in`.
      """

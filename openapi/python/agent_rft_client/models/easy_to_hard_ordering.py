@@ -30,7 +30,8 @@ class EasyToHardOrdering:
         Attributes:
             type_ (Literal['easy_to_hard'] | Unset): Selects the kind of the object. Default: 'easy_to_hard'.
             pass_reward (float | None | Unset): Reward from which a rollout counts as passed. Without it, the pass rate of a
-                row is its mean reward, as graders from 0 to 1 give it.
+                row is its mean reward, as graders from 0 to 1 give it. It must be above the lowest score of the grader, and not
+                above the highest.
      """
 
     type_: Literal['easy_to_hard'] | Unset = 'easy_to_hard'

@@ -24,17 +24,18 @@ T = TypeVar("T", bound="FocusOrdering")
 @_attrs_define
 class FocusOrdering:
     """ Ordering `focus`: steps take rows whose pass rate is between `low` and `high`, where rollouts
-    of a group differ most. A part of each step measures rows anew, those first that were measured
-    longest ago.
+    of a group differ most. A part of the rows is measured anew, those first that were played
+    longest ago. A pass has as many rows as under `uniform`, and not every row.
 
         Attributes:
             type_ (Literal['focus'] | Unset): Selects the kind of the object. Default: 'focus'.
             pass_reward (float | None | Unset): Reward from which a rollout counts as passed. Without it, the pass rate of a
-                row is its mean reward, as graders from 0 to 1 give it.
+                row is its mean reward, as graders from 0 to 1 give it. It must be above the lowest score of the grader, and not
+                above the highest.
             low (float | Unset): Lowest pass rate of the rows that are practised. Default: 0.2.
             high (float | Unset): Highest pass rate of the rows that are practised. Default: 0.8.
-            measured_share (float | Unset): Share of each step for rows outside these limits; at least one row. Default:
-                0.25.
+            measured_share (float | Unset): Share of the rows of all steps together that are outside these limits, which
+                measures them anew. Default: 0.25.
      """
 
     type_: Literal['focus'] | Unset = 'focus'

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -16,78 +15,40 @@ from app.domain.coach.actions import (
     Train,
     Wait,
 )
-from app.domain.coach.evidence import Evidence, SkillEvidence
-from app.domain.coach.practice import SliceGain
-from app.domain.coach.samples import Attempt, Measurement
+from app.domain.coach.evidence import Evidence
+from app.domain.coach.samples import Measurement
 from app.domain.coach.sessions import (
     TRANSITIONS,
-    AwaitedObject,
     Budget,
     CoachOptions,
     CoachSession,
     CoachStatus,
-    MeasuredRollouts,
     Phase,
-    SessionProgress,
     Spent,
-    TriedPrompt,
 )
 from app.domain.coach.steps import next_step
-from app.domain.coach.weaknesses import Slice
 from app.domain.errors import WrongState
 from app.domain.jobs.curves.gains import Gain
-from app.domain.jobs.usage import Caps, Usage
+from app.domain.jobs.usage import Caps
 from app.domain.students.students import SkillStatus
+from tests.support.coach.situations import (
+    GAINED,
+    JOB,
+    ROWS,
+    SKILL,
+    SLICES,
+    WORTH,
+    attempts,
+    fresh,
+    session,
+    skill,
+)
 
-JOB, SKILL = AwaitedObject("job", "ftjob-1"), AwaitedObject("skill", "skill_1")
-ROWS = 12
-SLICES = (Slice("tag", "refunds", tuple(range(ROWS))),)
-WORTH = SliceGain("tag", "refunds", ROWS, 1.0, 0.4, 0.6, 6, 0.3)
 LITTLE = replace(WORTH, gain=0.001)
-
-
-def attempts(*rewards: float, rows: int = ROWS) -> Measurement:
-    return Measurement(
-        tuple(
-            Attempt(f"rollout_{row}_{place}", row, reward, "final_answer")
-            for row in range(rows)
-            for place, reward in enumerate(rewards)
-        )
-    )
-
-
-def session(phase: Phase, *, options: CoachOptions | None = None, **progress: Any) -> CoachSession:
-    return CoachSession(
-        id="coach_1",
-        student="clerk",
-        training_file="file-a",
-        validation_file="file-b",
-        method={},
-        options=options or CoachOptions(),
-        progress=SessionProgress(phase=phase, **progress),
-    )
-
-
-def skill(status: SkillStatus, *, lost: bool = False, current: bool = False) -> SkillEvidence:
-    return SkillEvidence("skill_1", status, "Because.", lost, current)
-
-
-def fresh(*rewards: float, **more: Any) -> Evidence:
-    return Evidence(
-        child="done",
-        usage=Usage(rollouts=48, prompt_tokens=5, completion_tokens=7, training_time_s=2.0),
-        fresh=attempts(*rewards),
-        fresh_source=MeasuredRollouts("ftjob-1", "valid", 0),
-        slices=SLICES,
-        **more,
-    )
-
-
 WANTS = CoachOptions(target=0.9)
 PROMPTS = CoachOptions(prompts=("Be kind.", "Be brief."))
 ASKS = CoachOptions(promote="ask")
 ONE_JOB = CoachOptions(budget=Budget(jobs=1))
-GAINED = Gain(0.3, (0.2, 0.4), ROWS)
 LOST = Gain(-0.1, (-0.2, -0.01), ROWS)
 
 
@@ -250,57 +211,6 @@ def test_a_flat_round_halves_what_it_practised() -> None:
     [again] = chosen.progress.gains
     untouched = next_step(session(Phase.MEASURING, child=JOB), fresh(0.0, 1.0)).progress.gains[0]
     assert again.gain == untouched.gain / 2
-
-
-def noisy(*rises: float) -> Measurement:
-    """Returns one attempt at each row with a score of 0.5 and its rise."""
-    rows = enumerate(rises)
-    return Measurement(tuple(Attempt(f"r{row}", row, 0.5 + rise) for row, rise in rows))
-
-
-BEFORE = noisy(*[0.0] * ROWS)
-A_LITTLE = noisy(*[0.3, -0.2, 0.1] * 4)
-"""Rises by 0.07, with an interval that contains 0."""
-PROMISING = noisy(*[0.4, -0.05, 0.1] * 4)
-"""Rises by 0.15: clear at the first look alone."""
-ENOUGH = noisy(*[0.3, 0.1, 0.2] * 4)
-
-
-@pytest.mark.parametrize(
-    ("after", "round", "flat"),
-    [(A_LITTLE, 1, 2), (PROMISING, 1, 0), (PROMISING, 2, 2), (ENOUGH, 3, 0)],
-)
-def test_a_round_helps_if_its_gain_is_clear_for_all_rounds_so_far(
-    after: Measurement, round: int, flat: int
-) -> None:
-    sources = [MeasuredRollouts(f"ftjob-{n}", "report", 5) for n in range(2)]
-    before = session(
-        Phase.GATING, child=SKILL, round=round, flat_rounds=1, measured=sources[0], gains=(WORTH,)
-    )
-    evidence = Evidence(
-        skill=skill(SkillStatus.PASSED, current=True),
-        gain=GAINED,
-        since=BEFORE,
-        fresh=after,
-        fresh_source=sources[1],
-        slices=SLICES,
-    )
-    progress = next_step(before, evidence).progress
-    assert (progress.flat_rounds, progress.measured) == (flat, sources[1])
-    assert progress.since == sources[0 if flat else 1]
-
-
-@pytest.mark.parametrize(
-    ("tried", "outcome"), [((), "prompt_enough"), ((TriedPrompt("No.", 0.5, 0.0, None),), None)]
-)
-def test_a_prompt_is_enough_if_its_gain_is_clear_for_all_prompts_so_far(
-    tried: tuple[TriedPrompt, ...], outcome: str | None
-) -> None:
-    options = CoachOptions(prompts=("Be kind.", "Be brief."), target=0.6)
-    before = session(Phase.PROMPTING, child=JOB, options=options, tried=tried)
-    evidence = replace(fresh(0.0), now=BEFORE, fresh=PROMISING)
-    action = next_step(before, evidence).action
-    assert action == (EndSession(CoachStatus.COMPLETED, "prompt_enough") if outcome else Continue())
 
 
 def test_a_job_gets_what_is_left_of_the_budget() -> None:

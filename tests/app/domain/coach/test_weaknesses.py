@@ -132,7 +132,7 @@ def test_kinds_that_score_as_others_do_are_no_weaknesses() -> None:
 
 
 def test_one_high_score_is_no_ceiling() -> None:
-    rewards = {row: 0.5 for row in range(40)} | {0: 100.0}
+    rewards = dict.fromkeys(range(40), 0.5) | {0: 100.0}
     attempts = tuple(Attempt(f"{row}", row, reward) for row, reward in rewards.items())
     rows = [PracticeRow(row, "same") for row in rewards]
     assert find_weaknesses(Measurement(attempts), slices_of(rows)) == ()
