@@ -129,6 +129,7 @@ def fill(database: Database, *, points: int, rollouts: int) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         # Foreign keys hold by construction; looking each of them up would take minutes.
         connection.execute("SET session_replication_role = replica")
+        connection.execute("ALTER TABLE job_metrics ENABLE ALWAYS TRIGGER job_metric_blocks_insert")
         for query in FILL:
             connection.execute((_OWN + query).encode(), values)
         connection.execute("VACUUM ANALYZE")

@@ -1,6 +1,6 @@
 """Routes of pages over many curves or rows: jobs side by side, and a job's rows by pass rate."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, assert_never
 
@@ -18,7 +18,6 @@ from app.domain.jobs.findings.findings import watched_by
 from app.domain.jobs.jobs import Job
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metric_meanings import SPLITS
-from app.domain.rollouts.metrics import PackedCurve
 from app.domain.rollouts.rollouts import PASS_KINDS, PassCount, PassKind
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -52,15 +51,15 @@ async def compare_page(
     if not 1 < len(chosen) <= COLOURS:
         raise InvalidRequest(f"Choose from 2 to {COLOURS} jobs of the list to compare them.")
     jobs = [await visitor.services.jobs().get(job_id) for job_id in chosen]
-    ends = await visitor.services.metrics().ends(chosen, LISTED)
+    ends = await visitor.services.curves().ends(chosen, LISTED)
     wanted = {curve for *_, curve in _COMPARED} | {
         _outcome(job, s) for job in jobs for _, s in _SIDES
     }
-    packed = [await visitor.services.metrics().packed(job.id, sorted(wanted)) for job in jobs]
+    outlined = [await visitor.services.curves().outlined(job.id, sorted(wanted)) for job in jobs]
     labels = job_labels(jobs)
 
     def made() -> Response:
-        curves = [_read(one) for one in packed]
+        curves = [(one.read(), one.every) for one in outlined]
         return page(
             "compare.html",
             form_token=visitor.form_token,
@@ -92,12 +91,10 @@ def _outcome(job: Job, split: Split) -> str:
             assert_never(split)
 
 
-def _read(packed: Sequence[PackedCurve]) -> Curves:
-    return {(curve.name, curve.split): curve.read() for curve in packed}
-
-
 def _charts(
-    jobs: Sequence[Job], labels: Sequence[str], curves: Sequence[Curves]
+    jobs: Sequence[Job],
+    labels: Sequence[str],
+    curves: Sequence[tuple[Curves, Mapping[str, int]]],
 ) -> Iterator[Chart]:
     sources = list(zip(jobs, labels, curves, strict=True))
     for side, split in _SIDES:
@@ -105,15 +102,15 @@ def _charts(
             by_reward = curve == names.REWARD_MEAN
             title, unit = ("Reward", "mean a rollout") if by_reward else ("Loss", "mean a token")
             lines = [
-                Line(label, curve, values)
-                for job, label, own in sources
+                Line(label, curve, values, every=every.get(curve, 1) if split == "train" else 1)
+                for job, label, (own, every) in sources
                 if _outcome(job, split) == curve and (values := own.get((curve, split)))
             ]
             yield Chart(f"{side}-{title.lower()}", f"{title}, {side}", unit, lines)
     for chart_id, title, unit, curve in _COMPARED:
         lines = [
-            Line(label, curve, values)
-            for _, label, own in sources
+            Line(label, curve, values, every=every.get(curve, 1))
+            for _, label, (own, every) in sources
             if (values := own.get((curve, "train")))
         ]
         yield Chart(chart_id, title, unit, lines)

@@ -17,8 +17,9 @@ from app.domain.jobs.findings.findings import findings, watched_by
 from app.domain.jobs.findings.gain_findings import looks_at, report_finding, validated_steps
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
 from app.domain.rollouts import metrics as names
-from app.domain.rollouts.metrics import MetricPoint, PackedCurve
+from app.domain.rollouts.metrics import MetricPoint
 from app.domain.rollouts.trajectory import FailureClass
+from app.services.jobs.curves import CurvesOfJob
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _PAGE: Final = 20
@@ -34,7 +35,7 @@ async def home(
     request: Request, visitor: SignedIn, status: JobStatus | None = None, after: After = None
 ) -> Response:
     jobs, more = await visitor.services.jobs().page(after=after, limit=_PAGE, status=status)
-    ends = await visitor.services.metrics().ends([job.id for job in jobs], LISTED)
+    ends = await visitor.services.curves().ends([job.id for job in jobs], LISTED)
     return await visitor.on_thread(
         lambda: page(
             "jobs_part.html" if wants_part(request) else "jobs.html",
@@ -66,8 +67,8 @@ async def job_page(
     if wants_part(request) and seen == state:
         return Response(status_code=204, headers=dict(HEADERS))
     [last, *_], _ = await visitor.services.events().page(job_id, after=None, limit=1)
-    curves = await visitor.services.metrics().packed(job_id)
-    ends = (await visitor.services.metrics().ends([job_id], LISTED)).get(job_id, [])
+    curves = await visitor.services.curves().of_job(job)
+    ends = curves.ends(LISTED)
     report, rewards = await _report(visitor, job), await _row_rewards(visitor, job, ends)
     links = await visitor.services.events().tracker_links(job_id) if job.integrations else []
     return await visitor.on_thread(
@@ -88,18 +89,19 @@ async def job_page(
 
 
 def _shown(
-    job: Job, packed: Sequence[PackedCurve], rewards: tuple[RowRewards, RowRewards] | tuple[()]
+    job: Job, packed: CurvesOfJob, rewards: tuple[RowRewards, RowRewards] | tuple[()]
 ) -> dict[str, Any]:
-    curves = {(curve.name, curve.split): curve.read() for curve in packed}
+    outlines = packed.outlined.read()
+    curves, gaps = packed.read(outlines)
     watched = watched_by(job.method)
-    made = charts(curves, watched)
+    made = charts(outlines, watched, packed.outlined.every)
     looks = looks_at(watched, curves, ended=job.status in TERMINAL)
     gain = paired_gain(*rewards, looks=looks) if rewards else None
-    found = findings(job.method, curves, gain, looks=looks)
+    found = findings(job.method, curves, gain, looks=looks, gaps=gaps)
     classes = {
-        failure_class: sum(curve.values())
-        for (name, split), curve in curves.items()
-        if split == "train" and (failure_class := names.discarded_class(name)) in _CLASSES
+        failure_class: one.total
+        for one in packed.outlined.summaries
+        if one.split == "train" and (failure_class := names.discarded_class(one.name)) in _CLASSES
     }
     return {
         "lost_classes": sorted(classes.items(), key=lambda one: -one[1]),

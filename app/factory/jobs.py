@@ -7,6 +7,7 @@ from app.services.jobs.creation.definitions import RegisteredDefinitions
 from app.services.jobs.creation.environment_files import EnvironmentFiles
 from app.services.jobs.creation.grader_choices import GraderChoiceService
 from app.services.jobs.creation.references import RegisteredReferences
+from app.services.jobs.curves import CurveService
 from app.services.jobs.events import EventService
 from app.services.jobs.held_out_rows import HeldOutRowService
 from app.services.jobs.jobs import JobService
@@ -91,6 +92,9 @@ class JobServices(RegistryServices):
 
     def metrics(self) -> MetricService:
         return MetricService(self._context.database, self._tenant)
+
+    def curves(self) -> CurveService:
+        return CurveService(self._context.database, self._tenant)
 
     def rollouts(self) -> RolloutService:
         return RolloutService(self._context.database, self._tenant)

@@ -33,6 +33,7 @@ from app.store.jobs.events import EventStore
 from app.store.jobs.jobs_in_transaction import JobsInTransaction
 from app.store.jobs.journal import JournalStore
 from app.store.jobs.metrics import MetricStore
+from app.store.jobs.outlines import OutlineStore
 from app.store.jobs.reports import ReportStore
 from app.store.jobs.run_jobs import RunJobStore
 from app.store.jobs.streams import StreamStore
@@ -58,6 +59,7 @@ class ProjectUnitOfWork(BaseUnitOfWork):
     def _open_project(self, session: AsyncSession, project_id: str) -> None:
         self.events = EventStore(session, project_id)
         self.metrics = MetricStore(session, project_id)
+        self.outlines = OutlineStore(session)
         self.checkpoints = CheckpointStore(session, project_id)
         self.files = FileStore(session, project_id)
         self.models = ModelStore(session, project_id)

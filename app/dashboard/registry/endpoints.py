@@ -53,7 +53,7 @@ async def endpoints_page(
     found = {one: await _page(visitor, one, after if kind else None) for one in shown}
     named = [registered for rows, _ in found.values() for registered in rows]
     curves = sorted({curve for one in named for *_, curve in use_curves(one)})
-    ends = await visitor.services.metrics().ends([job.id for job in jobs], curves)
+    ends = await visitor.services.curves().ends([job.id for job in jobs], curves)
     return await visitor.on_thread(
         lambda: page(
             "endpoints.html",
@@ -166,11 +166,15 @@ async def _charts(
 ) -> list[Chart]:
     curves = use_curves(registered)
     wanted = sorted(curve for *_, curve in curves)
-    values = {
-        (label, packed.name): packed.read()
+    found = [
+        (label, await visitor.services.curves().outlined(job.id, wanted))
         for job, label in zip(jobs, job_labels(jobs), strict=True)
-        for packed in await visitor.services.metrics().packed(job.id, wanted)
-        if packed.split == "train"
+    ]
+    values = {
+        (label, name): (curve, outlined.every.get(name, 1))
+        for label, outlined in found
+        for (name, split), curve in outlined.read().items()
+        if split == "train"
     }
     charts = [
         Chart(
@@ -178,9 +182,9 @@ async def _charts(
             title,
             unit,
             [
-                Line(label, curve, values[label, curve])
+                Line(label, curve, values[label, curve][0], every=values[label, curve][1])
                 for label in job_labels(jobs)
-                if values.get((label, curve))
+                if (label, curve) in values
             ],
         )
         for chart_id, title, unit, curve in curves

@@ -1,7 +1,8 @@
 """The table of a chart: its lines, and the steps that are its rows. Pure.
 
 A chart is a table first, and the script draws it from that table. A reader without a script, or
-with a screen reader, has every value, and both show the same.
+with a screen reader, has every value, and both show the same. Lines of a long job are outlines:
+at a step where one of them is lowest or highest the others may have no value in the table.
 """
 
 from collections.abc import Sequence
@@ -22,6 +23,8 @@ _SPIKES: Final = 150
 """Further steps, shared by the lines of a chart: those with the lowest and highest values, so that
 an outlier between two shown steps is visible.
 """
+_FEWEST_SHARED: Final = 16
+"""Shared steps below which an outline is thinned by its own points: it has points at few steps."""
 _ENDS_AND_EXTREMES: Final = 4
 """A line's two ends, its lowest and its highest value."""
 
@@ -32,6 +35,14 @@ class Line:
     curve: str
     values: Curve
     mark: ChartMark = "line"
+    every: int = 1
+    """Number of steps of a block, if `values` is an outline."""
+
+    @property
+    def shared_steps(self) -> list[int]:
+        """The steps that outlines of the same blocks share: the last of each block."""
+        shared = [step for step in self.values if (step + 1) % self.every == 0]
+        return shared if len(shared) >= _FEWEST_SHARED else list(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +59,11 @@ class Chart:
         """
         points = {step for line in self.lines if line.mark == "points" for step in line.values}
         steps = {step for line in self.lines for step in line.values}
-        shown = {*thin(sorted(steps), SHOWN_STEPS), *thin(sorted(points), SHOWN_STEPS)}
+        shown = set(thin(sorted(points), SHOWN_STEPS))
+        for every in {line.every for line in self.lines}:
+            alike = [line for line in self.lines if line.every == every]
+            shared = {step for line in alike for step in line.shared_steps}
+            shown.update(thin(sorted(shared), SHOWN_STEPS))
         if len(shown) < len(steps):
             for line in self.lines:
                 shown |= _spikes(line.values, _SPIKES // len(self.lines))

@@ -1,6 +1,7 @@
 """Builds the charts of a job: their titles, their lines and their order. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, assert_never
 
 from app.dashboard.rendering.chart_tables import Chart, ChartMark, Line
@@ -10,15 +11,28 @@ from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
 from app.domain.rollouts import metrics as names
 
 _NOTHING: Final[Curve] = {}
+_WHOLE: Final[Mapping[str, int]] = {}
 _COMPONENT: Final = "reward/component/"
 _ROLLOUT: Final = "mean a rollout"
 _SHARE: Final = "share"
 
 
-def charts(curves: Curves, watched: ObjectiveCurves) -> list[Chart]:
-    """Returns the charts that have points, in the order of the page."""
+def charts(
+    curves: Curves, watched: ObjectiveCurves, every: Mapping[str, int] = _WHOLE
+) -> list[Chart]:
+    """Returns the charts that have points, in the order of the page. `every` has the block size of
+    training curves that are outlines.
+    """
     made = [_outcome(curves, watched), _lost(curves), *_of_rollouts(curves), *_of_training(curves)]
-    return [chart for chart in made if chart.lines]
+    return [_outlined(chart, every) for chart in made if chart.lines]
+
+
+def _outlined(chart: Chart, every: Mapping[str, int]) -> Chart:
+    lines = [
+        replace(line, every=every.get(line.curve, 1)) if line.mark == "line" else line
+        for line in chart.lines
+    ]
+    return replace(chart, lines=lines)
 
 
 def chart_of(curve: str, made: Sequence[Chart]) -> str | None:
@@ -57,10 +71,11 @@ def _lost(curves: Curves) -> Chart:
     for name, curve in _train(curves):
         failure_class = names.discarded_class(name)
         if failure_class is not None:
+            # Outlines need not have the same steps.
             shares = {
-                step: count / (graded.get(step, 0.0) + lost.get(step, 0.0))
+                step: count / (graded[step] + lost[step])
                 for step, count in curve.items()
-                if count
+                if count and step in graded and step in lost
             }
             lines.append(Line(failure_class, name, shares))
     return Chart("lost", "Lost rollouts", _SHARE, _present(lines))

@@ -133,7 +133,7 @@ async def _preferences(
         rows = int(report["rows"])
         before, now = (share_tally(compared[end], rows) for end in ("start_mean", "tuned_mean"))
         return Headway(before, now, is_preference=True)
-    ends = (await visitor.services.metrics().ends([job.id], (PREFERENCE_ACCURACY,))).get(job.id, [])
+    ends = (await visitor.services.curves().ends([job.id], (PREFERENCE_ACCURACY,))).get(job.id, [])
     points = sorted((point.step, point.value) for point in ends if point.split == _VALID)
     if len(points) < 2 or not rows:  # noqa: PLR2004 - a test before and a test since
         return None

@@ -217,6 +217,8 @@ class PackedCurve:
     split: Split
     steps: str
     values: str
+    every: int = 1
+    """Steps of a block, if it has only the lowest, the highest and the last point of each."""
 
     def read(self) -> dict[int, float]:
         return dict(zip(json.loads(self.steps), json.loads(self.values), strict=True))

@@ -1,13 +1,13 @@
 """Reads the curves of a job, thinned for charts."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from itertools import groupby
 from typing import Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.ids import Split
 from app.domain.jobs.curves.curve_parts import check_parts
-from app.domain.rollouts.metrics import MetricPoint, PackedCurve
+from app.domain.rollouts.metrics import MetricPoint
 from app.store.database import Database
 
 _BATCH: Final = 5_000
@@ -75,16 +75,3 @@ class MetricService:
             if len(points) < _BATCH:
                 return
             await check()
-
-    async def packed(self, job_id: str, names: Sequence[str] | None = None) -> list[PackedCurve]:
-        """Returns curves with all their points: every curve, unless some are named."""
-        async with self._database.tenant(self._tenant) as unit:
-            await unit.jobs.get(job_id)
-            return await unit.metrics.packed(job_id, names)
-
-    async def ends(
-        self, job_ids: Sequence[str], names: Sequence[str]
-    ) -> dict[str, list[MetricPoint]]:
-        """Returns the first and the last point of each of these curves, by job."""
-        async with self._database.tenant(self._tenant) as unit:
-            return await unit.metrics.ends(job_ids, names)

@@ -1,29 +1,37 @@
 """Stores the points of curves as rows. A replayed step overwrites its own points."""
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
 
 from sqlalchemy import (
+    ARRAY,
     ColumnElement,
+    Double,
     Integer,
     Select,
     Subquery,
     Text,
-    and_,
     case,
     false,
     func,
+    literal,
     or_,
     select,
     tuple_,
 )
-from sqlalchemy import cast as cast_to
-from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.ids import Split
-from app.domain.rollouts.metrics import MetricPoint, PackedCurve
+from app.domain.rollouts.metrics import MetricPoint
 from app.store.schema.metrics import JobMetricTable as Table
+
+_SENT: Final[Mapping[str, Any]] = {
+    "name": Text(),
+    "split": Text(),
+    "step": Integer(),
+    "value": Double(),
+}
 
 
 class MetricStore:
@@ -35,24 +43,28 @@ class MetricStore:
         """Writes points with finite values. The last of two points with the same key counts."""
         if not points:
             return
-        values = [
-            {
-                "project_id": self._project_id,
-                "job_id": job_id,
-                "name": point.name,
-                "split": point.split,
-                "step": point.step,
-                "value": point.value,
-            }
-            for point in points
-        ]
-        query = insert(Table)
+        latest = {(point.name, point.split, point.step): point.value for point in points}
+        columns = [*zip(*latest, strict=True), latest.values()]
+        # One statement, because the trigger that computes the blocks runs once for each.
+        sent = (
+            func.unnest(
+                *(
+                    literal(list(values), ARRAY(kind))
+                    for values, kind in zip(columns, _SENT.values(), strict=True)
+                )
+            )
+            .table_valued(*_SENT, name="sent")
+            .render_derived()
+        )
+        query = insert(Table).from_select(
+            ["project_id", "job_id", *_SENT],
+            select(literal(self._project_id), literal(job_id), *sent.c),
+        )
         await self._session.execute(
             query.on_conflict_do_update(
                 index_elements=[Table.job_id, Table.name, Table.split, Table.step],
                 set_={"value": query.excluded.value},
-            ),
-            values,
+            )
         )
 
     async def curve(
@@ -109,59 +121,10 @@ class MetricStore:
             MetricPoint(name, cast("Split", own), step, value) for name, own, step, value in rows
         ]
 
-    async def packed(self, job_id: str, names: Sequence[str] | None = None) -> list[PackedCurve]:
-        """Returns curves whole, all of them unless some are named. A long job has hundreds of
-        thousands of points.
-        """
-        query = (
-            select(
-                Table.name,
-                Table.split,
-                cast_to(func.json_agg(aggregate_order_by(Table.step, Table.step)), Text),
-                cast_to(func.json_agg(aggregate_order_by(Table.value, Table.step)), Text),
-            )
-            .where(Table.job_id == job_id)
-            .group_by(Table.name, Table.split)
-            .order_by(Table.name, Table.split)
-        )
-        if names is not None:
-            query = query.where(Table.name.in_(names))
-        return [
-            PackedCurve(name, cast("Split", split), steps, values)
-            for name, split, steps, values in await self._session.execute(query)
-        ]
-
     async def names(self, job_id: str) -> set[str]:
         """Returns the names of the curves that have points."""
         query = select(Table.name).where(Table.job_id == job_id).distinct()
         return set(await self._session.scalars(query))
-
-    async def ends(
-        self, job_ids: Sequence[str], names: Sequence[str]
-    ) -> dict[str, list[MetricPoint]]:
-        """Returns the first and the last point of each curve of these names, by job, name, split
-        and step. A curve of one point has it once; a job without points is left out.
-        """
-        if not job_ids:
-            return {}
-        curve = (Table.job_id, Table.name, Table.split)
-        steps = (
-            select(*curve, func.min(Table.step).label("first"), func.max(Table.step).label("last"))
-            .where(Table.job_id.in_(job_ids), Table.name.in_(names))
-            .group_by(*curve)
-            .subquery()
-        )
-        query = select(Table).join(
-            steps,
-            and_(
-                *(column == steps.c[column.key] for column in curve),
-                or_(Table.step == steps.c.first, Table.step == steps.c.last),
-            ),
-        )
-        found: dict[str, list[MetricPoint]] = {}
-        for row in await self._session.scalars(query.order_by(*curve, Table.step)):
-            found.setdefault(row.job_id, []).append(_to_point(row))
-        return found
 
 
 def _chosen(

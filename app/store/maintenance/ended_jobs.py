@@ -22,7 +22,7 @@ from app.store.schema.base import Base
 from app.store.schema.checkpoints import CheckpointTable
 from app.store.schema.events import JobEventTable
 from app.store.schema.jobs import FineTuningJobTable as Job
-from app.store.schema.metrics import JobMetricTable
+from app.store.schema.metrics import JobMetricBlockTable, JobMetricTable
 from app.store.schema.models import TunedModelTable as Model
 from app.store.schema.reports import ReportTable
 from app.store.schema.rollouts import RolloutTable
@@ -31,6 +31,7 @@ _CHILDREN: Final[tuple[type[Base], ...]] = (
     RolloutTable,
     JobEventTable,
     JobMetricTable,
+    JobMetricBlockTable,
     CheckpointTable,
     ReportTable,
 )

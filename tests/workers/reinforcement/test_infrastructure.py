@@ -16,7 +16,6 @@ from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.rollouts.rollouts import RolloutFilter
 from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
 from app.gateways.egress.egress import EgressReply, EgressRequest
-from app.services.jobs.metrics import MetricService
 from app.services.jobs.rollouts import RolloutService
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script
@@ -215,13 +214,9 @@ async def test_the_rollouts_of_a_step_that_was_lost_can_be_looked_at(
 
 async def _check_result_file(runs: RealRuns, job: Job, *, steps: int) -> None:
     """Checks that the CSV has exactly the points of the curves, from step 1 to the lost one."""
-    curves = await MetricService(runs.world.app, runs.world.tenant).packed(job.id)
-    points = {
-        (step, f"{curve.split}/{curve.name}"): value
-        for curve in curves
-        for step, value in curve.read().items()
-        if step > 0
-    }
+    async with runs.world.app.tenant(runs.world.tenant) as unit:
+        written = await unit.metrics.curve(job.id, names=None, split=None, after_step=0)
+    points = {(point.step, f"{point.split}/{point.name}"): point.value for point in written}
     assert {step for step, _ in points} == set(range(1, steps + 1))
     if not points:
         assert job.result_files == []

@@ -5,7 +5,7 @@ step, and shares of lost rollouts, failing calls and groups that train nothing. 
 are evaluated as in the run. Must not know how a finding is shown.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, assert_never
 
 from pydantic import ValidationError
@@ -14,10 +14,17 @@ from app.domain.graders.graders import AnyGrader, read_grader
 from app.domain.ids import Split
 from app.domain.jobs.curves.curves import Curve, Curves
 from app.domain.jobs.curves.gains import Gain
-from app.domain.jobs.findings.finding import GRAVEST_FIRST, Finding, FindingSeverity
+from app.domain.jobs.findings.finding import GRAVEST_FIRST, Finding
 from app.domain.jobs.findings.gain_findings import progress
-from app.domain.jobs.stop_rules.curve_detectors import StepValues
-from app.domain.jobs.stop_rules.detectors import ObjectiveCurves, build_detector
+from app.domain.jobs.findings.rule_findings import (
+    NO_GAPS,
+    CurveGaps,
+    Reduction,
+    curves_of_rules,
+    reductions,
+    rule_findings,
+)
+from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
 from app.domain.jobs.stop_rules.stop_rules import LOSSES, REWARD, reward_of
 from app.domain.methods.method_documents import (
     StoredDpoMethod,
@@ -26,11 +33,6 @@ from app.domain.methods.method_documents import (
     StoredSupervisedMethod,
 )
 from app.domain.methods.no_effect import paths_of_judges
-from app.domain.methods.stop import (
-    PreferenceStopOptions,
-    ReinforcementStopOptions,
-    StopOptions,
-)
 from app.domain.rollouts import metrics as names
 
 _WINDOW: Final = 5
@@ -54,14 +56,19 @@ def watched_by(method: StoredMethod) -> ObjectiveCurves:
 
 
 def findings(
-    method: StoredMethod, curves: Curves, gain: Gain | None = None, *, looks: int = 1
+    method: StoredMethod,
+    curves: Curves,
+    gain: Gain | None = None,
+    *,
+    looks: int = 1,
+    gaps: CurveGaps = NO_GAPS,
 ) -> list[Finding]:
     """Returns the findings, most severe first. `gain` compares the last validation with the first
     one, row by row; without it the gain is computed from the curves, for this number of looks.
     """
     grader = _grader(method)
-    watched = watched_by(method) if grader is None else reward_of(grader)
-    found = [*_rules(method, watched, curves), *_lost(curves), *_tool_errors(curves)]
+    watched = _watched(method)
+    found = [*rule_findings(method, watched, curves, gaps), *_lost(curves), *_tool_errors(curves)]
     found += [*_groups(curves), *_fewer_calls(curves)]
     found += progress(
         watched,
@@ -72,6 +79,34 @@ def findings(
         judges=() if grader is None else paths_of_judges(grader, f"method.{method.kind}"),
     )
     return sorted(found, key=lambda one: GRAVEST_FIRST.index(one.severity))
+
+
+def curves_of_findings(method: StoredMethod, existing: Iterable[str]) -> set[str]:
+    """Returns those of a job's curves from which findings are computed."""
+    read = {names.REWARD_MEAN, names.TOOL_CALLS_MEAN, names.ROLLOUTS_VALID}
+    read |= {names.GROUPS_ZERO_VARIANCE, names.GROUPS_TRAINED}
+    read |= curves_of_rules(method, _watched(method))
+    return {
+        name
+        for name in existing
+        if name in read or names.discarded_class(name) is not None or _counts_calls(name)
+    }
+
+
+def reductions_of(method: StoredMethod) -> dict[str, Reduction]:
+    """Returns how the training curves of a job are summed up between two validations, by name."""
+    return reductions(method, _watched(method))
+
+
+def _watched(method: StoredMethod) -> ObjectiveCurves:
+    """Returns the curves that measure the job's model, with the range of its grader's scores."""
+    grader = _grader(method)
+    return watched_by(method) if grader is None else reward_of(grader)
+
+
+def _counts_calls(name: str) -> bool:
+    metric = names.ToolMetric.parse(name)
+    return metric is not None and metric.quantity in ("errors", "calls_mean")
 
 
 def _grader(method: StoredMethod) -> AnyGrader | None:
@@ -88,51 +123,6 @@ def _samples(method: StoredMethod) -> int:
     """Returns the rollouts of a held-out row in a validation."""
     samples = (method.options.get("hyperparameters") or {}).get("eval_samples")
     return samples if isinstance(samples, int) and samples > 0 else 1
-
-
-def _rules(method: StoredMethod, watched: ObjectiveCurves, curves: Curves) -> Iterator[Finding]:
-    options = _stop_options(method)
-    if options is None:
-        return
-    last = max((step for curve in curves.values() for step in curve), default=0)
-    by_step = {split: _by_step(curves, split) for split in ("train", "valid")}
-    for name in type(options).model_fields:
-        rule = getattr(options, name)
-        if rule is None or rule.action == "off" or name in ("max_steps", "max_time"):
-            continue
-        detector, reason = build_detector(rule, watched), None
-        for step in range(last + 1):
-            train, valid = (by_step[split].get(step, {}) for split in ("train", "valid"))
-            reason = detector.see(StepValues(step, train, valid))
-        if reason is not None:
-            severity: FindingSeverity = "good" if name == "target" else "warn"
-            yield Finding(severity, _sentence(reason), next(iter(detector.curves), watched.valid))
-
-
-def _stop_options(method: StoredMethod) -> StopOptions | None:
-    """Returns the job's rules; `None` for options of an older job that are refused today."""
-    sent = method.options.get("stop") or {}
-    try:
-        match method:
-            case StoredReinforcementMethod():
-                return ReinforcementStopOptions.model_validate(sent)
-            case StoredSupervisedMethod():
-                return StopOptions.model_validate(sent)
-            case StoredDpoMethod():
-                return PreferenceStopOptions.model_validate(sent)
-            case _:
-                assert_never(method)
-    except ValidationError:
-        return None
-
-
-def _by_step(curves: Curves, split: str) -> dict[int, dict[str, float]]:
-    values: dict[int, dict[str, float]] = {}
-    for (name, of_split), curve in curves.items():
-        if of_split == split:
-            for step, value in curve.items():
-                values.setdefault(step, {})[name] = value
-    return values
 
 
 def _lost(curves: Curves) -> Iterator[Finding]:
@@ -231,7 +221,3 @@ def _sum(curve: Curve, steps: list[int]) -> float:
 def _mean(curve: Curve, *, first: bool) -> float:
     steps = sorted(curve)[:_WINDOW] if first else sorted(curve)[-_WINDOW:]
     return _sum(curve, steps) / len(steps)
-
-
-def _sentence(reason: str) -> str:
-    return f"{reason[:1].upper()}{reason[1:]}."

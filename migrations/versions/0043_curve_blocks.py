@@ -1,0 +1,161 @@
+"""Adds blocks of curves, which triggers keep equal to the points, and fills them for old jobs.
+
+Revision ID: 0043
+Revises: 0042
+
+A block has the lowest, the highest, the first and the last point of a range of steps, with count
+and sum. Blocks exist in several sizes, each four times the one before, so that a chart of any
+length reads few of them. Whatever writes or deletes points, the triggers compute the blocks of
+these points anew in the same statement: the smallest from the points, each larger one from those
+a size below. Nothing is added to an old value, so a step that is written again, or out of order,
+leaves no block wrong.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+from migrations.guards import guard
+
+revision = "0043"
+down_revision = "0042"
+branch_labels = None
+depends_on = None
+
+SIZES = (8, 32, 128, 512, 2048)
+_KEY = "job_id, name, split"
+_VALUES = "points, total, low, low_step, high, high_step, first, first_step, last, last_step"
+# A sum of doubles that overflows is an error, which would refuse the step: each is limited.
+_OF_POINTS = """
+    count(*), sum(greatest(least(value, 1e200), -1e200)),
+    min(value), (array_agg(step ORDER BY value, step))[1],
+    max(value), (array_agg(step ORDER BY value DESC, step))[1],
+    (array_agg(value ORDER BY step))[1], min(step),
+    (array_agg(value ORDER BY step DESC))[1], max(step)
+"""
+_OF_BLOCKS = """
+    sum(points), sum(total),
+    min(low), (array_agg(low_step ORDER BY low, low_step))[1],
+    max(high), (array_agg(high_step ORDER BY high DESC, high_step))[1],
+    (array_agg(first ORDER BY first_step))[1], min(first_step),
+    (array_agg(last ORDER BY last_step DESC))[1], max(last_step)
+"""
+_TARGET = f"INSERT INTO public.job_metric_blocks (project_id, {_KEY}, size, block, {_VALUES})"
+_REPLACE = f"""
+    ON CONFLICT (job_id, size, name, split, block) DO UPDATE SET
+    {", ".join(f"{name} = excluded.{name}" for name in _VALUES.split(", "))}
+"""
+
+
+def _level(index: int) -> str:
+    """Returns the statements that compute the changed blocks of one size anew. The range lets few
+    of them use the index, and the quotient lets many be joined by a hash.
+    """
+    size = SIZES[index]
+    changed = f"""
+        SELECT DISTINCT job_id, name, split, step / {size} AS block FROM changed
+    """  # noqa: S608 - constants
+    gone = f"""
+        DELETE FROM public.job_metric_blocks AS block USING ({changed}) AS own
+        WHERE block.job_id = own.job_id AND block.name = own.name AND block.split = own.split
+          AND block.size = {size} AND block.block = own.block
+    """  # noqa: S608 - constants
+    if index == 0:
+        source, values = "public.job_metrics", _OF_POINTS
+        ratio, place, only = size, "step", "true"
+    else:
+        below = SIZES[index - 1]
+        ratio = size // below
+        source, values = "public.job_metric_blocks", _OF_BLOCKS
+        place, only = "block", f"part.size = {below}"
+    fill = f"""
+        {_TARGET}
+        SELECT part.project_id, part.job_id, part.name, part.split, {size}, own.block, {values}
+        FROM ({changed}) AS own JOIN {source} AS part
+          ON part.job_id = own.job_id AND part.name = own.name AND part.split = own.split
+         AND {only} AND part.{place} / {ratio} = own.block
+         AND part.{place} >= own.block * {ratio} AND part.{place} < (own.block + 1) * {ratio}
+        GROUP BY part.project_id, part.job_id, part.name, part.split, own.block
+        {_REPLACE}
+    """  # noqa: S608 - constants
+    return f"IF TG_OP = 'DELETE' THEN {gone}; END IF; {fill};"
+
+
+# The lock lets no two transactions compute a job's blocks at once: the later one would miss the
+# points of the earlier. Each statement of the function reads what was committed before it.
+_TRIGGER = f"""
+    CREATE FUNCTION job_metric_blocks() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+    BEGIN
+        PERFORM pg_advisory_xact_lock(hashtextextended(own.job_id, 43))
+        FROM (SELECT DISTINCT job_id FROM changed ORDER BY job_id) AS own;
+        {" ".join(_level(index) for index in range(len(SIZES)))}
+        RETURN NULL;
+    END
+    $$
+"""  # noqa: S608 - constants
+_EVENTS = {"insert": "NEW", "update": "NEW", "delete": "OLD"}
+
+
+def upgrade() -> None:
+    op.create_table(
+        "job_metric_blocks",
+        *(sa.Column(name, sa.Text(), nullable=False) for name in ("project_id", "job_id")),
+        *(sa.Column(name, sa.Text(), nullable=False) for name in ("name", "split")),
+        *(sa.Column(name, sa.Integer(), nullable=False) for name in ("size", "block", "points")),
+        *_points("total", "low", "high", "first", "last", steps=("low", "high", "first", "last")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "job_id"],
+            ["fine_tuning_jobs.project_id", "fine_tuning_jobs.id"],
+            name=op.f("fk_job_metric_blocks_project_id_job_id_fine_tuning_jobs"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint(
+            "job_id", "size", "name", "split", "block", name=op.f("pk_job_metric_blocks")
+        ),
+    )
+    # Triggers run with the rights of who writes the points: only a run and the sweep do.
+    guard("job_metric_blocks", app="SELECT", worker="SELECT, INSERT, UPDATE, DELETE")
+    _fill()
+    op.execute(_TRIGGER)
+    for event, rows in _EVENTS.items():
+        op.execute(
+            f"CREATE TRIGGER job_metric_blocks_{event} AFTER {event.upper()} ON job_metrics "
+            f"REFERENCING {rows} TABLE AS changed "
+            "FOR EACH STATEMENT EXECUTE FUNCTION job_metric_blocks()"
+        )
+
+
+def _points(*values: str, steps: tuple[str, ...]) -> list[sa.Column[object]]:
+    numbers = [sa.Column(name, sa.Double(), nullable=False) for name in values]
+    return [*numbers, *(sa.Column(f"{name}_step", sa.Integer(), nullable=False) for name in steps)]
+
+
+def _fill() -> None:
+    """Computes the blocks of all points, size by size. The database aggregates along the primary
+    key and spills what exceeds its working memory; nothing of it reaches this process.
+    """
+    # The owner of the tables is bound by their policies as well while these are forced.
+    tables = ("job_metrics", "job_metric_blocks", "fine_tuning_jobs")
+    for table in tables:
+        op.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
+    for index, size in enumerate(SIZES):
+        if index == 0:
+            source, block, values, only = "job_metrics", f"step / {size}", _OF_POINTS, "true"
+        else:
+            below = SIZES[index - 1]
+            block, values = f"block / {size // below}", _OF_BLOCKS
+            source, only = "job_metric_blocks", f"size = {below}"
+        op.execute(
+            f"{_TARGET} SELECT project_id, {_KEY}, {size}, {block}, {values} FROM {source} "  # noqa: S608 - constants
+            f"WHERE {only} GROUP BY project_id, {_KEY}, {block}"
+        )
+    for table in tables:
+        op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+
+
+def downgrade() -> None:
+    for event in _EVENTS:
+        op.execute(f"DROP TRIGGER job_metric_blocks_{event} ON job_metrics")
+    op.execute("DROP FUNCTION job_metric_blocks()")
+    op.drop_table("job_metric_blocks")
