@@ -13,13 +13,13 @@ from app.dashboard.rendering.standings import LISTED, standing
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import NotFound
 from app.domain.jobs.curves.gains import paired_gain
+from app.domain.jobs.findings.curves_of_job import CurvesOfJob
 from app.domain.jobs.findings.findings import findings, watched_by
 from app.domain.jobs.findings.gain_findings import looks_at, report_finding, validated_steps
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metrics import MetricPoint
 from app.domain.rollouts.trajectory import FailureClass
-from app.services.jobs.curves import CurvesOfJob
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _PAGE: Final = 20

@@ -1,71 +1,16 @@
 """Reads the curves of jobs for pages: outlines to draw, and what findings need of long curves."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.jobs.curves.curves import Curve, Curves
-from app.domain.jobs.curves.outlines import CurveKey, CurveSummary, block_size
+from app.domain.jobs.curves.outlines import OutlinedCurves, block_size
+from app.domain.jobs.findings.curves_of_job import CurvesOfJob
 from app.domain.jobs.findings.findings import curves_of_findings, reductions_of, watched_by
-from app.domain.jobs.findings.rule_findings import NO_GAPS, CurveGaps, edge_points
+from app.domain.jobs.findings.rule_findings import edge_points
 from app.domain.jobs.jobs import Job
-from app.domain.rollouts.metrics import MetricPoint, PackedCurve
+from app.domain.rollouts.metrics import MetricPoint
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
-
-
-@dataclass(frozen=True, slots=True)
-class OutlinedCurves:
-    """Curves for charts, each whole or as an outline, packed."""
-
-    packed: Sequence[PackedCurve]
-    summaries: Sequence[CurveSummary]
-
-    def read(self) -> dict[CurveKey, dict[int, float]]:
-        """Parses the curves. An outline gets the first point of its curve."""
-        first = {one.key: one.first for one in self.summaries}
-        read: dict[CurveKey, dict[int, float]] = {}
-        for one in self.packed:
-            start = first[one.name, one.split]
-            read[one.name, one.split] = {start.step: start.value, **one.read()}
-        return read
-
-    @property
-    def every(self) -> dict[str, int]:
-        """Steps between two points that outlines of training share, by name of the curve."""
-        return {one.name: one.every for one in self.packed if one.split == "train"}
-
-
-@dataclass(frozen=True, slots=True)
-class CurvesOfJob:
-    """The curves for charts of a job, and what findings read instead of the outlines, packed."""
-
-    outlined: OutlinedCurves
-    edges: Sequence[PackedCurve]
-    whole: Sequence[PackedCurve]
-    between: Sequence[PackedCurve]
-    count: int
-    """First points, and last ones, of each edge."""
-
-    def read(self, outlines: Curves) -> tuple[Curves, CurveGaps]:
-        """Returns the curves of findings, given the outlines, of which those of short curves are
-        whole.
-        """
-        whole = {**outlines, **_read(self.whole)}
-        if not self.edges:
-            return whole, NO_GAPS
-        edges = _read(self.edges)
-        ends = {name: sorted(curve)[self.count] for (name, _), curve in edges.items()}
-        between: dict[str, Curve] = {one.name: one.read() for one in self.between}
-        return {**whole, **edges}, CurveGaps(ends, between)
-
-    def ends(self, names: Collection[str]) -> list[MetricPoint]:
-        """Returns the first and the last point of each of these curves."""
-        return [point for one in self.outlined.summaries if one.name in names for point in one.ends]
-
-
-def _read(packed: Sequence[PackedCurve]) -> Curves:
-    return {(one.name, one.split): one.read() for one in packed}
 
 
 class CurveService:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.domain.ids import Split
-from app.domain.rollouts.metrics import MetricPoint
+from app.domain.rollouts.metrics import MetricPoint, PackedCurve
 
 WHOLE: Final = 512
 """Points up to which a curve is read whole."""
@@ -48,6 +48,28 @@ class CurveSummary:
     @property
     def is_long(self) -> bool:
         return self.points > WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class OutlinedCurves:
+    """Curves for charts, each whole or as an outline, packed."""
+
+    packed: Sequence[PackedCurve]
+    summaries: Sequence[CurveSummary]
+
+    def read(self) -> dict[CurveKey, dict[int, float]]:
+        """Parses the curves. An outline gets the first point of its curve."""
+        first = {one.key: one.first for one in self.summaries}
+        read: dict[CurveKey, dict[int, float]] = {}
+        for one in self.packed:
+            start = first[one.name, one.split]
+            read[one.name, one.split] = {start.step: start.value, **one.read()}
+        return read
+
+    @property
+    def every(self) -> dict[str, int]:
+        """Steps between two points that outlines of training share, by name of the curve."""
+        return {one.name: one.every for one in self.packed if one.split == "train"}
 
 
 def block_size(summaries: Sequence[CurveSummary]) -> int:

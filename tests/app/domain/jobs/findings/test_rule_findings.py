@@ -1,6 +1,7 @@
 """The rules of a long job say of its deciding points what they say of all points."""
 
 import random
+from collections.abc import Callable
 from statistics import fmean
 
 from app.domain.ids import Split
@@ -15,7 +16,7 @@ from app.domain.methods.method_documents import stored_method
 
 Curves = dict[tuple[str, Split], dict[int, float]]
 STEPS = 2000
-REDUCE = {"mean": fmean, "lowest": min, "highest": max}
+REDUCE: dict[str, Callable[[list[float]], float]] = {"mean": fmean, "lowest": min, "highest": max}
 METHOD = stored_method(
     {"type": "reinforcement", "reinforcement": {"stop": {"target": {"value": 0.2}}}}
 )
