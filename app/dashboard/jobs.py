@@ -8,11 +8,13 @@ from fastapi.responses import RedirectResponse
 
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.charts import chart_of, charts
+from app.dashboard.rendering.histograms import COLUMNS, HistogramStrip
 from app.dashboard.rendering.pages import HEADERS, page, wants_part
 from app.dashboard.rendering.standings import LISTED, standing
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import NotFound
 from app.domain.jobs.curves.gains import paired_gain
+from app.domain.jobs.curves.thinning import thin
 from app.domain.jobs.findings.curves_of_job import CurvesOfJob
 from app.domain.jobs.findings.findings import findings, watched_by
 from app.domain.jobs.findings.gain_findings import looks_at, report_finding, validated_steps
@@ -36,11 +38,14 @@ async def home(
 ) -> Response:
     jobs, more = await visitor.services.jobs().page(after=after, limit=_PAGE, status=status)
     ends = await visitor.services.curves().ends([job.id for job in jobs], LISTED)
+    owners = await visitor.services.jobs().owners(jobs)
     return await visitor.on_thread(
         lambda: page(
             "jobs_part.html" if wants_part(request) else "jobs.html",
             form_token=visitor.form_token,
             listed=[(job, standing(job, ends.get(job.id, []))) for job in jobs],
+            owners=owners,
+            priced=any(job.usage and job.usage.estimated_cost is not None for job in jobs),
             more=more,
             status=status,
             statuses=list(JobStatus),
@@ -71,6 +76,7 @@ async def job_page(
     ends = curves.ends(LISTED)
     report, rewards = await _report(visitor, job), await _row_rewards(visitor, job, ends)
     links = await visitor.services.events().tracker_links(job_id) if job.integrations else []
+    histogram = await _histogram(visitor, job, curves)
     return await visitor.on_thread(
         lambda: page(
             "job_part.html" if wants_part(request) else "job.html",
@@ -83,6 +89,7 @@ async def job_page(
             tracker_links=links,
             report_finding=None if report is None else report_finding(report),
             standing=standing(job, ends),
+            rewards=histogram,
             **_shown(job, curves, rewards),
         )
     )
@@ -112,6 +119,16 @@ def _shown(
         and job.status not in (JobStatus.PAUSING, JobStatus.PAUSED),
         "may_resume": job.status is JobStatus.PAUSED,
     }
+
+
+async def _histogram(visitor: Visitor, job: Job, curves: CurvesOfJob) -> HistogramStrip | None:
+    """Returns the rewards of evenly spaced training steps; `None` without rollouts of them."""
+    ends = [point.step for point in curves.ends({names.REWARD_MEAN}) if point.split == "train"]
+    if not ends:
+        return None
+    steps = thin(range(min(ends), max(ends) + 1), COLUMNS)
+    found = await visitor.services.rollouts().reward_histogram(job.id, "train", steps)
+    return None if found is None else HistogramStrip(found)
 
 
 async def _row_rewards(

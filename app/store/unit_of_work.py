@@ -18,6 +18,8 @@ from app.store.accounts.quotas import QuotaStore
 from app.store.accounts.service_accounts import ServiceAccountStore
 from app.store.accounts.usage import UsageStore
 from app.store.coach.sessions import CoachSessionStore
+from app.store.curves.metrics import MetricStore
+from app.store.curves.outlines import OutlineStore
 from app.store.evals.eval_items import EvalItemStore
 from app.store.evals.eval_runs import EvalRunStore
 from app.store.evals.evals import EvalStore
@@ -32,8 +34,6 @@ from app.store.jobs.checkpoints import CheckpointStore
 from app.store.jobs.events import EventStore
 from app.store.jobs.jobs_in_transaction import JobsInTransaction
 from app.store.jobs.journal import JournalStore
-from app.store.jobs.metrics import MetricStore
-from app.store.jobs.outlines import OutlineStore
 from app.store.jobs.reports import ReportStore
 from app.store.jobs.run_jobs import RunJobStore
 from app.store.jobs.streams import StreamStore
@@ -59,7 +59,6 @@ class ProjectUnitOfWork(BaseUnitOfWork):
     def _open_project(self, session: AsyncSession, project_id: str) -> None:
         self.events = EventStore(session, project_id)
         self.metrics = MetricStore(session, project_id)
-        self.outlines = OutlineStore(session)
         self.checkpoints = CheckpointStore(session, project_id)
         self.files = FileStore(session, project_id)
         self.models = ModelStore(session, project_id)
@@ -83,6 +82,7 @@ class UnitOfWork(ProjectUnitOfWork):
         self.quotas = QuotaStore(session, project_id, self._quotas)
         self._open_project(session, project_id)
         self.streams = StreamStore(session)
+        self.outlines = OutlineStore(session)
         self.exports = ExportStore(session, project_id)
         self.permissions = PermissionStore(session, project_id)
         self.stored_completions = StoredCompletionStore(session, project_id)

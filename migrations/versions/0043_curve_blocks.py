@@ -5,9 +5,9 @@ Revises: 0042
 
 A block has the lowest, the highest, the first and the last point of a range of steps, with count
 and sum. Blocks exist in several sizes, each four times the one before, so that a chart of any
-length reads few of them. Whatever writes or deletes points, the triggers compute the blocks of
-these points anew in the same statement: the smallest from the points, each larger one from those
-a size below. Nothing is added to an old value, so a step that is written again, or out of order,
+length reads few of them. Triggers on the points compute the blocks of all written and deleted
+points anew, in the same statement: the smallest from the points, each larger one from those a
+size below. Nothing is added to an old value, so a step that is written again, or out of order,
 leaves no block wrong.
 """
 
@@ -61,19 +61,19 @@ def _level(index: int) -> str:
     """  # noqa: S608 - constants
     if index == 0:
         source, values = "public.job_metrics", _OF_POINTS
-        ratio, place, only = size, "step", "true"
+        ratio, key, only = size, "step", "true"
     else:
         below = SIZES[index - 1]
         ratio = size // below
         source, values = "public.job_metric_blocks", _OF_BLOCKS
-        place, only = "block", f"part.size = {below}"
+        key, only = "block", f"part.size = {below}"
     fill = f"""
         {_TARGET}
         SELECT part.project_id, part.job_id, part.name, part.split, {size}, own.block, {values}
         FROM ({changed}) AS own JOIN {source} AS part
           ON part.job_id = own.job_id AND part.name = own.name AND part.split = own.split
-         AND {only} AND part.{place} / {ratio} = own.block
-         AND part.{place} >= own.block * {ratio} AND part.{place} < (own.block + 1) * {ratio}
+         AND {only} AND part.{key} / {ratio} = own.block
+         AND part.{key} >= own.block * {ratio} AND part.{key} < (own.block + 1) * {ratio}
         GROUP BY part.project_id, part.job_id, part.name, part.split, own.block
         {_REPLACE}
     """  # noqa: S608 - constants

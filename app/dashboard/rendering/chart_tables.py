@@ -14,7 +14,8 @@ from app.domain.jobs.curves.thinning import extremes, thin
 
 COLOURS: Final = 8
 """Largest number of lines with a colour of their own; `charts.js` has as many."""
-ChartMark = Literal["line", "points", "rule"]
+ChartMark = Literal["line", "points", "rule", "edge"]
+"""`edge`: one of two lines between which a band is drawn."""
 SHOWN_STEPS: Final = 150
 """Evenly spaced steps of a chart, and validations beside them. More would not show on a screen, and
 would make the page large.

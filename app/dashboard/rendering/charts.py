@@ -10,6 +10,8 @@ from app.domain.jobs.curves.curves import Curve, Curves
 from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
 from app.domain.rollouts import metrics as names
 
+_OF_STEPS: Final = ("line", "edge")
+"""Marks of training curves."""
 _NOTHING: Final[Curve] = {}
 _WHOLE: Final[Mapping[str, int]] = {}
 _COMPONENT: Final = "reward/component/"
@@ -29,7 +31,7 @@ def charts(
 
 def _outlined(chart: Chart, every: Mapping[str, int]) -> Chart:
     lines = [
-        replace(line, every=every.get(line.curve, 1)) if line.mark == "line" else line
+        replace(line, every=every.get(line.curve, 1)) if line.mark in _OF_STEPS else line
         for line in chart.lines
     ]
     return replace(chart, lines=lines)
@@ -53,9 +55,19 @@ def _outcome(curves: Curves, watched: ObjectiveCurves) -> Chart:
         _line(curves, "validation, greedy", watched.valid, split="valid_greedy"),
         _line(curves, "a few held-out rows", names.BATCH_LOSS, split="valid"),
         Line("before training", watched.valid, before, "rule"),
+        *(_band(curves) if by_reward else ()),
     )
     title, unit = ("Reward", _ROLLOUT) if by_reward else ("Loss", "mean a token")
     return Chart("outcome", title, unit, _present(lines))
+
+
+def _band(curves: Curves) -> list[Line]:
+    """Returns the edges of the band in which four fifths of the training rewards are."""
+    labels = {"90th percentile": names.REWARD_P90, "10th percentile": names.REWARD_P10}
+    edges = {name: curves.get((name, "train"), _NOTHING) for name in labels.values()}
+    if not all(edges.values()):
+        return []
+    return [Line(label, name, edges[name], "edge") for label, name in labels.items()]
 
 
 def _lost(curves: Curves) -> Chart:

@@ -33,6 +33,9 @@ function series(line, at) {
   if (line.mark === "rule") {
     return { ...shown, stroke: colour("--muted"), width: 1.5, dash: [8, 5], points: { show: false } };
   }
+  if (line.mark === "edge") {
+    return { ...shown, stroke: colour("--line-1"), width: 0.5, points: { show: false } };
+  }
   return { ...shown, dash: DASHES[Math.floor(at / 2) % DASHES.length], points: { show: line.alone } };
 }
 
@@ -43,8 +46,10 @@ function options(figure, table) {
     const count = table.data[at + 1].filter((value) => value !== null).length;
     return series({ ...line, alone: count < 2 }, at);
   });
+  const edges = table.lines.flatMap((line, at) => (line.mark === "edge" ? [at + 1] : []));
   return {
     width: figure.querySelector(".plot").clientWidth,
+    bands: edges.length === 2 ? [{ series: edges, fill: `${colour("--line-1")}26` }] : [],
     height: HEIGHT,
     scales: {
       x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) },
@@ -106,7 +111,7 @@ function drawAll() {
       drawn.delete(figure);
     }
   }
-  document.querySelectorAll("figure.chart").forEach(draw);
+  document.querySelectorAll("figure.chart:not(.strip, .scatter)").forEach(draw);
 }
 
 function drawAnew() {

@@ -39,6 +39,8 @@ _OF_ROLLOUTS: Final = {
     names.REWARD_STD: "Standard deviation of these rewards.",
     names.REWARD_MIN: "Lowest of these rewards.",
     names.REWARD_MAX: "Highest of these rewards.",
+    names.REWARD_P10: "Their 10th percentile: a tenth of the rollouts earned less.",
+    names.REWARD_P90: "Their 90th percentile: a tenth of the rollouts earned more.",
     names.OBJECTIVE_MEAN: "Mean reward less all terms of `objective`; advantages are computed from "
     "it.",
     names.objective_metric("clamped"): "Mean that `clamp_limit_stop` took from the reward.",

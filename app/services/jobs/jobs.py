@@ -4,6 +4,7 @@ Must not know the creation of jobs (`creation.py`): each request that reads a jo
 service with all of its clients.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import structlog
@@ -54,6 +55,14 @@ class JobService:
                 status=status,
             )
         return await with_queue_positions(jobs, self._jobs.queue_positions), more
+
+    async def owners(self, jobs: Sequence[Job]) -> dict[str, str]:
+        """Returns the names of the keys that created the jobs, by job. A job of a key of another
+        project is left out.
+        """
+        async with self._database.organization(self._tenant.organization_id) as unit:
+            names = await unit.keys.names(self._tenant.project_id, {job.key_id for job in jobs})
+        return {job.id: names[job.key_id] for job in jobs if job.key_id in names}
 
     async def cancel(self, job_id: str) -> Job:
         """Requests the end of a job; one that no worker has claimed ends at once."""

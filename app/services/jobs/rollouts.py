@@ -7,6 +7,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.errors import NotFound
 from app.domain.ids import Split
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
+from app.domain.rollouts.histograms import RewardHistogram
 from app.domain.rollouts.rollouts import (
     PassCount,
     RolloutCursor,
@@ -101,6 +102,14 @@ class RolloutService:
             return await unit.rollouts.row_means(
                 job_id, split, steps=steps, prompt_index=prompt_index
             )
+
+    async def reward_histogram(
+        self, job_id: str, split: Split, steps: Sequence[int]
+    ) -> RewardHistogram | None:
+        """Returns the rewards of a split's rollouts at some steps; `None` if none was graded."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.get(job_id)
+            return await unit.rollouts.reward_histogram(job_id, split, steps)
 
     async def pass_counts(self, job_id: str, split: Split, *, at_least: float) -> list[PassCount]:
         """Returns the number of a split's rollouts that reached a reward, by row and step."""

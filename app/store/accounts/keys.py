@@ -1,7 +1,7 @@
 """API keys as rows."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -69,6 +69,13 @@ class KeyStore:
         if row is None:
             raise NotFound(f"No such API key: {row_id}")
         return to_key(row)
+
+    async def names(self, project_id: str, row_ids: Collection[str]) -> dict[str, str]:
+        """Returns the names of a project's keys by id, those of deleted ones included."""
+        query = select(Table.id, Table.name).where(
+            Table.project_id == project_id, Table.id.in_(row_ids)
+        )
+        return {row.id: row.name for row in await self._session.execute(query)}
 
     async def page(
         self,

@@ -5,12 +5,13 @@ from dataclasses import asdict, astuple, fields
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import Text, cast, func, insert, select, tuple_
+from sqlalchemy import Text, case, cast, func, insert, select, true, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.domain.errors import NotFound
 from app.domain.ids import Split
+from app.domain.rollouts.histograms import BINS, RewardHistogram
 from app.domain.rollouts.rollouts import (
     PassCount,
     PlayedRow,
@@ -133,6 +134,38 @@ class RolloutStore:
             )
             for row in rows
         ]
+
+    async def reward_histogram(
+        self, job_id: str, split: Split, steps: Sequence[int]
+    ) -> RewardHistogram | None:
+        """Returns the rewards of some steps in bins; `None` without any graded rollout."""
+        graded = (
+            select(Table.step, Table.reward)
+            .where(
+                Table.job_id == job_id,
+                Table.split == split,
+                Table.step.in_(steps),
+                Table.reward.is_not(None),
+            )
+            .cte("graded")
+        )
+        low, high = (select(end(graded.c.reward)).scalar_subquery() for end in (func.min, func.max))
+        ends = select(low.label("low"), high.label("high")).cte("ends")
+        bucket = func.width_bucket(graded.c.reward, ends.c.low, ends.c.high, BINS)
+        bin_number = case((ends.c.low < ends.c.high, func.least(bucket, BINS)), else_=1)
+        query = select(graded.c.step, bin_number, func.count(), ends.c.low, ends.c.high).join_from(
+            graded, ends, true()
+        )
+        counts: dict[int, list[int]] = {}
+        ends_of: tuple[float, float] | None = None
+        for step, number, count, lowest, highest in await self._session.execute(
+            query.group_by(graded.c.step, bin_number, ends.c.low, ends.c.high).order_by(
+                graded.c.step
+            )
+        ):
+            counts.setdefault(step, [0] * BINS)[number - 1] = count
+            ends_of = lowest, highest
+        return None if ends_of is None else RewardHistogram(*ends_of, counts)
 
     async def trained_rows(self, job_id: str, *, up_to: int) -> dict[int, list[PlayedRow]]:
         """Returns the training rollouts of a job by the step that trained them, to step `up_to`."""

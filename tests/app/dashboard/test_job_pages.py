@@ -25,6 +25,7 @@ from tests.support.dashboard.visits import Visit, rows_of, texts_of
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"
+OWNER = "first key"
 
 
 async def test_the_list_shows_what_a_job_has_reached(
@@ -47,6 +48,59 @@ async def test_the_list_shows_what_a_job_has_reached(
     part = await visit.part(unescape(asked[1]))
     assert rows_of(part.text, "Jobs") == [head, first, second]
     assert "<html" not in part.text
+
+
+async def test_the_list_names_owners_and_shows_costs_where_prices_are_configured(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    execute(database, "UPDATE api_keys SET name = %s", (OWNER,))
+    job = await create_job(api)
+    await create_job(api)
+    [head, *rows] = rows_of((await visit.get("/")).text, "Jobs")
+    assert head[-3:] == ["Lost", "Owner", "Created"]
+    assert [row[-2] for row in rows] == [OWNER, OWNER]
+    usage = json.dumps({"estimated_cost": 12.5, "currency": "EUR"})
+    execute(database, "UPDATE fine_tuning_jobs SET usage = %s WHERE id = %s", (usage, job))
+    [head, *rows] = rows_of((await visit.get("/")).text, "Jobs")
+    assert head[-4:] == ["Lost", "Cost", "Owner", "Created"]
+    assert [row[-3:-1] for row in rows] == [["–", OWNER], ["12.5 EUR", OWNER]]
+
+
+async def test_the_page_shows_the_spread_of_the_rewards(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    job = await create_job(api)
+    put_points(
+        database,
+        job,
+        {
+            ("reward/mean", "train"): [0.5, 0.75],
+            ("reward/p10", "train"): [0.1, 0.6],
+            ("reward/p90", "train"): [0.9, 1.0],
+        },
+    )
+    assert "Rewards of a step" not in (await visit.get(f"/jobs/{job}")).text
+    for step, rewards in ((1, [0.0, 0.0, 0.5, None]), (2, [0.5, 1.0, 1.0, 1.0])):
+        for sample, reward in enumerate(rewards):
+            put_rollout(
+                database, job, f"ro_{step}_{sample}", trace=trace("Which?", "This."),
+                step=step, sample_index=sample, reward=reward,
+            )  # fmt: skip
+    page = (await visit.get(f"/jobs/{job}")).text
+    outcome = rows_of(page, "Reward, table")
+    assert outcome[0] == ["Step", "training", "90th percentile", "10th percentile"]
+    assert outcome[1:] == [["1", "0.5", "0.9", "0.1"], ["2", "0.75", "1", "0.6"]]
+    assert page.count('data-mark="edge"') == 2
+    [head, *steps] = rows_of(page, "Rewards of a step, table")
+    assert (head[1], head[6], head[10]) == ("0 to 0.1", "0.5 to 0.6", "0.9 to 1")
+    assert steps == [
+        ["1", "2", *["0"] * 4, "1", *["0"] * 4],
+        ["2", *["0"] * 5, "1", *["0"] * 3, "3"],
+    ]
+    assert page.count("<rect ") == 4
+    assert (
+        "rewards from 0 to 1; 33% of the rollouts of step 1 earned 0.5 or more, 100% of step 2."
+    ) in page
 
 
 async def test_the_list_of_a_loss_shows_that_less_is_better(

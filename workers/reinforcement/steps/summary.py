@@ -88,6 +88,8 @@ def _rewards(valid: Sequence[ScoredRollout]) -> dict[str, float]:
         names.REWARD_STD: pstdev(scores),
         names.REWARD_MIN: min(scores),
         names.REWARD_MAX: max(scores),
+        names.REWARD_P10: _percentile(scores, 10),
+        names.REWARD_P90: _percentile(scores, 90),
         names.GRADER_LATENCY_MEAN: fmean(grade.latency_s for grade in grades),
     }
     components: dict[str, list[float]] = defaultdict(list)
@@ -96,6 +98,13 @@ def _rewards(valid: Sequence[ScoredRollout]) -> dict[str, float]:
             components[name].append(value)
     values.update({names.component_metric(name): fmean(c) for name, c in components.items()})
     return values
+
+
+def _percentile(scores: Sequence[float], percent: int) -> float:
+    """Returns a percentile, interpolated between the two nearest scores."""
+    rank, part = divmod((len(scores) - 1) * percent, 100)
+    low, high = sorted([*scores, max(scores)])[rank : rank + 2]
+    return low * (1 - part / 100) + high * (part / 100)
 
 
 def _graders(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:

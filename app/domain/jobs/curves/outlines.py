@@ -25,7 +25,7 @@ CurveKey = tuple[str, Split]
 
 @dataclass(frozen=True, slots=True)
 class CurveSummary:
-    """What is known of a whole curve without its points."""
+    """Count, sum and ends of a whole curve."""
 
     job_id: str
     name: str

@@ -1,6 +1,6 @@
 """Findings of a job's own stop rules: those whose condition holds at the last step. Pure.
 
-Promises that a rule is evaluated as in the run. Of a long job only the points that decide are read:
+Promises that a rule is evaluated as in the run. A long job has only the points here that decide:
 see `CurveGaps`.
 """
 

@@ -41,6 +41,7 @@ READS = {
     "names",
     "row_means",
     "pass_counts",
+    "reward_histogram",
     "trained_rows",
     "links",
 }

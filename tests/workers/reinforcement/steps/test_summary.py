@@ -41,6 +41,8 @@ def test_every_value_is_the_mean_over_graded_rollouts() -> None:
         names.REWARD_STD: (1 / 6) ** 0.5,
         names.REWARD_MIN: 0.0,
         names.REWARD_MAX: 1.0,
+        names.REWARD_P10: 0.1,
+        names.REWARD_P90: 0.9,
         names.GRADER_LATENCY_MEAN: 0.25,
         names.GRADER_ERROR_SHARE: 0.0,
         names.component_metric("exact"): 1 / 3,

@@ -82,7 +82,7 @@ async def test_each_tenant_sees_its_own_blocks_alone(rows: Rows) -> None:
 async def test_two_writers_of_one_block_wait_for_each_other(
     rows: Rows, database: stack.Database
 ) -> None:
-    """A run holds its job's row; the trigger must hold for whoever else writes points."""
+    """A run locks its job's row; the trigger's own lock is for all other writers."""
     job = await rows.job()
     insert = (
         "INSERT INTO job_metrics (project_id, job_id, name, split, step, value)"

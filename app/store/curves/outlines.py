@@ -135,13 +135,13 @@ class OutlineStore:
         bounds = literal([step + 1 for step in steps], ARRAY(Integer))
         # Postgres takes an element of a function's value, and none of a bare parameter.
         ends = func.coalesce(literal(list(steps), ARRAY(Integer)), type_=ARRAY(Integer))
-        place = func.width_bucket(Point.step, bounds, type_=Integer)
+        interval = func.width_bucket(Point.step, bounds, type_=Integer)
         # A sum of doubles that overflows is an error: each is limited.
         limited = func.greatest(func.least(Point.value, _MOST), -_MOST)
         sums = (
             select(
                 Point.name,
-                ends[place + 1].label("step"),
+                ends[interval + 1].label("step"),
                 func.avg(limited).label("mean"),
                 func.min(Point.value).label("lowest"),
                 func.max(Point.value).label("highest"),
@@ -152,7 +152,7 @@ class OutlineStore:
                 Point.name.in_(reductions),
                 Point.step <= steps[-1],
             )
-            .group_by(Point.name, place)
+            .group_by(Point.name, interval)
             .subquery()
         )
         found: list[PackedCurve] = []
