@@ -233,6 +233,8 @@ export interface paths {
          *     - `reward/std`: Standard deviation of these rewards.
          *     - `reward/min`: Lowest of these rewards.
          *     - `reward/max`: Highest of these rewards.
+         *     - `reward/p10`: Their 10th percentile: a tenth of the rollouts earned less.
+         *     - `reward/p90`: Their 90th percentile: a tenth of the rollouts earned more.
          *     - `objective/mean`: Mean reward less all terms of `objective`; advantages are computed from it.
          *     - `objective/clamped_mean`: Mean that `clamp_limit_stop` took from the reward.
          *     - `objective/token_penalty_mean`: Mean that the penalty on tokens took.
