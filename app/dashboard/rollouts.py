@@ -43,6 +43,8 @@ class Filter(BaseModel):
     stop_reason: StopReason | None = None
     failure_class: FailureClass | None = None
     failed: bool | None = None
+    tool: str | None = Field(default=None, max_length=200)
+    repeated_call: bool | None = None
     order_by: RolloutOrder = "step"
     newest: bool = False
     after: str | None = Field(default=None, max_length=128)
@@ -57,6 +59,8 @@ class Filter(BaseModel):
             stop_reason=self.stop_reason,
             failure_class=self.failure_class,
             failed=self.failed,
+            tool=self.tool or None,
+            repeated_call=self.repeated_call,
         )
 
     def query(self, **changed: object) -> str:

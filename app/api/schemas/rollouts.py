@@ -36,6 +36,14 @@ class _Conditions(BaseModel):
     failed: bool | None = Field(
         default=None, description="`true`: rollouts that were lost to any failure; `false`: others"
     )
+    tool: str | None = Field(
+        default=None, min_length=1, max_length=200, description="A tool that the rollout called"
+    )
+    repeated_call: bool | None = Field(
+        default=None,
+        description="`true`: rollouts with a call of the same tool and arguments as an earlier one "
+        "of theirs; `false`: others",
+    )
 
     def to_filter(self) -> RolloutFilter:
         return RolloutFilter(
@@ -47,6 +55,8 @@ class _Conditions(BaseModel):
             stop_reason=self.stop_reason,
             failure_class=self.failure_class,
             failed=self.failed,
+            tool=self.tool,
+            repeated_call=self.repeated_call,
         )
 
 

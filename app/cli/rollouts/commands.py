@@ -20,6 +20,11 @@ FailureOption = Annotated[str | None, typer.Option(help="Lost to this failure.")
 FailedOption = Annotated[
     bool | None, typer.Option("--failed/--graded", help="Only lost, or only graded ones.")
 ]
+ToolOption = Annotated[str | None, typer.Option(help="Called this tool.")]
+RepeatedOption = Annotated[
+    bool | None,
+    typer.Option("--repeated-call/--no-repeated-call", help="With a call made twice, or without."),
+]
 
 
 @rollouts.command("list")
@@ -36,6 +41,8 @@ def rollouts_list(
     stop_reason: StopReasonOption = None,
     failure_class: FailureOption = None,
     failed: FailedOption = None,
+    tool: ToolOption = None,
+    repeated_call: RepeatedOption = None,
     by_reward: Annotated[bool, typer.Option("--by-reward", help="Order by reward.")] = False,
     newest: Annotated[bool, typer.Option("--desc", help="Largest first.")] = False,
     limit: LimitOption = 20,
@@ -58,6 +65,8 @@ def rollouts_list(
         stop_reason=stop_reason,
         failure_class=failure_class,
         failed=failed,
+        tool=tool,
+        repeated_call=repeated_call,
         order_by="reward" if by_reward else None,
         order="desc" if newest else None,
     )
@@ -79,6 +88,8 @@ def rollouts_export(
     stop_reason: StopReasonOption = None,
     failure_class: FailureOption = None,
     failed: FailedOption = None,
+    tool: ToolOption = None,
+    repeated_call: RepeatedOption = None,
 ) -> None:
     """Write rollouts of a job with their traces to a file, .jsonl or .parquet; print its path.
 
@@ -100,6 +111,8 @@ def rollouts_export(
         stop_reason=stop_reason,
         failure_class=failure_class,
         failed=failed,
+        tool=tool,
+        repeated_call=repeated_call,
     )
 
 

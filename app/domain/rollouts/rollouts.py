@@ -130,6 +130,10 @@ class RolloutFilter:
     failure_class: FailureClass | None = None
     failed: bool | None = None
     """True for rollouts that were lost to a failure, false for the others."""
+    tool: str | None = None
+    """Name of a tool that was called, at least once."""
+    repeated_call: bool | None = None
+    """True for rollouts that called a tool again with the same arguments, false for the others."""
 
     def check(self, order_by: RolloutOrder) -> None:
         """Raises `InvalidRequest` for contradictory conditions."""

@@ -28,7 +28,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.ids import Split
 from app.domain.jobs.curves.outlines import BLOCK_SIZES, CurveKey, CurveSummary
-from app.domain.jobs.findings.rule_findings import Reduction
+from app.domain.jobs.stop_rules.curve_detectors import Reduction
 from app.domain.rollouts.metrics import MetricPoint, PackedCurve
 from app.store.schema.metrics import JobMetricBlockTable as Block
 from app.store.schema.metrics import JobMetricTable as Point

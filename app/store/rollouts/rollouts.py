@@ -5,7 +5,20 @@ from dataclasses import asdict, astuple, fields
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import Text, case, cast, func, insert, select, true, tuple_
+from sqlalchemy import (
+    Boolean,
+    Text,
+    case,
+    cast,
+    func,
+    insert,
+    literal_column,
+    not_,
+    select,
+    true,
+    tuple_,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
@@ -22,6 +35,7 @@ from app.domain.rollouts.rollouts import (
     RowMean,
 )
 from app.store.paging import Keyset, fitting
+from app.store.schema.rollouts import REPEATED_CALL
 from app.store.schema.rollouts import RolloutTable as Table
 from app.store.storable import storable
 
@@ -30,6 +44,8 @@ _ORDERS: Final[dict[RolloutOrder, tuple[Any, ...]]] = {
     "step": _ORDER_KEY,
     "reward": (Table.reward, *_ORDER_KEY),
 }
+_INDEXED: Final = 200
+"""First letters of a tool's name by which rollouts are found (migration 0043)."""
 _FIELDS = tuple(field.name for field in fields(RolloutRow))
 
 
@@ -54,7 +70,7 @@ class RolloutStore:
         descending: bool = False,
     ) -> tuple[list[RolloutRow], bool]:
         """Returns a page. In the order of reward, rollouts without one are left out."""
-        query = select(Table).where(Table.job_id == job_id, *_conditions(where))
+        query = select(Table).where(Table.job_id == job_id, *_conditions(job_id, where))
         cursor = [Table.id == after, Table.job_id == job_id]
         if order_by == "reward":
             query = query.where(Table.reward.is_not(None))
@@ -72,7 +88,9 @@ class RolloutStore:
         nothing, because the cursor is independent of rows.
         """
         query = (
-            select(Table).where(Table.job_id == job_id, *_conditions(where)).order_by(*_ORDER_KEY)
+            select(Table)
+            .where(Table.job_id == job_id, *_conditions(job_id, where))
+            .order_by(*_ORDER_KEY)
         )
         if behind is not None:
             query = query.where(tuple_(*_ORDER_KEY) > tuple_(*astuple(behind)))
@@ -199,8 +217,8 @@ def _as_float(mean: Decimal | None) -> float | None:
     return None if mean is None else float(mean)
 
 
-def _conditions(where: RolloutFilter) -> list[ColumnElement[bool]]:
-    conditions = [
+def _conditions(job_id: str, where: RolloutFilter) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = [
         getattr(Table, name) == value
         for name in ("split", "step", "prompt_index", "stop_reason", "failure_class")
         if (value := getattr(where, name)) is not None
@@ -212,6 +230,13 @@ def _conditions(where: RolloutFilter) -> list[ColumnElement[bool]]:
         conditions.append(Table.reward >= where.min_reward)
     if where.max_reward is not None:
         conditions.append(Table.reward <= where.max_reward)
+    if where.tool is not None:
+        tools = func.rollout_tools(Table.job_id, Table.trace, type_=ARRAY(Text))
+        conditions.append(tools.contains([f"{job_id} {where.tool[:_INDEXED]}"]))
+    if where.repeated_call is not None:
+        # Not a parameter: the planner compares the text with the condition of the index.
+        repeated = literal_column(REPEATED_CALL, Boolean)
+        conditions.append(repeated if where.repeated_call else not_(repeated))
     return conditions
 
 

@@ -5,6 +5,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, JsonColumn, of_job
 
+REPEATED_CALL = "jsonb_path_exists(trace, '$.turns[*].tool_calls[*] ? (@.repeated == true)')"
+"""Condition on rollouts with a call of the name and the arguments of an earlier one."""
+
 
 class RolloutTable(Base):
     __tablename__ = "rollouts"
@@ -35,6 +38,12 @@ class RolloutTable(Base):
             "ix_rollouts_stopped",
             *("job_id", "stop_reason", "split", "step", "prompt_index"),
             postgresql_where=text("stop_reason <> 'final_answer'"),
+        ),
+        Index("ix_rollouts_tools", text("rollout_tools(job_id, trace)"), postgresql_using="gin"),
+        Index(
+            "ix_rollouts_repeated",
+            *("job_id", "split", "step", "prompt_index"),
+            postgresql_where=text(REPEATED_CALL),
         ),
     )
 

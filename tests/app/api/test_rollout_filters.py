@@ -20,7 +20,13 @@ FILL = """
         CASE WHEN i %% 10 = 9 THEN NULL ELSE (ARRAY[0, 0.25, 0.5, 1])[1 + i %% 4] END,
         CASE WHEN i %% 10 = 9 THEN 'tool_timeout' END,
         CASE WHEN i %% 10 = 9 THEN NULL WHEN i %% 7 = 0 THEN 'token_limit' ELSE 'final_answer' END,
-        0, 1, 1, 0, 0, '{}', '{"messages": [], "turns": []}', 0, 1
+        0, 1, 1, 0, 0, '{}', jsonb_build_object('messages', '[]'::jsonb, 'turns', jsonb_build_array(
+            jsonb_build_object('tool_calls', CASE
+                WHEN i %% 4 = 0 THEN
+                    '[{"name": "search"}, {"name": "search", "repeated": true}]'::jsonb
+                WHEN i %% 4 = 1 THEN '[{"name": "search"}, {"name": "look up"}]'::jsonb
+                WHEN i = 3 THEN jsonb_build_array(jsonb_build_object('name', repeat('x', 9000)))
+                ELSE '[]'::jsonb END))), 0, 1
     FROM fine_tuning_jobs, generate_series(0, 83) AS i WHERE id = %(job)s
 """
 ORDER_KEY = ("split", "step", "prompt_index", "sample_index")
@@ -49,6 +55,10 @@ async def _listed(api: Api, job: str, query: str = "", *, limit: int = 100) -> l
     return found
 
 
+def _called(row: dict[str, Any]) -> list[str]:
+    return [call["name"] for turn in row["trace"]["turns"] for call in turn["tool_calls"]]
+
+
 async def test_each_filter_returns_what_it_names_and_all_of_it(api: Api, job: str) -> None:
     everything = await _listed(api, job)
     assert len(everything) == 84
@@ -65,6 +75,14 @@ async def test_each_filter_returns_what_it_names_and_all_of_it(api: Api, job: st
         "failure_class=grader_error": lambda _: False,
         "failed=true": lambda row: row["failure_class"] is not None,
         "failed=false&step=3": lambda row: row["failure_class"] is None and row["step"] == 3,
+        "tool=search": lambda row: "search" in _called(row),
+        "tool=look+up&split=train": lambda row: (
+            row["split"] == "train" and "look up" in _called(row)
+        ),
+        f"tool={'x' * 200}": lambda row: len(_called(row)[:1] and _called(row)[0]) == 9000,
+        "tool=sear": lambda _: False,
+        "repeated_call=true": lambda row: _called(row) == ["search", "search"],
+        "repeated_call=false&tool=search": lambda row: _called(row) == ["search", "look up"],
         "split=train&prompt_index=1&max_reward=0": lambda row: (
             (row["split"], row["prompt_index"], row["reward"]) == ("train", 1, 0)
         ),
@@ -75,7 +93,8 @@ async def test_each_filter_returns_what_it_names_and_all_of_it(api: Api, job: st
         assert [row["id"] for row in await _listed(api, job, f"&{query}")] == expected, query
         assert [row["id"] for row in await _listed(api, job, f"&{query}", limit=2)] == expected
         sizes[query] = len(expected)
-    assert {query for query, size in sizes.items() if not size} == {"failure_class=grader_error"}
+    empty = {query for query, size in sizes.items() if not size}
+    assert empty == {"failure_class=grader_error", "tool=sear"}
 
 
 @pytest.mark.parametrize("limit", [1, 7, 100])

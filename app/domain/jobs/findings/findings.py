@@ -19,11 +19,11 @@ from app.domain.jobs.findings.gain_findings import progress
 from app.domain.jobs.findings.rule_findings import (
     NO_GAPS,
     CurveGaps,
-    Reduction,
     curves_of_rules,
     reductions,
     rule_findings,
 )
+from app.domain.jobs.stop_rules.curve_detectors import Reduction
 from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
 from app.domain.jobs.stop_rules.stop_rules import LOSSES, REWARD, reward_of
 from app.domain.methods.method_documents import (

@@ -6,14 +6,14 @@ see `CurveGaps`.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, assert_never
+from typing import Final, assert_never
 
 from pydantic import ValidationError
 
 from app.domain.ids import Split
 from app.domain.jobs.curves.curves import Curve, Curves
 from app.domain.jobs.findings.finding import Finding, FindingSeverity
-from app.domain.jobs.stop_rules.curve_detectors import RuleDetector, StepValues
+from app.domain.jobs.stop_rules.curve_detectors import Reduction, RuleDetector, StepValues
 from app.domain.jobs.stop_rules.detectors import ObjectiveCurves, build_detector
 from app.domain.methods.method_documents import (
     StoredDpoMethod,
@@ -22,20 +22,15 @@ from app.domain.methods.method_documents import (
     StoredSupervisedMethod,
 )
 from app.domain.methods.stop import (
-    GapRule,
-    NothingTrainedRule,
-    PlateauRule,
     PreferenceStopOptions,
     ReinforcementStopOptions,
     StopOptions,
     StopRule,
-    TargetRule,
 )
 
 FEWEST_EDGE_POINTS: Final = 64
 """First points, and as many last ones, of a long curve that findings read."""
 _NOTHING: Final[Curve] = {}
-Reduction = Literal["mean", "lowest", "highest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +61,8 @@ def rule_findings(
         detector, reason = build_detector(rule, watched), None
         end_of_gap = max((gaps.ends.get(curve, 0) for curve in detector.curves), default=0)
         before = -1
-        for seen in _replayed(rule, detector, curves, last=last, between=gaps.between):
-            if before < end_of_gap <= seen.step and not _is_of_validations(rule):
+        for seen in _replayed(detector, curves, last=last, between=gaps.between):
+            if before < end_of_gap <= seen.step and detector.reads != "validations":
                 detector.reset()
             reason, before = detector.see(seen), seen.step
         if reason is not None:
@@ -88,17 +83,11 @@ def edge_points(method: StoredMethod) -> int:
 
 def reductions(method: StoredMethod, watched: ObjectiveCurves) -> dict[str, Reduction]:
     """Returns how training curves are summed up between two validations, by name."""
-    found: dict[str, Reduction] = {}
-    for _, rule in _rules(method):
-        match rule:
-            case GapRule():
-                found[watched.train] = "mean"
-            case TargetRule() if watched.curves_of_range:
-                low, high = watched.curves_of_range
-                found |= {low: "lowest", high: "highest"}
-            case _:
-                pass
-    return found
+    return {
+        name: reduction
+        for _, rule in _rules(method)
+        for name, reduction in build_detector(rule, watched).reductions.items()
+    }
 
 
 def _rules(method: StoredMethod) -> Iterator[tuple[str, StopRule]]:
@@ -129,28 +118,17 @@ def _stop_options(method: StoredMethod) -> StopOptions | None:
         return None
 
 
-def _is_of_validations(rule: StopRule) -> bool:
-    return isinstance(rule, PlateauRule | TargetRule | GapRule)
-
-
 def _replayed(
-    rule: StopRule,
-    detector: RuleDetector,
-    curves: Curves,
-    *,
-    last: int,
-    between: Mapping[str, Curve] | None,
+    detector: RuleDetector, curves: Curves, *, last: int, between: Mapping[str, Curve] | None
 ) -> Iterator[StepValues]:
-    """Yields the steps that have a point of the detector's curves. A step without one changes no
-    detector, apart from that which counts steps until the first point.
-    """
+    """Yields the steps that change a detector."""
     train = _of_split(curves, "train", detector.curves)
-    if between is not None and _is_of_validations(rule):
+    if between is not None and detector.reads == "validations":
         train = [(name, between[name]) for name in detector.curves if name in between]
     trained = _by_step(train)
     valid = _by_step(_of_split(curves, "valid", detector.curves))
     steps: Iterable[int] = sorted({*trained, *valid})
-    if isinstance(rule, NothingTrainedRule) and not trained:
+    if detector.reads == "steps" and not trained:
         steps = range(last + 1)
     for step in steps:
         yield StepValues(step, trained.get(step, {}), valid.get(step, {}))

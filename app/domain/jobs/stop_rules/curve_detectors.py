@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Final, Protocol, assert_never
+from types import MappingProxyType
+from typing import Final, Literal, Protocol, assert_never
 
 from app.domain.methods.stop import (
     ChosenRewardRule,
@@ -27,6 +28,11 @@ from app.domain.methods.stop import (
 from app.domain.rollouts import metrics as names
 
 Values = Mapping[str, float]
+Reduction = Literal["mean", "lowest", "highest"]
+Reading = Literal["points", "validations", "steps"]
+"""The steps that change a detector: those with a point of its curves, those with a validation, or
+until the first point every step.
+"""
 _FEWEST_CALLS: Final = 0.1
 """Smallest number of tool calls per rollout in the first steps for which a collapse is detected."""
 
@@ -43,6 +49,14 @@ class StepValues:
 class RuleDetector(Protocol):
     fixed: bool
     """True if the rule compares with a constant, so that it pauses at most once."""
+    reads: Reading
+
+    @property
+    def reductions(self) -> Mapping[str, Reduction]:
+        """How the values of training curves between two validations become one, by name, for a
+        detector that reads validations.
+        """
+        ...
 
     @property
     def curves(self) -> Sequence[str]:
@@ -58,10 +72,16 @@ class RuleDetector(Protocol):
         """Drops the evidence of all steps so far."""
 
 
-class _StreakDetector:
-    """Holds while a training curve has been out of bounds in so many steps in succession."""
+class _CurveDetector:
+    """Base of the detectors that watch the latest steps."""
 
     fixed = False
+    reads: Reading = "points"
+    reductions: Mapping[str, Reduction] = MappingProxyType({})
+
+
+class _StreakDetector(_CurveDetector):
+    """Holds while a training curve has been out of bounds in so many steps in succession."""
 
     def __init__(
         self,
@@ -90,10 +110,8 @@ class _StreakDetector:
         self._count = 0
 
 
-class _DriftDetector:
+class _DriftDetector(_CurveDetector):
     """Holds while the mean of a curve over the latest steps is too far from that of the first."""
-
-    fixed = False
 
     def __init__(
         self,
@@ -126,8 +144,7 @@ class _DriftDetector:
         self._latest.clear()
 
 
-class _ZeroVarianceDetector:
-    fixed = False
+class _ZeroVarianceDetector(_CurveDetector):
     curves = (names.GROUPS_TRAINED, names.GROUPS_ZERO_VARIANCE)
 
     def __init__(self, rule: ZeroVarianceRule) -> None:
@@ -150,8 +167,8 @@ class _ZeroVarianceDetector:
         self._steps = 0
 
 
-class _NothingTrainedDetector:
-    fixed = False
+class _NothingTrainedDetector(_CurveDetector):
+    reads = "steps"
     curves = (names.LOSS,)
     """Names of the curves: a step that changed a weight has a loss."""
 

@@ -5,13 +5,17 @@ other curves.
 """
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, sqrt
 from statistics import NormalDist, fmean
+from types import MappingProxyType
 
 from app.domain.jobs.curves.gains import chance_at
 from app.domain.jobs.curves.students_t import t_quantile
 from app.domain.jobs.stop_rules.curve_detectors import (
+    Reading,
+    Reduction,
     RuleDetector,
     StepValues,
     Values,
@@ -63,9 +67,15 @@ class ObjectiveCurves:
         return deviation / sqrt(count - 1) if count > 1 else 0.0
 
 
-class _PlateauDetector:
-    fixed = False
+class _ValidationDetector:
+    """Base of the detectors that compare validations."""
 
+    fixed = False
+    reads: Reading = "validations"
+    reductions: Mapping[str, Reduction] = MappingProxyType({})
+
+
+class _PlateauDetector(_ValidationDetector):
     def __init__(self, rule: PlateauRule, watched: ObjectiveCurves) -> None:
         self._rule, self._watched = rule, watched
         self.curves = (watched.valid, *watched.curves_of_error)
@@ -119,15 +129,20 @@ class _FixedDetector:
     """Base of the detectors that compare with a constant."""
 
     fixed = True
+    reads: Reading = "points"
+    reductions: Mapping[str, Reduction] = MappingProxyType({})
 
     def reset(self) -> None:
         """Does nothing: a value once reached stays reached."""
 
 
 class _TargetDetector(_FixedDetector):
+    reads = "validations"
+
     def __init__(self, rule: TargetRule, watched: ObjectiveCurves) -> None:
         self._rule, self._watched = rule, watched
         self.curves = (watched.valid, *watched.curves_of_error, *watched.curves_of_range)
+        self.reductions = dict(zip(watched.curves_of_range, ("lowest", "highest"), strict=False))
         self._lowest, self._highest = watched.scores or (inf, -inf)
         self._looks = 0
         self._reason: str | None = None
@@ -202,12 +217,11 @@ class _MaxTimeDetector(_FixedDetector):
         return f"steps have taken {self._spent_s:.1f} s of {self._rule.seconds:g} s"
 
 
-class _GapDetector:
-    fixed = False
-
+class _GapDetector(_ValidationDetector):
     def __init__(self, rule: GapRule, watched: ObjectiveCurves) -> None:
         self._rule, self._watched = rule, watched
         self.curves = (watched.train, watched.valid, *watched.curves_of_error)
+        self.reductions = {watched.train: "mean"}
         self._since: list[float] = []
         self._wide = 0
         self._gap = 0.0

@@ -1,4 +1,4 @@
-"""Adds blocks of curves, which triggers keep equal to the points, and fills them for old jobs.
+"""Adds blocks of curves, which triggers keep equal to the points, and indexes of tool calls.
 
 Revision ID: 0043
 Revises: 0042
@@ -9,6 +9,9 @@ length reads few of them. Triggers on the points compute the blocks of all writt
 points anew, in the same statement: the smallest from the points, each larger one from those a
 size below. Nothing is added to an old value, so a step that is written again, or out of order,
 leaves no block wrong.
+
+The blocks of old jobs are filled. Rollouts get an index of the tools that they called, and one of
+those that repeated a call. Both are computed from the trace, so that old rollouts are in them too.
 """
 
 import sqlalchemy as sa
@@ -124,6 +127,34 @@ def upgrade() -> None:
             f"REFERENCING {rows} TABLE AS changed "
             "FOR EACH STATEMENT EXECUTE FUNCTION job_metric_blocks()"
         )
+    _index_calls()
+
+
+def _index_calls() -> None:
+    # The job is part of each key, so that a tool of one job is found without those of all others. A
+    # model may invent a name of any length, and an index has a limit: the first letters decide.
+    op.execute("""
+        CREATE FUNCTION rollout_tools(job_id text, trace jsonb) RETURNS text[]
+        LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+        AS $$
+            SELECT coalesce(array_agg(DISTINCT job_id || ' ' || left(name #>> '{}', 200)), '{}')
+            FROM jsonb_path_query(trace, '$.turns[*].tool_calls[*].name') AS name
+        $$
+    """)
+    op.create_index(
+        "ix_rollouts_tools",
+        "rollouts",
+        [sa.text("rollout_tools(job_id, trace)")],
+        postgresql_using="gin",
+    )
+    op.create_index(
+        "ix_rollouts_repeated",
+        "rollouts",
+        ["job_id", "split", "step", "prompt_index"],
+        postgresql_where=sa.text(
+            "jsonb_path_exists(trace, '$.turns[*].tool_calls[*] ? (@.repeated == true)')"
+        ),
+    )
 
 
 def _points(*values: str, steps: tuple[str, ...]) -> list[sa.Column[object]]:
@@ -155,6 +186,9 @@ def _fill() -> None:
 
 
 def downgrade() -> None:
+    for index in ("ix_rollouts_repeated", "ix_rollouts_tools"):
+        op.drop_index(index, "rollouts")
+    op.execute("DROP FUNCTION rollout_tools(text, jsonb)")
     for event in _EVENTS:
         op.execute(f"DROP TRIGGER job_metric_blocks_{event} ON job_metrics")
     op.execute("DROP FUNCTION job_metric_blocks()")
