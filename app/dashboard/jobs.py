@@ -26,6 +26,7 @@ from app.domain.rollouts.trajectory import FailureClass
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _PAGE: Final = 20
 _EVENTS: Final = 30
+_CHECKPOINTS: Final = 10
 _CLASSES: Final = frozenset(FailureClass)
 RowRewards = Mapping[int, float]
 """Mean reward by the number of the row."""
@@ -77,6 +78,9 @@ async def job_page(
     report, rewards = await _report(visitor, job), await _row_rewards(visitor, job, ends)
     links = await visitor.services.events().tracker_links(job_id) if job.integrations else []
     histogram = await _histogram(visitor, job, curves)
+    checkpoints, more_checkpoints = await visitor.services.checkpoints().page(
+        job_id, after=None, limit=_CHECKPOINTS
+    )
     return await visitor.on_thread(
         lambda: page(
             "job_part.html" if wants_part(request) else "job.html",
@@ -90,6 +94,8 @@ async def job_page(
             report_finding=None if report is None else report_finding(report),
             standing=standing(job, ends),
             rewards=histogram,
+            checkpoints=checkpoints,
+            more_checkpoints=more_checkpoints,
             **_shown(job, curves, rewards),
         )
     )

@@ -31,6 +31,7 @@ def build(target: Path) -> int:
         source.mkdir()
         copy_pages(source)
         shutil.copytree(Path(__file__).with_name("assets"), source / "assets")
+        shutil.copytree(ROOT / "docs" / "pictures", source / "pictures")
         shutil.copy(Path(__file__).with_name("conf.py"), source)
         status = build_main(
             ["-q", "-W", "--keep-going", "-d", f"{directory}/trees", str(source), str(output)]

@@ -14,6 +14,8 @@ The blocks of old jobs are filled. Rollouts get an index of the tools that they 
 those that repeated a call. Both are computed from the trace, so that old rollouts are in them too.
 """
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -157,8 +159,10 @@ def _index_calls() -> None:
     )
 
 
-def _points(*values: str, steps: tuple[str, ...]) -> list[sa.Column[object]]:
-    numbers = [sa.Column(name, sa.Double(), nullable=False) for name in values]
+def _points(*values: str, steps: tuple[str, ...]) -> list[sa.Column[Any]]:
+    numbers: list[sa.Column[Any]] = [
+        sa.Column(name, sa.Double(), nullable=False) for name in values
+    ]
     return [*numbers, *(sa.Column(f"{name}_step", sa.Integer(), nullable=False) for name in steps)]
 
 

@@ -18996,6 +18996,10 @@ export interface operations {
                 failure_class?: components["schemas"]["FailureClass"] | null;
                 /** @description `true`: rollouts that were lost to any failure; `false`: others */
                 failed?: boolean | null;
+                /** @description A tool that the rollout called */
+                tool?: string | null;
+                /** @description `true`: rollouts with a call of the same tool and arguments as an earlier one of theirs; `false`: others */
+                repeated_call?: boolean | null;
                 /** @description `reward` lists graded rollouts only, of equal reward by step */
                 order_by?: "step" | "reward";
                 /** @description Order by time of creation. */
@@ -19125,6 +19129,10 @@ export interface operations {
                 failure_class?: components["schemas"]["FailureClass"] | null;
                 /** @description `true`: rollouts that were lost to any failure; `false`: others */
                 failed?: boolean | null;
+                /** @description A tool that the rollout called */
+                tool?: string | null;
+                /** @description `true`: rollouts with a call of the same tool and arguments as an earlier one of theirs; `false`: others */
+                repeated_call?: boolean | null;
                 /** @description `jsonl`: a JSON object in each line; `parquet`: compressed by zstd */
                 format?: "jsonl" | "parquet";
             };

@@ -29,7 +29,7 @@ from app.domain.rollouts import metrics as names
 
 Values = Mapping[str, float]
 Reduction = Literal["mean", "lowest", "highest"]
-Reading = Literal["points", "validations", "steps"]
+DetectorReads = Literal["points", "validations", "steps"]
 """The steps that change a detector: those with a point of its curves, those with a validation, or
 until the first point every step.
 """
@@ -49,11 +49,11 @@ class StepValues:
 class RuleDetector(Protocol):
     fixed: bool
     """True if the rule compares with a constant, so that it pauses at most once."""
-    reads: Reading
+    reads: DetectorReads
 
     @property
     def reductions(self) -> Mapping[str, Reduction]:
-        """How the values of training curves between two validations become one, by name, for a
+        """Reductions of a training curve between two validations to one value, by name, for a
         detector that reads validations.
         """
         ...
@@ -76,7 +76,7 @@ class _CurveDetector:
     """Base of the detectors that watch the latest steps."""
 
     fixed = False
-    reads: Reading = "points"
+    reads: DetectorReads = "points"
     reductions: Mapping[str, Reduction] = MappingProxyType({})
 
 
@@ -168,7 +168,7 @@ class _ZeroVarianceDetector(_CurveDetector):
 
 
 class _NothingTrainedDetector(_CurveDetector):
-    reads = "steps"
+    reads: DetectorReads = "steps"
     curves = (names.LOSS,)
     """Names of the curves: a step that changed a weight has a loss."""
 

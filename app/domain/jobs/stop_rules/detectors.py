@@ -14,7 +14,7 @@ from types import MappingProxyType
 from app.domain.jobs.curves.gains import chance_at
 from app.domain.jobs.curves.students_t import t_quantile
 from app.domain.jobs.stop_rules.curve_detectors import (
-    Reading,
+    DetectorReads,
     Reduction,
     RuleDetector,
     StepValues,
@@ -71,7 +71,7 @@ class _ValidationDetector:
     """Base of the detectors that compare validations."""
 
     fixed = False
-    reads: Reading = "validations"
+    reads: DetectorReads = "validations"
     reductions: Mapping[str, Reduction] = MappingProxyType({})
 
 
@@ -129,7 +129,7 @@ class _FixedDetector:
     """Base of the detectors that compare with a constant."""
 
     fixed = True
-    reads: Reading = "points"
+    reads: DetectorReads = "points"
     reductions: Mapping[str, Reduction] = MappingProxyType({})
 
     def reset(self) -> None:
@@ -137,7 +137,7 @@ class _FixedDetector:
 
 
 class _TargetDetector(_FixedDetector):
-    reads = "validations"
+    reads: DetectorReads = "validations"
 
     def __init__(self, rule: TargetRule, watched: ObjectiveCurves) -> None:
         self._rule, self._watched = rule, watched

@@ -35,6 +35,8 @@ def _get_kwargs(
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
     failed: bool | None | Unset = UNSET,
+    tool: None | str | Unset = UNSET,
+    repeated_call: bool | None | Unset = UNSET,
     format_: ExportFineTuningJobRolloutsFormat | Unset = 'jsonl',
 
 ) -> dict[str, Any]:
@@ -105,6 +107,20 @@ def _get_kwargs(
     else:
         json_failed = failed
     params["failed"] = json_failed
+
+    json_tool: None | str | Unset
+    if isinstance(tool, Unset):
+        json_tool = UNSET
+    else:
+        json_tool = tool
+    params["tool"] = json_tool
+
+    json_repeated_call: bool | None | Unset
+    if isinstance(repeated_call, Unset):
+        json_repeated_call = UNSET
+    else:
+        json_repeated_call = repeated_call
+    params["repeated_call"] = json_repeated_call
 
     json_format_: str | Unset = UNSET
     if not isinstance(format_, Unset):
@@ -213,6 +229,8 @@ def sync_detailed(
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
     failed: bool | None | Unset = UNSET,
+    tool: None | str | Unset = UNSET,
+    repeated_call: bool | None | Unset = UNSET,
     format_: ExportFineTuningJobRolloutsFormat | Unset = 'jsonl',
 
 ) -> Response[ErrorEnvelope | File]:
@@ -236,6 +254,9 @@ def sync_detailed(
             has no reward
         failed (bool | None | Unset): `true`: rollouts that were lost to any failure; `false`:
             others
+        tool (None | str | Unset): A tool that the rollout called
+        repeated_call (bool | None | Unset): `true`: rollouts with a call of the same tool and
+            arguments as an earlier one of theirs; `false`: others
         format_ (ExportFineTuningJobRolloutsFormat | Unset): `jsonl`: a JSON object in each line;
             `parquet`: compressed by zstd Default: 'jsonl'.
 
@@ -258,6 +279,8 @@ max_reward=max_reward,
 stop_reason=stop_reason,
 failure_class=failure_class,
 failed=failed,
+tool=tool,
+repeated_call=repeated_call,
 format_=format_,
 
     )
@@ -280,6 +303,8 @@ def sync(
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
     failed: bool | None | Unset = UNSET,
+    tool: None | str | Unset = UNSET,
+    repeated_call: bool | None | Unset = UNSET,
     format_: ExportFineTuningJobRolloutsFormat | Unset = 'jsonl',
 
 ) -> ErrorEnvelope | File | None:
@@ -303,6 +328,9 @@ def sync(
             has no reward
         failed (bool | None | Unset): `true`: rollouts that were lost to any failure; `false`:
             others
+        tool (None | str | Unset): A tool that the rollout called
+        repeated_call (bool | None | Unset): `true`: rollouts with a call of the same tool and
+            arguments as an earlier one of theirs; `false`: others
         format_ (ExportFineTuningJobRolloutsFormat | Unset): `jsonl`: a JSON object in each line;
             `parquet`: compressed by zstd Default: 'jsonl'.
 
@@ -326,6 +354,8 @@ max_reward=max_reward,
 stop_reason=stop_reason,
 failure_class=failure_class,
 failed=failed,
+tool=tool,
+repeated_call=repeated_call,
 format_=format_,
 
     ).parsed
@@ -342,6 +372,8 @@ async def asyncio_detailed(
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
     failed: bool | None | Unset = UNSET,
+    tool: None | str | Unset = UNSET,
+    repeated_call: bool | None | Unset = UNSET,
     format_: ExportFineTuningJobRolloutsFormat | Unset = 'jsonl',
 
 ) -> Response[ErrorEnvelope | File]:
@@ -365,6 +397,9 @@ async def asyncio_detailed(
             has no reward
         failed (bool | None | Unset): `true`: rollouts that were lost to any failure; `false`:
             others
+        tool (None | str | Unset): A tool that the rollout called
+        repeated_call (bool | None | Unset): `true`: rollouts with a call of the same tool and
+            arguments as an earlier one of theirs; `false`: others
         format_ (ExportFineTuningJobRolloutsFormat | Unset): `jsonl`: a JSON object in each line;
             `parquet`: compressed by zstd Default: 'jsonl'.
 
@@ -387,6 +422,8 @@ max_reward=max_reward,
 stop_reason=stop_reason,
 failure_class=failure_class,
 failed=failed,
+tool=tool,
+repeated_call=repeated_call,
 format_=format_,
 
     )
@@ -409,6 +446,8 @@ async def asyncio(
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
     failed: bool | None | Unset = UNSET,
+    tool: None | str | Unset = UNSET,
+    repeated_call: bool | None | Unset = UNSET,
     format_: ExportFineTuningJobRolloutsFormat | Unset = 'jsonl',
 
 ) -> ErrorEnvelope | File | None:
@@ -432,6 +471,9 @@ async def asyncio(
             has no reward
         failed (bool | None | Unset): `true`: rollouts that were lost to any failure; `false`:
             others
+        tool (None | str | Unset): A tool that the rollout called
+        repeated_call (bool | None | Unset): `true`: rollouts with a call of the same tool and
+            arguments as an earlier one of theirs; `false`: others
         format_ (ExportFineTuningJobRolloutsFormat | Unset): `jsonl`: a JSON object in each line;
             `parquet`: compressed by zstd Default: 'jsonl'.
 
@@ -455,6 +497,8 @@ max_reward=max_reward,
 stop_reason=stop_reason,
 failure_class=failure_class,
 failed=failed,
+tool=tool,
+repeated_call=repeated_call,
 format_=format_,
 
     )).parsed

@@ -36,6 +36,8 @@ def _get_kwargs(
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
     failed: bool | None | Unset = UNSET,
+    tool: None | str | Unset = UNSET,
+    repeated_call: bool | None | Unset = UNSET,
     order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
     order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
@@ -109,6 +111,20 @@ def _get_kwargs(
     else:
         json_failed = failed
     params["failed"] = json_failed
+
+    json_tool: None | str | Unset
+    if isinstance(tool, Unset):
+        json_tool = UNSET
+    else:
+        json_tool = tool
+    params["tool"] = json_tool
+
+    json_repeated_call: bool | None | Unset
+    if isinstance(repeated_call, Unset):
+        json_repeated_call = UNSET
+    else:
+        json_repeated_call = repeated_call
+    params["repeated_call"] = json_repeated_call
 
     json_order_by: str | Unset = UNSET
     if not isinstance(order_by, Unset):
@@ -230,6 +246,8 @@ def sync_detailed(
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
     failed: bool | None | Unset = UNSET,
+    tool: None | str | Unset = UNSET,
+    repeated_call: bool | None | Unset = UNSET,
     order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
     order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
@@ -254,6 +272,9 @@ def sync_detailed(
             has no reward
         failed (bool | None | Unset): `true`: rollouts that were lost to any failure; `false`:
             others
+        tool (None | str | Unset): A tool that the rollout called
+        repeated_call (bool | None | Unset): `true`: rollouts with a call of the same tool and
+            arguments as an earlier one of theirs; `false`: others
         order_by (ListFineTuningJobRolloutsOrderBy | Unset): `reward` lists graded rollouts only,
             of equal reward by step Default: 'step'.
         order (ListFineTuningJobRolloutsOrder | Unset):  Default: 'asc'.
@@ -279,6 +300,8 @@ max_reward=max_reward,
 stop_reason=stop_reason,
 failure_class=failure_class,
 failed=failed,
+tool=tool,
+repeated_call=repeated_call,
 order_by=order_by,
 order=order,
 after=after,
@@ -304,6 +327,8 @@ def sync(
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
     failed: bool | None | Unset = UNSET,
+    tool: None | str | Unset = UNSET,
+    repeated_call: bool | None | Unset = UNSET,
     order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
     order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
@@ -328,6 +353,9 @@ def sync(
             has no reward
         failed (bool | None | Unset): `true`: rollouts that were lost to any failure; `false`:
             others
+        tool (None | str | Unset): A tool that the rollout called
+        repeated_call (bool | None | Unset): `true`: rollouts with a call of the same tool and
+            arguments as an earlier one of theirs; `false`: others
         order_by (ListFineTuningJobRolloutsOrderBy | Unset): `reward` lists graded rollouts only,
             of equal reward by step Default: 'step'.
         order (ListFineTuningJobRolloutsOrder | Unset):  Default: 'asc'.
@@ -354,6 +382,8 @@ max_reward=max_reward,
 stop_reason=stop_reason,
 failure_class=failure_class,
 failed=failed,
+tool=tool,
+repeated_call=repeated_call,
 order_by=order_by,
 order=order,
 after=after,
@@ -373,6 +403,8 @@ async def asyncio_detailed(
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
     failed: bool | None | Unset = UNSET,
+    tool: None | str | Unset = UNSET,
+    repeated_call: bool | None | Unset = UNSET,
     order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
     order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
@@ -397,6 +429,9 @@ async def asyncio_detailed(
             has no reward
         failed (bool | None | Unset): `true`: rollouts that were lost to any failure; `false`:
             others
+        tool (None | str | Unset): A tool that the rollout called
+        repeated_call (bool | None | Unset): `true`: rollouts with a call of the same tool and
+            arguments as an earlier one of theirs; `false`: others
         order_by (ListFineTuningJobRolloutsOrderBy | Unset): `reward` lists graded rollouts only,
             of equal reward by step Default: 'step'.
         order (ListFineTuningJobRolloutsOrder | Unset):  Default: 'asc'.
@@ -422,6 +457,8 @@ max_reward=max_reward,
 stop_reason=stop_reason,
 failure_class=failure_class,
 failed=failed,
+tool=tool,
+repeated_call=repeated_call,
 order_by=order_by,
 order=order,
 after=after,
@@ -447,6 +484,8 @@ async def asyncio(
     stop_reason: None | StopReason | Unset = UNSET,
     failure_class: FailureClass | None | Unset = UNSET,
     failed: bool | None | Unset = UNSET,
+    tool: None | str | Unset = UNSET,
+    repeated_call: bool | None | Unset = UNSET,
     order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
     order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
@@ -471,6 +510,9 @@ async def asyncio(
             has no reward
         failed (bool | None | Unset): `true`: rollouts that were lost to any failure; `false`:
             others
+        tool (None | str | Unset): A tool that the rollout called
+        repeated_call (bool | None | Unset): `true`: rollouts with a call of the same tool and
+            arguments as an earlier one of theirs; `false`: others
         order_by (ListFineTuningJobRolloutsOrderBy | Unset): `reward` lists graded rollouts only,
             of equal reward by step Default: 'step'.
         order (ListFineTuningJobRolloutsOrder | Unset):  Default: 'asc'.
@@ -497,6 +539,8 @@ max_reward=max_reward,
 stop_reason=stop_reason,
 failure_class=failure_class,
 failed=failed,
+tool=tool,
+repeated_call=repeated_call,
 order_by=order_by,
 order=order,
 after=after,
