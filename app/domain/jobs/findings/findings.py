@@ -19,13 +19,13 @@ from app.domain.jobs.findings.gain_findings import progress
 from app.domain.jobs.stop_rules.curve_detectors import StepValues
 from app.domain.jobs.stop_rules.detectors import ObjectiveCurves, build_detector
 from app.domain.jobs.stop_rules.stop_rules import LOSSES, REWARD, reward_of
+from app.domain.methods.ineffective_options import paths_of_judges
 from app.domain.methods.method_documents import (
     StoredDpoMethod,
     StoredMethod,
     StoredReinforcementMethod,
     StoredSupervisedMethod,
 )
-from app.domain.methods.no_effect import paths_of_judges
 from app.domain.methods.stop import (
     PreferenceStopOptions,
     ReinforcementStopOptions,
