@@ -73,35 +73,37 @@ def sweep() -> None:
     """Repairs lost notifications and lost workers, for every kind of leased work."""
     from workers.evals.leased_runs import EVAL_RUNS  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.exports.leased_exports import EXPORTS  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.processes.periodic_tasks import PERIODIC_TASKS  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.processes.sweeper import sweep_all  # noqa: PLC0415 - the parent process loads no more than it needs
-    from workers.processes.ticks import TICKS  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.runs.leased_jobs import JOBS  # noqa: PLC0415 - the parent process loads no more than it needs
 
-    TICKS.run(lambda clients: sweep_all(clients, (JOBS, EVAL_RUNS, EXPORTS)))
+    PERIODIC_TASKS.run(lambda clients: sweep_all(clients, (JOBS, EVAL_RUNS, EXPORTS)))
 
 
 @app.task(name=DELIVER_TASK, base=ChildrenTask, bind=True)  # type: ignore[untyped-decorator]  # celery has no types
 def deliver_webhooks(task: ChildrenTask) -> None:
     """Starts the process that delivers webhooks, unless it runs or nothing is due."""
-    from workers.processes.ticks import TICKS  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.processes.periodic_tasks import PERIODIC_TASKS  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.webhooks.dispatcher import dispatch_deliveries  # noqa: PLC0415 - the parent process loads no more than it needs
 
-    TICKS.run(lambda clients: dispatch_deliveries(clients.database, children=task.children))
+    PERIODIC_TASKS.run(
+        lambda clients: dispatch_deliveries(clients.database, children=task.children)
+    )
 
 
 @app.task(name=TRACK_TASK, base=ChildrenTask, bind=True)  # type: ignore[untyped-decorator]  # celery has no types
 def write_trackers(task: ChildrenTask) -> None:
     """Starts the process that writes trackers, unless it runs or no job has one."""
-    from workers.processes.ticks import TICKS  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.processes.periodic_tasks import PERIODIC_TASKS  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.trackers.dispatcher import dispatch_trackers  # noqa: PLC0415 - the parent process loads no more than it needs
 
-    TICKS.run(lambda clients: dispatch_trackers(clients.database, children=task.children))
+    PERIODIC_TASKS.run(lambda clients: dispatch_trackers(clients.database, children=task.children))
 
 
 @app.task(name=EXPIRE_TASK)  # type: ignore[untyped-decorator]  # celery has no types
 def expire() -> None:
     """Removes expired rows with their bytes, and the leftovers of ended jobs."""
     from workers.maintenance.expiry import expire_once  # noqa: PLC0415 - the parent process loads no more than it needs
-    from workers.processes.ticks import TICKS  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.processes.periodic_tasks import PERIODIC_TASKS  # noqa: PLC0415 - the parent process loads no more than it needs
 
-    TICKS.run(expire_once)
+    PERIODIC_TASKS.run(expire_once)

@@ -11,8 +11,8 @@ from app.api.schemas.improvement_plans import (
 from app.api.schemas.preflight import read_call
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
+from app.domain.plans.knob_readings import reading_of
 from app.domain.plans.plan import compile_plan
-from app.domain.plans.readings import reading_of
 from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/improvement_plans", tags=["Improvement plans"])

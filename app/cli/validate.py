@@ -21,7 +21,7 @@ from app.domain.graders.choice.choice import GraderChoice
 from app.domain.jobs.creation.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.processes.exit_codes import FAILED
-from app.domain.registry.curricula import CURRICULUM_PARTS
+from app.domain.registry.curricula import CURRICULUM_SPLITS
 from app.domain.registry.references import InlineCurriculum, RegisteredReference, read_curriculum
 from app.domain.texts.request_bodies import MAX_JSON_BYTES, UnusableJson, read_json
 from app.preflight.call import base_model, dataset_question, estimate_of
@@ -176,7 +176,7 @@ def _with_inline_rows(
 def _written(rows: dict[str, list[dict[str, Any]]], prefix: Path) -> dict[str, Path | None]:
     """Writes the rows of each split as a file; a split without rows has none."""
     files = dict[str, Path | None]()
-    for split in CURRICULUM_PARTS:
+    for split in CURRICULUM_SPLITS:
         path = prefix.with_name(f"{prefix.name}-{split}_file.jsonl")
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows[split]), encoding="utf-8")
         files[f"{split}_file"] = path if rows[split] else None

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from app.embedded.announcement import remove_announcement
-from app.embedded.children.leftovers import fingerprint, stop_recorded, wait_gone
+from app.embedded.children.orphans import fingerprint, stop_recorded, wait_gone
 from app.embedded.state import DataDir, owner_pid, ownership
 
 _STOP_TIMEOUT_S = 90.0  # longer than the sum of the children's own stop timeouts

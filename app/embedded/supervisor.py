@@ -23,8 +23,8 @@ from app.domain.processes.interpreters import running_module
 from app.embedded import layout
 from app.embedded.announcement import Announcement, announce, remove_announcement
 from app.embedded.base_model.choice import settle_base_model
-from app.embedded.children.leftovers import record, stop_recorded
 from app.embedded.children.log_files import rotate_full_log
+from app.embedded.children.orphans import record, stop_recorded
 from app.embedded.children.processes import Child, ChildSpec
 from app.embedded.children.readiness import StartInterrupted, stop_in_order, wait_ready
 from app.embedded.commands import run_once

@@ -29,8 +29,8 @@ from app.services.models.chat_usage import ChatUsage
 from app.services.processes.health import HealthPorts, HealthService
 from app.services.processes.monitoring import MonitoringService
 from app.services.registry.calibrations.calibrations import calibration_slots
-from app.services.registry.curricula.scenarios import scenario_slots
 from app.services.registry.environments import environment_test_slots
+from app.services.registry.scenarios import scenario_slots
 from app.services.registry.tools import tool_test_slots
 from app.settings.settings import Settings
 from app.slots.project_slots import ProjectSlots

@@ -7,11 +7,11 @@ from app.factory.models import ModelServices
 from app.gateways.egress.guard import EgressPolicy
 from app.gateways.hub.data_sets import HubLocation
 from app.gateways.inference.judges import EngineModels
+from app.services.curriculum_sources.curriculum_maker import CurriculumMaker, CurriculumMakerPorts
 from app.services.registry.calibrations.baseline_samples import BaselineSamples
 from app.services.registry.calibrations.calibrations import CalibrationService
 from app.services.registry.contracts.mcp_contract import McpContractService
-from app.services.registry.curricula.curricula import CurriculumService, DataPorts
-from app.services.registry.curricula.making import CurriculumMaker, MakingPorts
+from app.services.registry.curricula import CurriculumService, DataPorts
 from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
 from app.services.registry.mcp_import import McpImportService
@@ -67,7 +67,9 @@ class RegistryServices(FileServices, ModelServices):
             EgressPolicy(frozenset(egress.allow_endpoints), egress.allow_plain_http),
             hub.data_sets_dir,
         )
-        ports = MakingPorts(self.row_files(), context.inspections, self.curricula(), location)
+        ports = CurriculumMakerPorts(
+            self.row_files(), context.inspections, self.curricula(), location
+        )
         return CurriculumMaker(context.database, ports, self._tenant)
 
     def trials(self) -> TrialService:

@@ -11,7 +11,7 @@ from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.creation.preflight import DatasetQuestion, DatasetReport, Estimate
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.jobs.creation.row_needs import NO_NEEDS, row_needs
-from app.domain.methods.no_effect import NoEffect, without_calls
+from app.domain.methods.ineffective_options import NoEffect, without_calls
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec, base_of

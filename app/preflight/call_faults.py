@@ -21,9 +21,9 @@ from app.domain.jobs.creation.integration_faults import integration_faults, sent
 from app.domain.jobs.creation.preflight import issue_of
 from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS
 from app.domain.methods.faults import format_warning, reinforcement_faults
-from app.domain.methods.kinds import METHOD_MODELS, parameters_of
+from app.domain.methods.ineffective_options import without_effect
 from app.domain.methods.mcp_faults import server_faults
-from app.domain.methods.no_effect import without_effect
+from app.domain.methods.method_models import METHOD_MODELS, parameters_of
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import SupervisedMethod
 from app.domain.models.models import BaseModelSpec

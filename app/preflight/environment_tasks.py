@@ -24,9 +24,15 @@ from app.domain.environments.environments import (
 from app.domain.environments.gsm8k import PROBLEM_COLUMNS, UnreadableProblem, row_of
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES
-from app.preflight.files import lines_of
 from app.preflight.method_parts import method_of, reinforcement_of
-from app.preflight.parquet_rows import UnreadableParquet, is_parquet, parquet_rows
+from app.tables.faults import TableFault
+from app.tables.json_lines import lines_of
+from app.tables.parquet_records import (
+    MAX_CONTENT_BYTES,
+    is_parquet,
+    parquet_header,
+    parquet_records,
+)
 
 _Row = dict[str, Any]
 
@@ -89,17 +95,21 @@ def _problems_of(path: Path) -> list[_Row]:
             except UnreadableProblem as error:
                 raise _unreadable(f"{location}: {error}") from error
             rows.setdefault(row["question"].strip(), row)
-    except UnreadableParquet as error:
-        raise _unreadable(str(error)) from error
+    except TableFault as fault:
+        raise _unreadable(fault.message) from fault
     return list(rows.values())
 
 
 def _lines(path: Path) -> Iterator[tuple[str, int, bytes]]:
     """Yields location, number and JSON of each row of a JSONL or Parquet file. Raises
-    `UnreadableParquet`.
+    `TableFault`.
     """
     if is_parquet(path):
-        for number, row in parquet_rows(path, PROBLEM_COLUMNS):
+        header = parquet_header(path, most_bytes=MAX_CONTENT_BYTES)
+        missing = [name for name in PROBLEM_COLUMNS if name not in header]
+        if missing:
+            raise TableFault("missing_column", f"it has no column '{missing[0]}'")
+        for number, row in parquet_records(path, PROBLEM_COLUMNS):
             yield f"Row {number}", number, json.dumps(row).encode()
         return
     with path.open("rb") as file:

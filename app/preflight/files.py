@@ -9,14 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
-from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError, is_blank
+from app.domain.data.chat_rows import DatasetError, is_blank
 from app.domain.data.prompts import Prompts
 from app.domain.data.row_difficulty import has_unread_difficulty
 from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.creation.row_needs import NO_NEEDS, RowFaults, RowNeeds
 from app.rendering.chat_template import Message
+from app.tables.json_lines import lines_of
 
 MAX_ISSUES: Final = 100
 _EVEN_SAMPLE: Final = 2000
@@ -106,17 +107,6 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
         for fault in unmet.found(rules.param.removesuffix("_file"))
     ]
     return result
-
-
-def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yields number and bytes of each line; a line over the limit is cut just above it."""
-    number = 0
-    while line := file.readline(MAX_ROW_BYTES + 2):
-        number += 1
-        rest = line
-        while len(rest) == MAX_ROW_BYTES + 2 and not rest.endswith(b"\n"):
-            rest = file.readline(MAX_ROW_BYTES + 2)
-        yield number, line
 
 
 def _issue(rules: FileRules, fault: DatasetError) -> PreflightIssue:

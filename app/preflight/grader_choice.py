@@ -17,8 +17,8 @@ from app.domain.graders.choice.choice import GraderChoice, NoGraderFits, choose_
 from app.domain.graders.choice.row_facts import RowFacts, row_facts
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES
 from app.domain.methods.response_format import answer_schema
-from app.preflight.files import lines_of
 from app.preflight.method_parts import method_of, reinforcement_of
+from app.tables.json_lines import lines_of
 
 GRADER_PARAM: Final = "method.reinforcement.grader"
 

@@ -26,7 +26,11 @@ from app.store.coach.claims import claim_due
 from app.store.jobs.jobs import JobStore
 from app.store.leases.leases import Lease
 from app.store.transactions.autocommit import AutocommitStatements
-from app.store.transactions.connections import losses_as_unavailable, refuse_closed
+from app.store.transactions.connections import (
+    losses_as_unavailable,
+    refuse_closed,
+    roll_back_open,
+)
 from app.store.transactions.request_transaction import RequestSlots
 from app.store.transactions.statements import PROJECT
 from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
@@ -78,6 +82,7 @@ class Database:
             max_overflow=0,
             pool_use_lifo=True,
             pool_timeout=10,
+            pool_reset_on_return=None,  # `roll_back_open` does it
             # Each unit of work sends BEGIN itself, together with its settings.
             isolation_level="AUTOCOMMIT",
             # The values of a failed statement would otherwise appear in the error and in the log.
@@ -86,6 +91,7 @@ class Database:
         )
         event.listen(self._engine.sync_engine, "connect", _refuse_unbound_role)
         event.listen(self._engine.sync_engine, "checkout", refuse_closed)
+        event.listen(self._engine.sync_engine, "reset", roll_back_open)
         self._request_slots = RequestSlots(pool_size)  # half of the connections
         self.sessions = async_sessionmaker(self._engine, expire_on_commit=False)
 

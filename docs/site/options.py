@@ -17,7 +17,7 @@ from app.domain.environments.environments import ENVIRONMENTS
 from app.domain.graders.auto import AutoGrader
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.jobs.integrations import INTEGRATION_MODELS
-from app.domain.methods.kinds import METHOD_MODELS
+from app.domain.methods.method_models import METHOD_MODELS
 from docs.site.pages import ROOT
 from docs.site.settings import settings_part
 from docs.site.tables import Schema, cell, shown_default, shown_type

@@ -36,11 +36,11 @@ UNREAD: Final = ("workers/learning/", "workers/engines/")
 IN_FUNCTIONS: Final = {
     "app/api/support/multipart.py": "one class without a repeat",
     "app/api/support/specification.py": "paths of our own routes",
-    "app/domain/graders/texts/marks.py": "one repeated class",
+    "app/domain/graders/texts/combining_marks.py": "one repeated class",
     "app/domain/rollouts/metric_meanings.py": "names of curves, as long as a tool's name",
     "app/embedded/base_model/source.py": "the name of the operator's model",
     "app/embedded/servers/binaries.py": "output of the Postgres that the operator installed",
-    "app/grading/texts/words.py": "repeated classes, each apart from what follows it",
+    "app/grading/texts/rouge_words.py": "repeated classes, each apart from what follows it",
     "workers/base_models/tokenizer.py": "texts of the shipped model's training",
     "workers/engines/cpu/models/adapters.py": "names of modules",
     "workers/learning/adapters/lora_targets.py": "names of modules",

@@ -19,7 +19,7 @@ from typer.main import get_command
 from app.cli.main import app
 from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.samples import CALL_KEYS, TURN_KEYS
-from app.domain.methods.kinds import METHOD_MODELS
+from app.domain.methods.method_models import METHOD_MODELS
 from app.domain.rollouts.metric_meanings import MEANINGS, meaning
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.signing import CallSigner

@@ -13,7 +13,7 @@ from pydantic_settings import EnvSettingsSource
 from app import settings as room
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.jobs.integrations import INTEGRATION_MODELS
-from app.domain.methods.kinds import METHOD_MODELS
+from app.domain.methods.method_models import METHOD_MODELS
 from app.settings.sources import SettingsGroup, Sources
 from docs.site.options import PAGE, page
 from docs.site.settings import TREES

@@ -12,7 +12,7 @@ from tests.support.learning.samples import random_samples
 from workers.learning.batches.layout import Group, Layout
 from workers.learning.forward.attention import attend_by_branch
 from workers.learning.forward.varlen_attention import attend_packed
-from workers.learning.memory.counting import count
+from workers.learning.memory.training_counts import count
 from workers.learning.training_samples import TrainingSample
 
 pytestmark = pytest.mark.gpu

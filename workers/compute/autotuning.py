@@ -15,12 +15,12 @@ from typing import Final
 
 import structlog
 
-from app.disk.kept_choices import keep_choice, kept_choice
+from app.disk.measured_choices import measured_choice, write_choice
 from app.domain.models.compute_choices import (
     ComputeChoice,
     ComputeRole,
     ComputeScore,
-    KeptChoice,
+    MeasuredChoice,
     Products,
 )
 from workers.compute.measurement import TooBusy, Work, measured_scores
@@ -114,14 +114,14 @@ def fastest(scores: Sequence[ComputeScore]) -> ComputeChoice:
     return min(clear, key=lambda score: score.total_s, default=assumed).choice
 
 
-def _measured(autotuning: Autotuning, measure: MeasureWays) -> KeptChoice:
+def _measured(autotuning: Autotuning, measure: MeasureWays) -> MeasuredChoice:
     log.info("ways to compute are measured", role=autotuning.role)
     try:
         scores = tuple(measure({way: autotuning.work(way) for way in autotuning.candidates}))
     except TooBusy:
         log.warning("the machine is too busy to measure ways to compute", role=autotuning.role)
         scores = ()
-    return KeptChoice(
+    return MeasuredChoice(
         role=autotuning.role,
         machine=describe_machine(),
         widths=autotuning.widths,
@@ -140,16 +140,16 @@ def _digest(autotuning: Autotuning) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 
-def _read(file: Path, autotuning: Autotuning) -> KeptChoice | None:
-    kept = kept_choice(file)
+def _read(file: Path, autotuning: Autotuning) -> MeasuredChoice | None:
+    kept = measured_choice(file)
     if kept is None or kept.choice not in autotuning.candidates:
         return None
     measured_ways = tuple(score.choice for score in kept.scores)
     return kept if measured_ways in ((), autotuning.candidates) else None
 
 
-def _keep(file: Path, kept: KeptChoice) -> None:
+def _keep(file: Path, kept: MeasuredChoice) -> None:
     try:
-        keep_choice(file, kept)
+        write_choice(file, kept)
     except OSError as error:
         log.warning("the way to compute is not kept", reason=str(error))

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
-from app.domain.rollouts.components import MAX_COMPONENTS
+from app.domain.rollouts.reward_components import MAX_COMPONENTS
 from app.domain.rollouts.trajectory import Failure, FailureClass
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault, Read

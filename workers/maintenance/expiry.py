@@ -22,10 +22,10 @@ from app.settings.runs import RetentionSettings
 from app.store.database import Database
 from app.store.events.reader import event_reader
 from app.store.maintenance.maintenance import MaintenanceUnitOfWork, maintenance
-from workers.maintenance.leftovers import clean_ended
+from workers.maintenance.ended_job_cleanup import clean_ended
 from workers.maintenance.retention import retire
 from workers.processes.clients import open_inference
-from workers.processes.ticks import TickClients
+from workers.processes.periodic_tasks import PeriodicTaskClients
 
 log = structlog.get_logger()
 
@@ -42,7 +42,7 @@ without a byte ends it.
 """
 
 
-async def expire_once(clients: TickClients) -> None:
+async def expire_once(clients: PeriodicTaskClients) -> None:
     """Runs one round with the clients of the periodic tasks. An unavailable service ends the round;
     the next round continues from there.
     """

@@ -29,10 +29,10 @@ from workers.processes.child import EXIT_FAULT, EXIT_LEASE_LOST, EXIT_NO_SPACE
 from workers.processes.claim_loop import ClaimLoop
 from workers.processes.clients import open_database
 from workers.processes.forking.forks import ChildProcess, Starter
+from workers.processes.hang_detection import Patience, Verdict, watch_process
 from workers.processes.leased_work import LeasedWork
 from workers.processes.renewal import renew_until_end
 from workers.processes.retry import PATIENCE_S, retry_while_unavailable
-from workers.processes.vitals import Patience, Verdict, watch_process
 from workers.telemetry.process_metrics import count_claim
 
 log = structlog.get_logger()

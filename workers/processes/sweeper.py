@@ -17,7 +17,7 @@ from app.gateways.job_queue import JobQueue
 from app.settings.runs import RetentionSettings
 from app.store.database import Database
 from workers.processes.leased_work import LeasedWork
-from workers.processes.ticks import TickClients
+from workers.processes.periodic_tasks import PeriodicTaskClients
 from workers.telemetry.process_metrics import show_waiting
 
 log = structlog.get_logger()
@@ -26,7 +26,7 @@ MOST_UNREAD: Final = 10
 """Unread messages of a queue above which none is added. A sweep wakes as many idle workers."""
 
 
-async def sweep_all(clients: TickClients, kinds: Iterable[LeasedWork]) -> None:
+async def sweep_all(clients: PeriodicTaskClients, kinds: Iterable[LeasedWork]) -> None:
     settings = clients.settings
     for work in kinds:
         try:

@@ -28,9 +28,9 @@ from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.build import build_group_scorer
 from workers.learning.trainer import Trainer
 from workers.learning.training.lora_trainer import LoraTrainer
-from workers.reinforcement.judging import operators_endpoints, run_judges
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
 from workers.reinforcement.plan import Plan
+from workers.reinforcement.run_judges import operators_endpoints, run_judges
 from workers.reinforcement.schedulers.build import build_mode
 from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, SchedulerContext

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar, assert_never
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
 from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
-from app.domain.methods.no_effect import paths_of_judges
+from app.domain.methods.ineffective_options import paths_of_judges
 from app.domain.methods.reinforcement import Evaluation, ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow

@@ -10,7 +10,7 @@ from app.domain.methods.learning import Learning
 from app.domain.methods.mismatch import MismatchOptions, Truncation
 from app.domain.methods.objective import AUTO, ObjectiveOptions
 from workers.learning.mismatch_config import MismatchConfig
-from workers.learning.objective.shaping import ShapingConfig
+from workers.learning.objective.reward_shaping import ShapingConfig
 from workers.learning.trainer_options import TrainerOptions
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from workers.learning.training_samples import TrainingSample
 from workers.supervised.examples import Examples
-from workers.supervised.reference import ReferenceLogprobs
+from workers.supervised.reference_log_probs import ReferenceLogprobs
 
 
 @dataclass(frozen=True, slots=True)

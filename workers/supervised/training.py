@@ -38,7 +38,7 @@ from workers.runs.steps.stopping import StoppedEarly
 from workers.supervised.examples import Examples
 from workers.supervised.loop import SupervisedLoop
 from workers.supervised.plan import SupervisedPlan
-from workers.supervised.reference import ReferenceLogprobs
+from workers.supervised.reference_log_probs import ReferenceLogprobs
 from workers.supervised.report import build_report
 from workers.supervised.samples import Samples
 

@@ -14,14 +14,14 @@ from app.domain.errors import Unavailable
 from app.settings.settings import Settings
 from workers.processes.child import run_as_child, run_until_terminated
 from workers.processes.clients import POOL_SIZE, open_database
-from workers.trackers.tracker_tasks import TrackerTasks
+from workers.trackers.tracker_sync import TrackerSync
 
 log = structlog.get_logger()
 
 POLL_S: Final = 2.0
 
 
-async def _follow(trackers: TrackerTasks) -> None:
+async def _follow(trackers: TrackerSync) -> None:
     following = True
     try:
         while following:
@@ -38,7 +38,7 @@ async def _follow(trackers: TrackerTasks) -> None:
 
 async def _run(settings: Settings) -> int:
     async with open_database(settings, pool_size=POOL_SIZE) as database:
-        following = _follow(TrackerTasks(database, settings))
+        following = _follow(TrackerSync(database, settings))
         return await run_until_terminated(following, what="trackers")
 
 

@@ -1,4 +1,4 @@
-"""The texts that trackers get of a record: settings, report, rollouts. Pure.
+"""The texts that trackers get of an update: settings, report, rollouts. Pure.
 
 Secrets are redacted in the job as it is stored, and documents have nothing that the job's API
 replies lack.
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from workers.trackers.records import MAX_ROLLOUT_CHARS, Record, TracedRollout
+from workers.trackers.tracker_update import MAX_ROLLOUT_CHARS, TracedRollout, TrackerUpdate
 
 _SEPARATOR: Final = "."
 
@@ -24,13 +24,13 @@ class Document:
     """Markdown."""
 
 
-def documents_of(record: Record) -> Iterator[Document]:
+def documents_of(update: TrackerUpdate) -> Iterator[Document]:
     """Yields the settings, the rollouts by step and rank, and the report."""
-    yield Document("job", 0, _fenced(record.settings))
-    for rollout in record.rollouts:
+    yield Document("job", 0, _fenced(update.settings))
+    for rollout in update.rollouts:
         yield Document(f"rollouts/{rollout.rank}", rollout.step, rollout_text(rollout))
-    if record.report is not None:
-        yield Document("report", record.step, _fenced(record.report))
+    if update.report is not None:
+        yield Document("report", update.step, _fenced(update.report))
 
 
 def rollout_text(rollout: TracedRollout) -> str:

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from workers.trackers.records import Record
 from workers.trackers.tracker import LibraryRun, WriteReport
+from workers.trackers.tracker_update import TrackerUpdate
 
 
 class ThreadTracker:
@@ -14,8 +14,8 @@ class ThreadTracker:
     def __init__(self, run: LibraryRun) -> None:
         self._run = run
 
-    async def write(self, record: Record) -> WriteReport:
-        return await asyncio.to_thread(self._run.write, record)
+    async def write(self, update: TrackerUpdate) -> WriteReport:
+        return await asyncio.to_thread(self._run.write, update)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._run.close)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from workers.trackers.records import Record
+from workers.trackers.tracker_update import TrackerUpdate
 
 
 class TrackerFault(Exception):
@@ -27,8 +27,8 @@ NOTHING_NEW: Final = WriteReport()
 class LibraryRun(Protocol):
     """Writes one job with the library of a tracker. Both methods block."""
 
-    def write(self, record: Record) -> WriteReport:
-        """Writes what the tracker does not have yet; a record with an outcome ends the run there,
+    def write(self, update: TrackerUpdate) -> WriteReport:
+        """Writes what the tracker does not have yet; an update with an outcome ends the run there,
         and the call returns when everything has arrived. After an error the run is opened anew.
         """
         ...
@@ -41,10 +41,10 @@ class Tracker(Protocol):
 
     wants_all: bool
     """True until the first write, for a library that cannot add to what an earlier process
-    wrote: the record must have every step.
+    wrote: the update must have every step.
     """
 
-    async def write(self, record: Record) -> WriteReport:
+    async def write(self, update: TrackerUpdate) -> WriteReport:
         """Writes as `LibraryRun.write`. Raises `TrackerFault`, or any error of the library."""
         ...
 

@@ -20,8 +20,8 @@ from app.domain.documents.json_object import Json
 from app.domain.processes.interpreters import running_module
 from app.settings.environment import set_variables
 from workers.trackers.assignment import Assignment
-from workers.trackers.records import Record
 from workers.trackers.tracker import TrackerFault, WriteReport
+from workers.trackers.tracker_update import TrackerUpdate
 
 _MODULE: Final = "workers.trackers.libraries"
 _CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
@@ -73,9 +73,9 @@ class WriterProcess:
     def returncode(self) -> int | None:
         return self._process.returncode
 
-    async def write(self, record: Record) -> WriteReport:
-        # A record of every step has up to 40 MB: other trackers do not wait until it is encoded.
-        line = await asyncio.to_thread(lambda: _line(record.to_json()))
+    async def write(self, update: TrackerUpdate) -> WriteReport:
+        # An update of every step has up to 40 MB: other trackers do not wait until it is encoded.
+        line = await asyncio.to_thread(lambda: _line(update.to_json()))
         reply = await self._answer(line)
         self.wants_all = False
         return WriteReport(reply.get("url"), tuple(reply.get("notes", ())))

@@ -50,8 +50,8 @@ class Idempotency:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        key = Headers(scope=scope).get(_HEADER) if scope["type"] == "http" else None
-        if key is None or scope["method"] != "POST" or not scope["path"].startswith(_API):
+        key = Headers(scope=scope).get(_HEADER) if _takes_key(scope) else None
+        if key is None:
             await self._app(scope, receive, send)
             return
         try:
@@ -97,6 +97,12 @@ class Idempotency:
                 await self._app(scope, again, captured)
                 await request.store(captured.response)
         await captured.leave(send)
+
+
+def _takes_key(scope: Scope) -> bool:
+    return bool(
+        scope["type"] == "http" and scope["method"] == "POST" and scope["path"].startswith(_API)
+    )
 
 
 class ResponseBuffer:

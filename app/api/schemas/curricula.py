@@ -17,11 +17,11 @@ from app.domain.errors import refused_value
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import (
-    CURRICULUM_PARTS,
+    CURRICULUM_SPLITS,
     MADE_FROM,
     MAX_ROWS,
-    CurriculumPart,
     CurriculumReport,
+    CurriculumSplit,
     SplitInput,
     SplitReport,
 )
@@ -45,13 +45,13 @@ class _CurriculumKeys(WireModel):
     """Held-out rows, instead of `validation_file`."""
     metadata: Metadata | None = None
 
-    def to_data(self, *, every: bool) -> dict[CurriculumPart, SplitInput]:
+    def to_data(self, *, every: bool) -> dict[CurriculumSplit, SplitInput]:
         """Returns the splits that were sent; with `every`, also those that were not."""
         files = {"training": self.training_file, "validation": self.validation_file}
         rows = {"training": self.training, "validation": self.validation}
         return {
             split: SplitInput(files[split], rows[split])
-            for split in CURRICULUM_PARTS
+            for split in CURRICULUM_SPLITS
             if every or {split, f"{split}_file"} & self.model_fields_set
         }
 
@@ -110,7 +110,7 @@ class Curriculum(RegisteredObject):
     @classmethod
     def of(cls, registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()) -> "Curriculum":
         shown: dict[str, Any] = own_keys(registered, unread)
-        for split in CURRICULUM_PARTS:
+        for split in CURRICULUM_SPLITS:
             part = registered.definition.get(split) or {}
             shown[f"{split}_file"] = part.get("file_id")
             shown[f"{split}_rows"] = part.get("rows")

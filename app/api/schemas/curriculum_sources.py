@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.api.schemas.common import ClosedBody, WireModel
-from app.domain.curricula.reports import GatheredRows, Severity, TableReading
+from app.domain.curricula.reports import CollectedRows, Severity, TableReading
 from app.domain.curricula.sources import (
     MOST_SOURCES,
     Columns,
-    MakingOptions,
+    CurriculumOptions,
     Source,
     SplitOptions,
     TableFormat,
@@ -36,8 +36,10 @@ class MakingKeys(WireModel):
     the call.
     """
 
-    def to_options(self) -> MakingOptions:
-        return MakingOptions(method=self.method, split=self.split, invalid_rows=self.invalid_rows)
+    def to_options(self) -> CurriculumOptions:
+        return CurriculumOptions(
+            method=self.method, split=self.split, invalid_rows=self.invalid_rows
+        )
 
 
 class PreviewCurriculum(MakingKeys, ClosedBody):
@@ -148,7 +150,7 @@ class CurriculumPreview(_Counts):
     """Errors first."""
 
     @classmethod
-    def of(cls, gathered: GatheredRows) -> "CurriculumPreview":
+    def of(cls, gathered: CollectedRows) -> "CurriculumPreview":
         return cls(
             **gathered.summary(),
             usable=gathered.findings.error is None,

@@ -24,9 +24,9 @@ from app.domain.jobs.creation.preflight import PreflightReport
 from app.domain.jobs.usage import Caps
 from app.domain.methods.supervised import MethodType
 from app.domain.plans.estimates import PlanEstimate, plan_estimate
+from app.domain.plans.knob_readings import Outside, Reading
 from app.domain.plans.knobs import PARAM, KnobName, Knobs
 from app.domain.plans.plan import CompiledPlan, PlanRequest
-from app.domain.plans.readings import Outside, Reading
 from app.domain.plans.recipes import PlanRecipe
 from app.domain.plans.settings import KnobSettings, Setting
 from app.domain.registry.references import plays_rows

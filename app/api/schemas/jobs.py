@@ -14,7 +14,7 @@ from app.domain.faults.suggestions import KeyHints
 from app.domain.faults.unknown_keys import UnreadKey, misnamed_key_error, unknown_key_error, unread
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.jobs.integrations import Integration
-from app.domain.methods.kinds import METHOD_MODELS, parameters_of
+from app.domain.methods.method_models import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import (
     SentCurriculum,
@@ -106,7 +106,7 @@ class CreateFineTuningJob(CapsBody):
             seed=self.seed,
             suffix=self.suffix,
             metadata=self.metadata,
-            integrations=[integration.kept() for integration in self.integrations or []],
+            integrations=[integration.stored_document() for integration in self.integrations or []],
             caps=read_caps(self.method, self.to_caps()),
             priority=self.priority or 0,
         )

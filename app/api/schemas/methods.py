@@ -18,7 +18,7 @@ from app.domain.faults.suggestions import NOWHERE, KeyHints
 from app.domain.faults.unknown_keys import unknown_key_error
 from app.domain.jobs.creation.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
-from app.domain.methods.kinds import parameters_of
+from app.domain.methods.method_models import parameters_of
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, a_number
 from app.domain.registry.references import ReinforcementBody
 

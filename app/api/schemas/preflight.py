@@ -27,7 +27,7 @@ from app.domain.jobs.creation.preflight import (
     issue_of,
 )
 from app.domain.jobs.creation.requests import JobRequest
-from app.domain.methods.kinds import METHOD_MODELS
+from app.domain.methods.method_models import METHOD_MODELS
 
 _ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
 """The parts of a call that are parsed separately."""

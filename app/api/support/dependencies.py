@@ -23,6 +23,18 @@ _bearer = HTTPBearer(auto_error=False, description="An API key of a project")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
+async def any_principal(request: Request, credentials: Credentials) -> Principal:
+    """Resolves the key of a request, whose query its route can read, to its principal: a project,
+    or an organization's administration. Each request is checked and counted once.
+    """
+    state = request.scope["state"]
+    principal: Principal | None = state.get(PRINCIPAL)
+    if principal is None or credentials is None:
+        principal = state[PRINCIPAL] = await _authenticated(request, credentials)
+    check_query(request)
+    return principal
+
+
 async def _authenticated(
     request: Request, credentials: HTTPAuthorizationCredentials | None
 ) -> Principal:
@@ -32,9 +44,6 @@ async def _authenticated(
             "auth (Authorization: Bearer YOUR_KEY).",
             code="missing_api_key",
         )
-    checked: Principal | None = request.scope["state"].get(PRINCIPAL)
-    if checked is not None:
-        return checked
     context = context_of(request.app)
     principal = await context.key_service().authenticate(credentials.credentials)
     await check_caller(request, context, principal)
@@ -54,22 +63,13 @@ async def process_context(request: Request) -> ProcessContext:
     return context_of(request.app)
 
 
-async def any_principal(request: Request, credentials: Credentials) -> Principal:
-    """Resolves the key of a request, whose query its route can read, to its principal: a project,
-    or an organization's administration.
-    """
-    principal = await _authenticated(request, credentials)
-    check_query(request)
-    return principal
-
-
 Context = Annotated[ProcessContext, Depends(process_context)]
 AnyPrincipal = Annotated[Principal, Depends(any_principal)]
 
 
-async def tenant(principal: AnyPrincipal) -> Tenant:
+async def tenant(request: Request, credentials: Credentials) -> Tenant:
     """Returns the key's project. Refuses an admin key, which cannot read a project's data."""
-    match principal:
+    match principal := await any_principal(request, credentials):
         case Tenant():
             structlog.contextvars.bind_contextvars(project_id=principal.project_id)
             return principal
@@ -82,9 +82,9 @@ async def tenant(principal: AnyPrincipal) -> Tenant:
 CurrentTenant = Annotated[Tenant, Depends(tenant)]
 
 
-async def factory(request: Request, project: CurrentTenant) -> Factory:
+async def factory(request: Request, credentials: Credentials) -> Factory:
     """Returns the services of the key's project."""
-    return Factory(context_of(request.app), project)
+    return Factory(context_of(request.app), await tenant(request, credentials))
 
 
 Services = Annotated[Factory, Depends(factory)]
@@ -127,11 +127,11 @@ async def streaming(
     return services
 
 
-async def administration(context: Context, principal: AnyPrincipal) -> Administration:
+async def administration(request: Request, credentials: Credentials) -> Administration:
     """Returns the services of an organization's administration. Requires an admin key."""
-    match principal:
+    match principal := await any_principal(request, credentials):
         case AdminPrincipal():
-            return Administration(context, principal)
+            return Administration(context_of(request.app), principal)
         case Tenant():
             raise PermissionDenied(
                 "A project's API key cannot administer an organization; use an admin key here."

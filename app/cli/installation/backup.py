@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from app.embedded.backup.backup import BackupOptions, take
 from app.embedded.backup.manifest import OBJECTS, Manifest
 from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.restore import restore as restore_backup
-from app.embedded.backup.take import BackupOptions, take
 from app.embedded.base_model.last_model import read_chosen
 from app.embedded.errors import DataDirUnusable
 from app.embedded.layout import UpOptions, build_settings

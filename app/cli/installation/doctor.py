@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from app.disk.kept_choices import kept_choices
+from app.disk.measured_choices import measured_choices
 from app.embedded.errors import EmbeddedError
 from app.embedded.identity import unprivileged_user
 from app.embedded.layout import HOST
@@ -97,7 +97,7 @@ def _computation(root: Path) -> str:
         if value is not None
     ]
     measured = (
-        [str(kept) for kept in kept_choices(DataDir(root).compute)] if compute.measure else []
+        [str(kept) for kept in measured_choices(DataDir(root).compute)] if compute.measure else []
     )
     unmeasured = "measured by the first start" if compute.measure else "as assumed, not measured"
     return "; ".join([*forced, *measured] or [unmeasured])

@@ -14,6 +14,7 @@ from app.dashboard.models.playground_forms import PlaygroundForm
 from app.dashboard.models.side_by_side import ModelAnswer, Play, side_by_side
 from app.dashboard.models.tool_loops import MOST_TURNS, ToolLoop
 from app.dashboard.refusals import PageRoute
+from app.dashboard.rendering.formats import LONG_CUT_AT
 from app.dashboard.rendering.pages import HEADERS, page
 from app.dashboard.visitors import OwnForm, SignedIn, Streaming, Visitor
 from app.domain.registry.registered_objects import RegisteredVersion
@@ -117,5 +118,6 @@ async def _shown(
             tools=tools,
             most_turns=MOST_TURNS,
             longest=LONGEST_TEXT,
+            long_cut_at=LONG_CUT_AT,
         )
     )

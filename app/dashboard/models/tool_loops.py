@@ -11,6 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
+from app.dashboard.rendering.formats import LONG_CUT_AT
 from app.domain.chat.messages import BROKEN_CALL
 from app.domain.chat.streamed_replies import StreamedReply
 from app.domain.documents.json_object import Json
@@ -22,8 +23,6 @@ from app.factory.project import Factory
 MOST_TURNS: Final = 8
 _DATA: Final = b"data: "
 _EVENT_END: Final = b"\n\n"
-_SHOWN: Final = 20_000
-"""Characters of a tool's output that the page shows; the model reads all of it."""
 PlayKind = Literal["turn", "text", "reasoning", "call", "reply", "done", "error"]
 
 
@@ -138,7 +137,7 @@ class ToolLoop:
         outputs = await asyncio.gather(*(self._output(call) for call in calls))
         for call, output in zip(calls, outputs, strict=True):
             self._answer(call["id"], output)
-            yield PlayEvent("reply", output[:_SHOWN], call["function"]["name"])
+            yield PlayEvent("reply", output[:LONG_CUT_AT], call["function"]["name"])
 
     async def _output(self, call: Json) -> str:
         function = call["function"]

@@ -2,17 +2,15 @@
 
 import shlex
 from collections.abc import Mapping
-from typing import Final
 
-LONGEST: Final = 20_000
-"""Characters of a body that a page repeats as a command."""
+from app.dashboard.rendering.formats import LONG_CUT_AT
 
 
 def curl(url: str, headers: Mapping[str, str], body: str) -> str:
     """Returns the command, or an empty text for a body that is too long for a page. Every part is
     quoted, so that a shell treats texts of models and tools as text.
     """
-    if len(body) > LONGEST:
+    if len(body) > LONG_CUT_AT:
         return ""
     lines = [f"curl {shlex.quote(url)}"]
     lines += [f"  -H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()]

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 CUT_AT: Final = 4000
 """Characters of a text that a page shows; the raw JSON has all of it."""
+LONG_CUT_AT: Final = 20_000
+"""Characters of an answer, of a tool's output or of a command that a page shows."""
 _DEEPEST: Final = 20
 _MINUTE: Final = 60
 _HOUR: Final = 3600

@@ -4,7 +4,7 @@ const form = document.querySelector("form[data-play]");
 const answers = document.getElementById("answers");
 const ask = form.querySelector("button.main");
 const stop = form.querySelector("[data-stop]");
-const LONGEST = 20000;
+const LONGEST = Number(form.dataset.cutAt);
 let playing = null;
 
 function made(tag, attributes = {}, ...children) {

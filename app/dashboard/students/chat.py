@@ -14,7 +14,7 @@ from fastapi.responses import RedirectResponse
 
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.pages import HEADERS, page
-from app.dashboard.students.kinds import text_of_content
+from app.dashboard.students.example_kinds import text_of_content
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.chat.stored_completions import StoredCompletion
 from app.domain.errors import InvalidRequest, RequestError

@@ -14,15 +14,22 @@ from app.dashboard.students.example_forms import (
     SentExamples,
     kind_named,
 )
+from app.dashboard.students.example_kinds import (
+    KINDS,
+    TYPED,
+    question_of,
+    topics_of,
+    wanted_of,
+    worse_of,
+)
 from app.dashboard.students.examples import (
     ExampleRemark,
     ReadExamples,
     read_file,
     read_typed,
 )
-from app.dashboard.students.kinds import KINDS, TYPED, question_of, topics_of, wanted_of, worse_of
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
-from app.domain.curricula.sources import MakingOptions, RowsSource, SplitOptions
+from app.domain.curricula.sources import CurriculumOptions, RowsSource, SplitOptions
 from app.domain.errors import InvalidRequest, RequestError
 from app.domain.feedback.build_requests import BuildRequest
 from app.domain.feedback.rows import BuildOptions
@@ -58,7 +65,7 @@ async def make_examples(visitor: SignedIn, sent: ExamplesForm) -> Response:
     findings = list(read.findings) if sent.name else [_NAMELESS, *read.findings]
     if read.kind is None or not read.is_usable or not sent.name:
         return await _form(visitor, sent, findings, read=read)
-    options = MakingOptions(
+    options = CurriculumOptions(
         method=KINDS[read.kind].method, split=SplitOptions(validation_share=_SHARE)
     )
     sources = [RowsSource(type="rows", rows=read.rows)]

@@ -5,11 +5,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
 
+from app.dashboard.students.example_kinds import ExampleKind, question_of
 from app.dashboard.students.examples import ExampleRemark, ReadExamples, read_lines
-from app.dashboard.students.kinds import ExampleKind, question_of
 from app.dashboard.visitors import Visitor
 from app.domain.errors import NotFound
-from app.domain.registry.curricula import CurriculumPart
+from app.domain.registry.curricula import CurriculumSplit
 from app.domain.registry.registered_objects import RegisteredVersion
 
 _MOST_BYTES: Final = 2 * 1024 * 1024
@@ -59,7 +59,7 @@ async def kept_rows(visitor: Visitor, curriculum: RegisteredVersion) -> list[dic
 
 
 async def _read(
-    visitor: Visitor, curriculum: RegisteredVersion, split: CurriculumPart
+    visitor: Visitor, curriculum: RegisteredVersion, split: CurriculumSplit
 ) -> ReadExamples:
     held = curriculum.definition.get(split)
     if held is None:

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 from fastapi import Depends, Request
 from starlette.datastructures import UploadFile
 
-from app.dashboard.students.kinds import KINDS, TYPED, ExampleKind
+from app.dashboard.students.example_kinds import KINDS, TYPED, ExampleKind
 from app.dashboard.visitors import SignedIn, check_form_token, check_site
 from app.domain.errors import InvalidRequest
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from app.dashboard.students.kinds import (
+from app.dashboard.students.example_kinds import (
     KINDS,
     CellFault,
     ExampleKind,

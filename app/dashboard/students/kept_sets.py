@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.dashboard.students.curriculum_rows import kept_rows, rows_of
-from app.dashboard.students.kinds import KINDS, ExampleKind
+from app.dashboard.students.example_kinds import KINDS, ExampleKind
 from app.dashboard.students.progress_words import RightCount
 from app.dashboard.visitors import Visitor
 from app.domain.errors import InvalidRequest, NotFound

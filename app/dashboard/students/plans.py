@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.pages import HEADERS, page, wants_part
 from app.dashboard.students.curriculum_rows import rows_of
-from app.dashboard.students.kinds import KINDS, kind_of_recipe
+from app.dashboard.students.example_kinds import KINDS, kind_of_recipe
 from app.dashboard.students.knob_words import CHOICE_WORDS, SLIDER_WORDS, knob_words
 from app.dashboard.students.plan_calls import CHOICES, SLIDERS, ShownPlan, shown_plan
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor

@@ -11,7 +11,7 @@ from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.changes import most_changed, pairs_of
 from app.dashboard.rendering.pages import HEADERS, page, wants_part
 from app.dashboard.rendering.transcripts import answer
-from app.dashboard.students.kinds import question_of, topics_of
+from app.dashboard.students.example_kinds import question_of, topics_of
 from app.dashboard.students.plan_calls import RECIPE
 from app.dashboard.students.progress_words import (
     RIGHT,

@@ -79,7 +79,7 @@ class Findings:
 
 
 @dataclass(slots=True)
-class GatheredRows:
+class CollectedRows:
     """All sources together. The rows themselves are in two files."""
 
     readings: list[TableReading] = field(default_factory=list)

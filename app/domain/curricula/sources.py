@@ -171,7 +171,7 @@ class SplitOptions(_ClosedModel):
     """Chooses among the groups of rows; the same seed makes the same choice."""
 
 
-class MakingOptions(_ClosedModel):
+class CurriculumOptions(_ClosedModel):
     """Options for the rows of all sources."""
 
     method: MethodType = "reinforcement"

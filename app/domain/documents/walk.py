@@ -1,8 +1,8 @@
 """Walks a customer's model by type: secrets, addresses, judges, unknown keys, with their paths.
 
 Owns the one traversal behind sealing, redaction, address checks, preflight and the registry. It
-follows the shapes of a model's fields (`app.domain.documents.shapes`), and works on instances as
-well as on JSON, valid or not. Must not know any specific model.
+follows the shapes of a model's fields (`app.domain.documents.field_annotations`), and works on
+instances as well as on JSON, valid or not. Must not know any specific model.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,15 +12,7 @@ from typing import Any, assert_never
 
 from pydantic import BaseModel
 
-from app.domain.documents.fields import (
-    AddressMark,
-    EmbeddingMark,
-    JudgeMark,
-    SecretMark,
-    TemplateMark,
-)
-from app.domain.documents.pointers import Path
-from app.domain.documents.shapes import (
+from app.domain.documents.field_annotations import (
     Collection,
     FieldMark,
     FreeFormValue,
@@ -31,6 +23,14 @@ from app.domain.documents.shapes import (
     WalkPlan,
     plan_of,
 )
+from app.domain.documents.fields import (
+    AddressMark,
+    EmbeddingMark,
+    JudgeMark,
+    SecretMark,
+    TemplateMark,
+)
+from app.domain.documents.pointers import Path
 
 
 class FieldKind(Enum):

@@ -45,7 +45,7 @@ from app.domain.graders.texts.code_tests import (
     code_tests,
     is_function_name,
 )
-from app.domain.graders.texts.marks import LONG_RUN, has_long_run_of_marks
+from app.domain.graders.texts.combining_marks import LONG_RUN, has_long_run_of_marks
 
 
 class ReadingRule(Enum):

@@ -100,9 +100,9 @@ class TensorboardIntegration(_Open):
     tensorboard: Tensorboard = Field(default_factory=Tensorboard)
     """Options of the event files."""
 
-    def kept(self) -> Json:
+    def stored_document(self) -> Json:
         """Returns the known keys, with the defaults of those that were not sent."""
-        return _kept(self.type, self.tensorboard)
+        return _stored_document(self.type, self.tensorboard)
 
 
 class Wandb(_Open):
@@ -132,11 +132,11 @@ class WandbIntegration(_Open):
     wandb: Wandb
     """Project and run for the curves."""
 
-    def kept(self) -> Json:
+    def stored_document(self) -> Json:
         """Returns the known keys that were sent. Unknown ones may contain a secret, and nothing
         would ever use it.
         """
-        return _kept(self.type, self.wandb, as_sent=True)
+        return _stored_document(self.type, self.wandb, as_sent=True)
 
 
 class Mlflow(_Open):
@@ -191,9 +191,9 @@ class MlflowIntegration(_Open):
     mlflow: Mlflow = Field(default_factory=Mlflow)
     """Server, experiment and run for the curves."""
 
-    def kept(self) -> Json:
+    def stored_document(self) -> Json:
         """Returns the known keys, with the defaults of those that were not sent."""
-        return _kept(self.type, self.mlflow)
+        return _stored_document(self.type, self.mlflow)
 
 
 class Trackio(_Open):
@@ -216,9 +216,9 @@ class TrackioIntegration(_Open):
     trackio: Trackio = Field(default_factory=Trackio)
     """Project and run for the curves."""
 
-    def kept(self) -> Json:
+    def stored_document(self) -> Json:
         """Returns the known keys, with the defaults of those that were not sent."""
-        return _kept(self.type, self.trackio)
+        return _stored_document(self.type, self.trackio)
 
 
 AnyIntegration = WandbIntegration | TensorboardIntegration | MlflowIntegration | TrackioIntegration
@@ -236,9 +236,9 @@ Integration = Annotated[
 _READ: Final = TypeAdapter[AnyIntegration](Integration)
 
 
-def read_integration(kept: Json) -> AnyIntegration:
-    """Returns the model of a kept integration, with its secrets or redacted."""
-    return _READ.validate_python(kept)
+def read_integration(stored_document: Json) -> AnyIntegration:
+    """Returns the model of a stored_document integration, with its secrets or redacted."""
+    return _READ.validate_python(stored_document)
 
 
 def trackers_of(integrations: list[dict[str, Any]]) -> list[tuple[int, TrackerKind]]:
@@ -279,7 +279,7 @@ def local_directory(kind: TrackerKind, position: int, *, project_id: str, job_id
             assert_never(kind)
 
 
-def _kept(kind: TrackerKind, options: BaseModel, *, as_sent: bool = False) -> Json:
+def _stored_document(kind: TrackerKind, options: BaseModel, *, as_sent: bool = False) -> Json:
     """Returns the known keys: those that were sent, or all that have a value."""
     known = set(type(options).model_fields)
     shown = options.model_dump(include=known, exclude_unset=as_sent, exclude_none=not as_sent)

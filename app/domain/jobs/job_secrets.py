@@ -10,8 +10,8 @@ from typing import Any, Final
 from app.domain.documents.json_object import Json
 from app.domain.documents.walk import walk_fields
 from app.domain.jobs.integrations import read_integration
-from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.methods.method_documents import stored_method
+from app.domain.methods.method_models import METHOD_MODELS
 from app.domain.secrets.owner_labels import by_pointer, owners_of_method
 from app.domain.secrets.redaction import (
     SecretValues,

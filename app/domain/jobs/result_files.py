@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any, Final, assert_never
 
 from app.domain.data.files import FileRow
-from app.domain.graders import entries as grader_entries
+from app.domain.graders import grader_metrics
 from app.domain.jobs.jobs import Job
 from app.domain.methods.method_documents import (
     StoredDpoMethod,
@@ -135,7 +135,7 @@ def _known(step: int, train: Values, valid: Values, grader: dict[str, Any]) -> d
 def _grader_errors(train: Values, grader: dict[str, Any]) -> dict[str, Any]:
     return {
         f"errors/graders/{entry['name'] or entry['type']}/{count}": entry.get(count)
-        for entry in grader_entries.errors(grader, train, {})
+        for entry in grader_metrics.errors(grader, train, {})
         for count in _GRADER_COUNTS
     }
 

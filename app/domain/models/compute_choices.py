@@ -45,7 +45,7 @@ class ComputeScore(BaseModel):
         return self.alone_s + self.beside_s
 
 
-class KeptChoice(BaseModel):
+class MeasuredChoice(BaseModel):
     """A choice as it is kept, with all that it was measured for."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ConfigDict, Field, model_validator
 
 from app.domain.documents.field_descriptions import DescribedModel
-from app.domain.methods.kinds import METHOD_MODELS
+from app.domain.methods.method_models import METHOD_MODELS
 from app.domain.methods.supervised import MethodType
 from app.domain.plans.knobs import Knobs, checked_knobs
 from app.domain.plans.plan import PlanRequest, compile_plan

@@ -9,8 +9,8 @@ from app.domain.methods.supervised import MethodType
 MAX_ROWS: Final = 100_000
 MADE_FROM: Final = "made_from"
 """Key of a definition, beside those of its files: the sources that they were made from."""
-CurriculumPart = Literal["training", "validation"]
-CURRICULUM_PARTS: Final[tuple[CurriculumPart, ...]] = ("training", "validation")
+CurriculumSplit = Literal["training", "validation"]
+CURRICULUM_SPLITS: Final[tuple[CurriculumSplit, ...]] = ("training", "validation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class SplitReport:
 class CurriculumReport:
     method: MethodType
     """The kind of job that the rows were read for."""
-    splits: dict[CurriculumPart, SplitReport]
+    splits: dict[CurriculumSplit, SplitReport]
     overlapping_rows: int
     """Validation rows whose messages are in the training file too."""
     overlapping_lines: tuple[tuple[int, int], ...]

@@ -33,7 +33,7 @@ from app.domain.graders.auto import AutoGrader
 from app.domain.graders.graders import AnyGrader, Grader, read_grader_or_auto
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
 from app.domain.methods.stop import is_unset
-from app.domain.registry.curricula import CURRICULUM_PARTS
+from app.domain.registry.curricula import CURRICULUM_SPLITS
 from app.domain.tools.mcp_servers import MAX_MCP_SERVERS, McpServerSpec
 from app.domain.tools.tools import ToolSpec
 
@@ -173,7 +173,7 @@ def read_curriculum(sent: Any) -> SentCurriculum:
     if "id" in sent:
         return RegisteredReference.model_validate(sent)
     for key in sent:
-        if key not in CURRICULUM_PARTS:
+        if key not in CURRICULUM_SPLITS:
             raise _fault("it is not a part of a curriculum", key)
     return InlineCurriculum(_rows(sent, "training"), _rows(sent, "validation"))
 

@@ -17,7 +17,7 @@ from typing import Final
 
 import structlog
 
-from app.embedded.children.leftovers import command_line, fingerprint, wait_gone
+from app.embedded.children.orphans import command_line, fingerprint, wait_gone
 from app.embedded.children.processes import ChildSpec
 from app.embedded.commands import run_once
 from app.embedded.errors import DataDirUnusable

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from app.domain.data.chat_rows import messages_faults, tools_faults
 from app.domain.documents.pointers import parameter
 from app.domain.http.status import is_client_error, is_success
-from app.domain.rollouts.components import COMPONENT_NAME, MAX_COMPONENTS, is_component_name
 from app.domain.rollouts.environment_steps import LARGEST_REWARD
+from app.domain.rollouts.reward_components import COMPONENT_NAME, MAX_COMPONENTS, is_component_name
 from app.domain.texts.storable_text import excerpt, has_nul, storable
 from app.domain.texts.strict_json import MAX_DEPTH, TooManyValues, is_too_deep, strict_loads
 from app.gateways.egress.egress import EgressReply

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.domain.http.status import is_error, is_success
-from app.domain.rollouts.components import MAX_COMPONENTS, is_component_name
+from app.domain.rollouts.reward_components import MAX_COMPONENTS, is_component_name
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
 from app.gateways.endpoints.pool import EndpointPool

@@ -6,7 +6,7 @@ from typing import Final
 from typing_extensions import override
 
 from app.domain.graders.kinds.exact_match import ExactMatchGrader, Normalisation
-from app.domain.graders.texts.marks import LONG_RUN, has_long_run_of_marks
+from app.domain.graders.texts.combining_marks import LONG_RUN, has_long_run_of_marks
 from app.domain.graders.texts.numerals import number_of
 from app.grading.scorer import GraderErrors, ScoreResult
 from app.grading.texts.normal_forms import length_normalised, normalised_text

@@ -20,9 +20,9 @@ from typing import Any, Final
 from app.domain.graders.kinds.text_similarity import MAX_PRODUCT, TextSimilarityGrader
 from app.grading.computing import run_on_scoring_thread
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
+from app.grading.texts.rouge_words import words
 from app.grading.texts.templating import Unrenderable
 from app.grading.texts.text_pair import TextPair
-from app.grading.texts.words import words
 
 _BLEU_ORDER: Final = 4
 """The longest n-grams that are counted."""

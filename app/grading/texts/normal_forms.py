@@ -4,7 +4,7 @@ import unicodedata
 from collections import Counter
 from typing import Literal
 
-from app.domain.graders.texts.marks import pieces
+from app.domain.graders.texts.combining_marks import pieces
 
 NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 

@@ -13,6 +13,7 @@ Owns these formats, which are tried in this order until one gives a call:
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 from app.domain.graders.texts.calls import (
@@ -39,9 +40,9 @@ def read_calls(text: str) -> list[WrittenCall]:
     """Returns the calls in a text, in its order. Reasoning that the text begins with is skipped."""
     text = after_thinking(text)
     for form in (_tagged, _xml, _fenced, _raw):
-        calls = list(form(text))
+        calls = list(islice(form(text), MAX_CALLS))
         if calls:
-            return calls[:MAX_CALLS]
+            return calls
     return []
 
 

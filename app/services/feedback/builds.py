@@ -21,12 +21,12 @@ from app.domain.feedback.judgements import Judgement
 from app.domain.feedback.rows import BuiltRow
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import MIN_EXAMPLES
-from app.domain.registry.curricula import CURRICULUM_PARTS, CurriculumPart, SplitInput
+from app.domain.registry.curricula import CURRICULUM_SPLITS, CurriculumSplit, SplitInput
 from app.domain.registry.registered_objects import LabelChanges, RegisteredVersion
 from app.services.feedback.feedback import FeedbackService
 from app.services.files.files import FileService
 from app.services.files.row_files import RowFiles
-from app.services.registry.curricula.curricula import CurriculumService
+from app.services.registry.curricula import CurriculumService
 from app.store.database import Database
 
 _UNCHANGED: Final = LabelChanges(None, None, False)
@@ -70,7 +70,7 @@ class FeedbackBuildService:
         assembly = await self._assembly(request)
         _check_enough(assembly)
         build_id = new_id("fbuild_")
-        file_ids: dict[CurriculumPart, str] = {part: new_id("file-") for part in CURRICULUM_PARTS}
+        file_ids: dict[CurriculumSplit, str] = {part: new_id("file-") for part in CURRICULUM_SPLITS}
         async with self._database.tenant(self._tenant) as unit:
             await unit.feedback_builds.insert(
                 *(build_id, assembly.report),
@@ -109,16 +109,16 @@ class FeedbackBuildService:
     async def _files(
         self,
         build_id: str,
-        file_ids: dict[CurriculumPart, str],
+        file_ids: dict[CurriculumSplit, str],
         assembly: Assembly,
         made: list[str],
-    ) -> dict[CurriculumPart, SplitInput]:
+    ) -> dict[CurriculumSplit, SplitInput]:
         """Writes the files. Adds their ids to `made`."""
-        rows: dict[CurriculumPart, Sequence[BuiltRow]] = {
+        rows: dict[CurriculumSplit, Sequence[BuiltRow]] = {
             "training": assembly.training,
             "validation": assembly.validation,
         }
-        files: dict[CurriculumPart, SplitInput] = {}
+        files: dict[CurriculumSplit, SplitInput] = {}
         for split, built in rows.items():
             file_id = None
             if built:
@@ -140,7 +140,7 @@ class FeedbackBuildService:
             )
 
     async def _register(
-        self, request: BuildRequest, files: dict[CurriculumPart, SplitInput]
+        self, request: BuildRequest, files: dict[CurriculumSplit, SplitInput]
     ) -> RegisteredVersion:
         if request.curriculum_id is not None:
             return await self._ports.curricula.update(request.curriculum_id, files, _UNCHANGED)

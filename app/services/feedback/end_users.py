@@ -15,7 +15,7 @@ from app.domain.feedback.builds import FeedbackBuild
 from app.domain.feedback.removals import Removal
 from app.domain.feedback.rows import people_of
 from app.domain.ids import new_id
-from app.domain.registry.curricula import CURRICULUM_PARTS, CurriculumPart, SplitInput
+from app.domain.registry.curricula import CURRICULUM_SPLITS, CurriculumSplit, SplitInput
 from app.domain.registry.registered_objects import LabelChanges
 from app.domain.texts.strict_json import strict_loads
 from app.services.feedback.builds import BuildPorts
@@ -99,8 +99,8 @@ class EndUserService:
             current = await self._ports.curricula.get(build.curriculum_id)
         except NotFound:
             return
-        changes: dict[CurriculumPart, SplitInput] = {}
-        for split in CURRICULUM_PARTS:
+        changes: dict[CurriculumSplit, SplitInput] = {}
+        for split in CURRICULUM_SPLITS:
             file_id = (current.definition.get(split) or {}).get("file_id")
             if file_id in replaced:
                 changes[split] = SplitInput(replaced[file_id], None)

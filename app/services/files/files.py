@@ -11,7 +11,7 @@ from app.domain.data.files import IN_PARTS, MAX_FILE_BYTES, PURPOSES, FileRow, N
 from app.domain.errors import InvalidRequest, NotFound, TooLarge, WrongState
 from app.domain.ids import new_id
 from app.gateways.objects import DOWNLOAD_CHUNK_BYTES, Objects, StoredObject
-from app.services.files.heads import HEAD_BYTES, FileHead, file_head
+from app.services.files.file_head import HEAD_BYTES, FileHead, file_head
 from app.services.files.jsonl import JsonlCheck, checked_blocks
 from app.store.database import Database
 

@@ -34,9 +34,9 @@ from app.grading.computing import run_on_scoring_thread
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, Scorer, ScoreResult
 from app.services.models.judge_models import JudgeModels
-from app.services.registry.curricula.scenarios import PARAM as SCENARIO_PARAM
-from app.services.registry.curricula.scenarios import ScenarioWriter, check_tools
 from app.services.registry.definition_check import check_definition
+from app.services.registry.scenarios import PARAM as SCENARIO_PARAM
+from app.services.registry.scenarios import ScenarioWriter, check_tools
 from app.settings.egress import EgressSettings
 from app.settings.graders import EmbeddingSettings, JudgeSettings
 

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.util import greenlet_spawn
 
 from app.store.transactions.base_unit import BaseUnitOfWork, Sessions
-from app.store.transactions.connections import losses_as_unavailable
+from app.store.transactions.connections import is_idle, losses_as_unavailable
 from app.store.transactions.request_transaction import joinable
 from app.store.transactions.statements import Callback, PreparedStatement, Values
 
@@ -45,8 +45,8 @@ class AutocommitStatements:
 
     async def _run(self, statement: PreparedStatement, arguments: list[Any]) -> Sequence[Any]:
         connection = await self._engine.raw_connection()
+        driver = connection.driver_connection
         try:
-            driver = connection.driver_connection
             if not isinstance(driver, DriverConnection):
                 raise TypeError("the driver's connection is not a psycopg AsyncConnection")
             try:
@@ -61,4 +61,7 @@ class AutocommitStatements:
                     connection.invalidate(error)
                 raise
         finally:
-            await greenlet_spawn(connection.close)
+            if isinstance(driver, DriverConnection) and is_idle(driver):
+                connection.close()  # nothing to roll back, so nothing to wait for
+            else:
+                await greenlet_spawn(connection.close)

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import psycopg
 from psycopg import AsyncConnection as DriverConnection
+from psycopg.pq import TransactionStatus
+from sqlalchemy import PoolResetState
 from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -112,3 +114,18 @@ def refuse_closed(connection: Any, _record: object, _proxy: object) -> None:
     poll.register(pgconn.socket, select.POLLIN)
     if poll.poll(0):
         raise DisconnectionError("the server closed the connection")
+
+
+def is_idle(driver: DriverConnection[Any]) -> bool:
+    """Returns True for an open connection without a transaction."""
+    return driver.pgconn.transaction_status == TransactionStatus.IDLE
+
+
+def roll_back_open(connection: Any, _record: object, state: PoolResetState) -> None:
+    """Rolls back the transaction of a connection that returns to the pool, if it has one: after a
+    statement of its own it has none.
+    """
+    if not state.asyncio_safe or state.transaction_was_reset:
+        return
+    if not is_idle(connection.driver_connection):
+        connection.rollback()

@@ -52,8 +52,8 @@ GOOD = {"question": "a", "answer": "#### 1"}
         (parquet_of([{"question": 5, "answer": "#### 1"}]), "Row 1: 'question' must be a text"),
         (parquet_of([{"question": "b"}]), "it has no column 'answer'"),
         (parquet_of([{**GOOD, "question": "q" * 1_100_000}]), "longer than 1048576 characters"),
-        (parquet_of([GOOD])[:-9], "it is not a Parquet file that can be read"),
-        (b"PAR1" + b"\xff" * 64 + b"PAR1", "it is not a Parquet file that can be read"),
+        (parquet_of([GOOD])[:-9], "it is no Parquet file"),
+        (b"PAR1" + b"\xff" * 64 + b"PAR1", "it is no Parquet file"),
     ],
     ids=["no_mark", "nul", "number", "no_column", "long", "cut", "noise"],
 )

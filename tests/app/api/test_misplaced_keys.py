@@ -8,7 +8,7 @@ import pytest
 
 from app.api.schemas.jobs import CreateFineTuningJob
 from app.domain.environments.environments import ENVIRONMENTS
-from app.domain.methods.kinds import CALL_PARAMETERS
+from app.domain.methods.method_models import CALL_PARAMETERS
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from app.disk.kept_choices import keep_choice
-from app.domain.models.compute_choices import ComputeChoice, ComputeScore, KeptChoice
+from app.disk.measured_choices import write_choice
+from app.domain.models.compute_choices import ComputeChoice, ComputeScore, MeasuredChoice
 from app.domain.models.models import BaseModelSpec
-from app.embedded.children.leftovers import command_line
+from app.embedded.children.orphans import command_line
 from app.embedded.ports import free_port
 from app.embedded.state import DataDir, ownership
 from app.settings.models import shipped_model_dir
@@ -114,10 +114,10 @@ def test_the_doctor_shows_how_a_directory_computes(tmp_path: Path) -> None:
         ComputeScore(choice=way, alone_s=n / 100, beside_s=n / 50, won=1)
         for n, way in enumerate(ways, start=1)
     )
-    kept = KeptChoice(
+    kept = MeasuredChoice(
         role="engine", machine="m", widths=(128, 384), choice=scores[1].choice, scores=scores
     )
-    keep_choice(tmp_path / "compute" / "engine-1.json", kept)
+    write_choice(tmp_path / "compute" / "engine-1.json", kept)
     assert said(AGENT_RFT_COMPUTE='{"measure": true, "engine_threads": 3}') == (
         "engine_threads=3; engine of width 128: torch products, 1 thread (measured: "
         "onednn products, 1 thread 10.0 ms alone and 20.0 ms beside others, "

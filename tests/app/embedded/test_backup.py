@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from app.domain.models.models import BaseModelSpec
+from app.embedded.backup import backup as backup_module
 from app.embedded.backup import manifest as manifest_module
-from app.embedded.backup import take as take_module
 from app.embedded.backup.manifest import Manifest, signature
 from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.restore import restore
@@ -91,7 +91,7 @@ def test_rows_and_objects_are_of_one_moment(
         moments.append(missing)
         return missing
 
-    monkeypatch.setattr(take_module, "stage", late)
+    monkeypatch.setattr(backup_module, "stage", late)
     backup = installed.back_up(tmp_path / "backup")
     assert moments == [frozenset({"projects/p/files/file-gone"}), frozenset()]
     names = {path.name for path in (backup / "objects").rglob("file-*")}

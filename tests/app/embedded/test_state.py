@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.embedded.children.leftovers import fingerprint, record, stop_recorded, wait_gone
+from app.embedded.children.orphans import fingerprint, record, stop_recorded, wait_gone
 from app.embedded.errors import DataDirBusy, DataDirUnusable
 from app.embedded.ports import free_port, is_free
 from app.embedded.shutdown import shut_down

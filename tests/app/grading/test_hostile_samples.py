@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.domain.graders.templates.templates import MAX_RENDERED
-from app.domain.graders.texts.marks import MAX_MARKS, has_long_run_of_marks
+from app.domain.graders.texts.combining_marks import MAX_MARKS, has_long_run_of_marks
 from tests.support.grading.scores import scored
 
 LOCAL: list[dict[str, Any]] = [

@@ -7,8 +7,8 @@ import psycopg
 from alembic import command
 from alembic.config import Config
 
+from app.embedded.backup.backup import BackupOptions, take
 from app.embedded.backup.manifest import signature
-from app.embedded.backup.take import BackupOptions, take
 from app.embedded.provision import database_url
 from app.embedded.servers.binaries import package_dir
 from app.embedded.servers.postgres import SUPERUSER

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 from openai import DefaultHttpxClient, OpenAI
 
-from app.embedded.children.leftovers import command_line
+from app.embedded.children.orphans import command_line
 from app.embedded.ports import free_port
 from app.embedded.provision import DATABASE
 from app.embedded.servers.postgres import SUPERUSER

@@ -20,7 +20,7 @@ from tests.support.rollout.rollouts import caller, pool
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.group_scorer import GroupScorer, PerSampleScorer
 from workers.journal.journal import InMemoryJournal, Journal
-from workers.learning.objective.shaping import ShapingConfig
+from workers.learning.objective.reward_shaping import ShapingConfig
 from workers.learning.training_samples import TrainingSample
 from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule, SchedulerContext

@@ -10,7 +10,7 @@ from tests.support.endpoints import EndpointServer
 from tests.support.runs.world import World
 from tests.support.stack import Database
 from tests.support.trackers.tracked_steps import execute
-from workers.trackers.tracker_tasks import TrackerTasks
+from workers.trackers.tracker_sync import TrackerSync
 
 TOKEN: Final = "canary-token-of-a-server"
 
@@ -44,7 +44,7 @@ async def follow(world: World, *allowed: EndpointServer) -> None:
     egress = EgressSettings(
         allow_endpoints=tuple(one.host_port for one in allowed), allow_plain_http=True
     )
-    followed = TrackerTasks(world.worker, world.settings.model_copy(update={"egress": egress}))
+    followed = TrackerSync(world.worker, world.settings.model_copy(update={"egress": egress}))
     try:
         assert await followed.follow() is True
     finally:

@@ -17,7 +17,7 @@ from workers.runs.context import RunContext
 from workers.runs.method import build_reporter
 from workers.runs.steps.reporter import Reporter
 from workers.runs.steps.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
-from workers.trackers.tracker_tasks import TrackerTasks
+from workers.trackers.tracker_sync import TrackerSync
 
 MESSAGE = "canary of a conversation"
 REWARDS = (0.5, 1.0, 0.0, 0.25)
@@ -67,7 +67,7 @@ async def commit_steps(world: World, job: Job, *steps: int) -> RunContext:
 
 async def follow_once(world: World) -> bool:
     """Follows as a process that was just started."""
-    followed = TrackerTasks(world.worker, world.settings)
+    followed = TrackerSync(world.worker, world.settings)
     try:
         return await followed.follow()
     finally:

@@ -20,7 +20,7 @@ from tests.support.stack import Database
 from workers.events.consumers import WEBHOOKS
 from workers.events.follower import Follower
 from workers.maintenance.expiry import expire, expire_once
-from workers.processes.ticks import Ticks
+from workers.processes.periodic_tasks import PeriodicTasks
 
 
 async def blocks(content: bytes) -> AsyncIterator[bytes]:
@@ -87,7 +87,7 @@ async def test_the_clock_runs_it_with_its_own_connection(expiring: ExpiringRows)
     expiring.pass_time("files", "expires_at", expired.id, "1 second")
 
     def two_rounds() -> set[object]:
-        ticks = Ticks(lambda: expiring.world.settings)
+        ticks = PeriodicTasks(lambda: expiring.world.settings)
         try:
             ticks.run(expire_once)
             first = ticks._clients

@@ -22,8 +22,8 @@ from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
 from workers.processes.claim_supervisor import ClaimSupervisor
 from workers.processes.forking.forks import ForkServer, Starter
+from workers.processes.hang_detection import Patience
 from workers.processes.leased_work import LeasedWork
-from workers.processes.vitals import Patience
 from workers.runs.leased_jobs import JOBS
 
 

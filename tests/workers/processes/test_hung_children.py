@@ -27,8 +27,8 @@ from tests.support.processes.child_processes import FORKS, ended
 from tests.support.runs.world import World
 from workers.processes.child import EXIT_ORPHANED
 from workers.processes.claim_supervisor import ClaimSupervisor
+from workers.processes.hang_detection import Patience
 from workers.processes.pulse import decode
-from workers.processes.vitals import Patience
 from workers.progress import ProgressMark
 from workers.runs.leased_jobs import JOBS
 

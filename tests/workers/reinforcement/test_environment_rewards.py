@@ -1,9 +1,10 @@
-"""A job of the environment `code_execution` whose model writes programs: the shipped model writes
-none, so that its own jobs only show the reward of no program.
+"""Jobs of built-in environments whose model answers as it should, nearly or not at all: the shipped
+model earns something by chance only, so that its own jobs show little more than rewards of nothing.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -17,10 +18,7 @@ from tests.support.runs.world import World
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 from workers.methods import job_run
 
-ENVIRONMENT = read_built_in({"type": "code_execution", "training_tasks": ROWS, "seed": 3})
-TASKS = tuple(
-    ENVIRONMENT.row(number) for number in training_numbers(ENVIRONMENT, ENVIRONMENT.problems)
-)
+Task = dict[str, Any]
 
 
 @pytest.fixture
@@ -35,39 +33,95 @@ def world(world: World, sandbox: RunningSandbox) -> World:
     return replace(world, settings=world.settings.model_copy(update=of_runner))
 
 
-def program(task: dict[str, Any], passed: int) -> str:
-    """Returns a program that knows the results of so many tests of a task."""
-    known = {repr(tuple(test["arguments"])): test["expected"] for test in task["tests"][:passed]}
-    name = task["function"]
-    return f"```python\ndef {name}(*a):\n    return {known!r}.get(repr(a), '?')\n```"
+@dataclass(frozen=True, slots=True)
+class Practice:
+    """An environment, and the answers to one of its tasks with the reward of each."""
+
+    options: dict[str, Any]
+    answers: Callable[[Task], dict[str, float]]
 
 
-async def test_a_program_earns_the_share_of_its_tests_in_a_job(runs: RealRuns) -> None:
-    passed = {
-        program(task, number): number / len(task["tests"]) for task in TASKS for number in (0, 2, 4)
+def programs(task: Task) -> dict[str, float]:
+    """Returns programs that know the results of some of a task's tests."""
+    found = {}
+    for passed in (0, 2, 4):
+        known = {repr(tuple(one["arguments"])): one["expected"] for one in task["tests"][:passed]}
+        code = f"def {task['function']}(*a):\n    return {known!r}.get(repr(a), '?')"
+        found[f"```python\n{code}\n```"] = passed / len(task["tests"])
+    return found
+
+
+def results(task: Task) -> dict[str, float]:
+    """Returns answers to an expression, by the value that Python has for it."""
+    value = eval(task["expression"], {"__builtins__": {}})  # noqa: S307 - digits and signs
+    return {
+        f"Answer: {value}": 1.0,
+        f"It is {value}": 0.75,
+        f"{2 * value} / 2": 0.75,
+        f"{value}, or 1.234,50": -0.25,
+        f"So: {value}\nAnswer: {value + 1}": 0.0,
+        f"<reasoning>{value}": -0.25,
     }
 
-    def says(prompt: str, seed: int) -> str:
-        (task,) = [each for each in TASKS if each["messages"][0]["content"] in prompt]
-        return program(task, (0, 2, 4)[seed % 3])
 
+def solutions(task: Task) -> dict[str, float]:
+    value = int(task["answer"])
+    return {
+        f"Step by step.\n#### {value:,}.0": 1.0,
+        f"<thinking>{value + 1}</thinking>{value}": 1.0,
+        f"#### {value + 1}": 0.0,
+        f"<thinking>{value}</thinking>": 0.0,
+    }
+
+
+PRACTICES = {
+    "code_execution": Practice({}, programs),
+    "arithmetic": Practice({"operands": 3, "format_penalty": 0.25}, results),
+    "gsm8k": Practice({}, solutions),
+}
+
+
+async def test_answers_earn_their_worth_in_jobs(runs: RealRuns) -> None:
     with engine_of(roomy_model()) as engine:
-        read = replace(runs, engine=engine, rows=TASKS)
-        job = await read.job(
-            grader=ENVIRONMENT.grader(), stop=QUIET, hyperparameters={"batch_size": ROWS}
-        )
-        async with read.context(job, Script()) as context:
-            spoken = SpokenInference(engine.url, says)
-            try:
-                await job_run(replace(context, inference=spoken)).run()
-            finally:
-                await spoken.aclose()
-        ended = await read.world.read(job)
-        rollouts = [*await read.rollouts(job, "train"), *await read.rollouts(job, "valid")]
+        for kind, practice in PRACTICES.items():
+            await practised(replace(runs, engine=engine), kind, practice)
+
+
+async def practised(runs: RealRuns, kind: str, practice: Practice) -> None:
+    environment = read_built_in(
+        {"type": kind, "training_tasks": ROWS, "seed": 3, **practice.options}
+    )
+    numbers = training_numbers(environment, environment.problems)
+    read = replace(runs, rows=tuple(environment.row(number) for number in numbers))
+    worth = {task["messages"][0]["content"]: practice.answers(task) for task in read.rows}
+
+    asked = Counter({question: number for number, question in enumerate(worth)})
+
+    def says(prompt: str, seed: int) -> str:
+        del seed  # the answers are given in turn, so that each of them is
+        (question,) = [question for question in worth if question in prompt]
+        asked[question] += 1
+        answers = list(worth[question])
+        return answers[asked[question] % len(answers)]
+
+    job = await read.job(
+        grader=environment.grader(), stop=QUIET, hyperparameters={"batch_size": ROWS}
+    )
+    async with read.context(job, Script()) as context:
+        spoken = SpokenInference(read.engine.url, says)
+        try:
+            await job_run(replace(context, inference=spoken)).run()
+        finally:
+            await spoken.aclose()
+    ended = await read.world.read(job)
     assert ended.status is JobStatus.SUCCEEDED, ended.error
     assert ended.usage is not None
     assert ended.usage.trained_tokens > 0
-    earned = [(row.trace["messages"][-1]["content"], row.reward) for row in rollouts]
-    assert len(earned) >= 3 * ROWS
-    assert [reward for _, reward in earned] == pytest.approx([passed[text] for text, _ in earned])
-    assert {0.0, 2 / 6, 4 / 6} <= {reward for _, reward in earned}
+    rollouts = [*await read.rollouts(job, "train"), *await read.rollouts(job, "valid")]
+    assert len(rollouts) >= 3 * ROWS
+    earned = set[float]()
+    for rollout in rollouts:
+        question, answer = rollout.trace["messages"][0], rollout.trace["messages"][-1]["content"]
+        assert rollout.reward == pytest.approx(worth[question["content"]][answer]), answer
+        earned.add(worth[question["content"]][answer])
+    assert earned == {value for answers in worth.values() for value in answers.values()}, kind

@@ -9,7 +9,7 @@ from app.domain.methods.objective import ObjectiveOptions
 from tests.support.learning.options import resolved
 from workers.learning.losses.build import build_loss
 from workers.learning.mismatch_config import MismatchConfig
-from workers.learning.objective.shaping import ShapingConfig
+from workers.learning.objective.reward_shaping import ShapingConfig
 from workers.reinforcement.learning_setup import mismatch_config, shaping_config, trainer_options
 
 

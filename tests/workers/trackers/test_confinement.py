@@ -20,7 +20,7 @@ from workers.sandbox import landlock
 from workers.trackers.assignment import Assignment
 from workers.trackers.libraries.guarded_sockets import _is_checked
 from workers.trackers.tracker import TrackerFault
-from workers.trackers.tracker_tasks import TrackerTasks
+from workers.trackers.tracker_sync import TrackerSync
 from workers.trackers.writer_process import WriterProcess, _environment
 
 OPERATORS_KEY = "0123456789" * 4
@@ -178,7 +178,7 @@ async def test_a_writer_gets_the_credentials_of_its_own_kind_alone(
         {"type": "trackio", "trackio": {"project": "p"}},
     ]
     await commit_steps(world, await world.job(integrations=integrations), 1)
-    followed = TrackerTasks(world.worker, world.settings.model_copy(update={"wandb": account}))
+    followed = TrackerSync(world.worker, world.settings.model_copy(update={"wandb": account}))
     await followed.follow()
     await followed.close()
     assert {kind: OPERATORS_KEY in known for kind, known in started.items()} == {

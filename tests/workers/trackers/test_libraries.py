@@ -33,9 +33,9 @@ from tests.support.trackers.tracked_steps import (
     warnings_of,
 )
 from workers.maintenance.expiry import expire
-from workers.trackers import tracker_tasks
+from workers.trackers import tracker_sync
 from workers.trackers.libraries.wandb_run import plain_settings
-from workers.trackers.tracker_tasks import TrackerTasks
+from workers.trackers.tracker_sync import TrackerSync
 from workers.trackers.writer_process import WriterProcess
 
 WANDB: dict[str, Any] = {
@@ -120,7 +120,7 @@ async def test_each_library_reads_back_curves_settings_rollouts_and_report(
     world: World, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = await world.job(integrations=[WANDB, MLFLOW, TRACKIO, TENSORBOARD])
-    followed = TrackerTasks(world.worker, world.settings)
+    followed = TrackerSync(world.worker, world.settings)
     assert await followed.follow() is True
     assert not world.settings.trackers_dir.exists(), "nothing is written before there is something"
     await commit_steps(world, job, 1, 2)
@@ -190,7 +190,7 @@ async def test_a_step_is_there_once_whatever_a_killed_process_left(
 ) -> None:
     job = await world.job(integrations=[WANDB, TRACKIO])
     await commit_steps(world, job, 1, 2)
-    killed = TrackerTasks(world.worker, world.settings)
+    killed = TrackerSync(world.worker, world.settings)
     await killed.follow()
     for tracker in killed._open:
         await tracker.abandon()
@@ -208,14 +208,14 @@ async def test_a_library_that_hangs_is_killed_and_warned_of_once(
 ) -> None:
     job = await world.job(integrations=[TRACKIO])
     await commit_steps(world, job, 1)
-    followed = TrackerTasks(world.worker, world.settings)
+    followed = TrackerSync(world.worker, world.settings)
     await followed.follow()
     [writer] = followed._open
     assert isinstance(writer, WriterProcess)
     os.kill(writer.pid, signal.SIGSTOP)
     await commit_steps(world, job, 2)
     with monkeypatch.context() as hurried:
-        hurried.setattr(tracker_tasks, "_TO_WRITE_S", 0.1)
+        hurried.setattr(tracker_sync, "_TO_WRITE_S", 0.1)
         assert await followed.follow() is True
     assert writer.returncode == -signal.SIGKILL
     await followed.close()
@@ -242,7 +242,7 @@ async def test_a_library_that_crashes_or_goes_missing_is_warned_of_once(
         assert [await follow_once(world), await follow_once(world)] == [True, True]
     [warning] = [one for one in await warnings_of(world, job) if one.startswith("Trackio")]
     assert "its library is not installed here: pip install 'agent-rft[trackio]'" in warning
-    followed = TrackerTasks(world.worker, world.settings)
+    followed = TrackerSync(world.worker, world.settings)
     await followed.follow()
     [writer] = followed._open
     assert isinstance(writer, WriterProcess)
@@ -269,7 +269,7 @@ async def test_a_server_of_weights_and_biases_that_refuses_the_key_is_a_warning(
     await commit_steps(world, job, 1)
     async with endpoint(lambda _: Reply(401, {"errors": [{"message": key}]})) as server:
         account = WandbSettings.model_validate({"api_key": key, "base_url": server.url("")})
-        online = TrackerTasks(world.worker, world.settings.model_copy(update={"wandb": account}))
+        online = TrackerSync(world.worker, world.settings.model_copy(update={"wandb": account}))
         assert await online.follow() is True
         await online.close()
         assert server.connections > 0

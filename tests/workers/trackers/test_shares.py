@@ -9,13 +9,13 @@ from typing_extensions import override
 from app.store.jobs.tracked_jobs import TrackedJob
 from tests.support.patience import until
 from tests.support.runs.world import World
-from workers.trackers import tracker_tasks
+from workers.trackers import tracker_sync
 from workers.trackers.fair_slots import FairSlots
-from workers.trackers.records import Record
 from workers.trackers.tracked_integrations import TrackedIntegration
 from workers.trackers.tracker import Tracker, WriteReport
 from workers.trackers.tracker_pool import TrackerPool
-from workers.trackers.tracker_tasks import TrackerTasks
+from workers.trackers.tracker_sync import TrackerSync
+from workers.trackers.tracker_update import TrackerUpdate
 
 
 def tracker(project_id: str, number: int) -> TrackedIntegration:
@@ -23,7 +23,7 @@ def tracker(project_id: str, number: int) -> TrackedIntegration:
     return TrackedIntegration(job, 0, "mlflow")
 
 
-class HangingTrackers(TrackerTasks):
+class HangingTrackers(TrackerSync):
     """Trackers of which those of some projects hang until they are released."""
 
     def __init__(self, world: World, *, hanging: str) -> None:
@@ -47,7 +47,7 @@ def follow(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[TrackedIntegration
         async def tracked_integrations(_: object) -> list[TrackedIntegration]:
             return tracked
 
-        monkeypatch.setattr(tracker_tasks, "tracked_integrations", tracked_integrations)
+        monkeypatch.setattr(tracker_sync, "tracked_integrations", tracked_integrations)
 
     return set_tracked
 
@@ -107,7 +107,7 @@ class ClosedTracker(Tracker):
     wants_all = False
 
     @override
-    async def write(self, record: Record) -> WriteReport:
+    async def write(self, update: TrackerUpdate) -> WriteReport:
         raise AssertionError
 
     @override

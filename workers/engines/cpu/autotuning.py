@@ -15,7 +15,7 @@ from workers.compute.measurement import Work
 from workers.compute.model_widths import model_widths
 from workers.engines.cpu.batching.version_batch import BatchShape
 from workers.engines.cpu.models.attention import FEWEST_ROWS
-from workers.engines.cpu.models.product import LinearLayer
+from workers.engines.cpu.models.linear_product import LinearLayer
 
 # Half the cores: on two busy cores, each small operation with two threads waits for the operating
 # system's scheduler twice. Measured beside other work: 4,150 tokens/s with one thread, 2,850 with

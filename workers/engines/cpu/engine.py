@@ -26,7 +26,7 @@ from workers.compute.processor import describe_computation
 from workers.engines.cpu.batching.scheduler import Limits, Scheduler
 from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
 from workers.engines.cpu.models.base_model import BaseModel, load_model, serve
-from workers.engines.cpu.models.product import LinearLayer
+from workers.engines.cpu.models.linear_product import LinearLayer
 from workers.engines.cpu.models.versions import Version, Versions
 
 log = structlog.get_logger()

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from workers.learning.memory.batch_tokens import ADAPTER_COPIES
-from workers.learning.memory.counting import Counts
 from workers.learning.memory.plan import GIB, MemoryPart, MemoryPlan, total_bytes
+from workers.learning.memory.training_counts import Counts
 from workers.learning.trainer_options import CPU_BATCH_TOKENS
 
 MIB: Final = 2**20

@@ -6,8 +6,8 @@ cache. Must not know devices.
 
 from typing import Final
 
-from workers.learning.memory.counting import Counts
 from workers.learning.memory.plan import PlanInputs, plan_memory
+from workers.learning.memory.training_counts import Counts
 
 LARGEST_SHARE: Final = 0.9
 """Largest share to plan; the remainder is for the driver and for fragments."""

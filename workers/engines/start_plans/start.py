@@ -24,8 +24,8 @@ from workers.engines.start_plans.gpu_share import share_for_engine
 from workers.engines.start_plans.machine_memory import free_memory
 from workers.learning.machine_options import machine_options
 from workers.learning.memory.__main__ import DTYPES, table
-from workers.learning.memory.counting import Counts, UncountableModel, count
 from workers.learning.memory.plan import MemoryPlan, PlanInputs, plan_memory
+from workers.learning.memory.training_counts import Counts, UncountableModel, count
 from workers.learning.trainer_options import CPU_BATCH_TOKENS, TrainerOptions
 
 _NO_GPU: Final = (

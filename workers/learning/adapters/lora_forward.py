@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from typing_extensions import override
 
-from workers.learning.forward.product import linear
+from workers.learning.forward.matrix_product import linear
 
 MERGED_TYPES = (torch.float32, torch.float64)
 

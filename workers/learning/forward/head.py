@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from typing_extensions import override
 
+from workers.learning.forward.matrix_product import linear, wide_linear
 from workers.learning.forward.output_scaling import OutputScaling
-from workers.learning.forward.product import linear, wide_linear
 
 LOGITS_PER_CHUNK: Final = {"cpu": 1 << 20, "cuda": 1 << 26}
 """Logits per chunk: 4 MiB in fp32 on a CPU, which fit its caches; 256 MiB on CUDA."""

@@ -13,7 +13,7 @@ from torch.nn.functional import logsigmoid
 
 from workers.learning.losses.contract import LossInputs, LossTerms
 from workers.learning.losses.masks import never_clipped, zero_masked
-from workers.learning.losses.pairs import pair_scores, preference_sums
+from workers.learning.losses.preference_pairs import pair_scores, preference_sums
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from workers.learning.memory.batch_tokens import ADAPTER_COPIES
-from workers.learning.memory.counting import Counts
+from workers.learning.memory.training_counts import Counts
 
 GIB: Final = 2**30
 PROCESS_BYTES: Final = 600 * 2**20

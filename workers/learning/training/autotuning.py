@@ -17,7 +17,7 @@ from workers.compute.autotuning import (
 )
 from workers.compute.measurement import Work
 from workers.compute.model_widths import model_widths
-from workers.learning.forward.product import TrainerProducts, has_onednn_product, linear
+from workers.learning.forward.matrix_product import TrainerProducts, has_onednn_product, linear
 
 
 def trainer_way(spec: BaseModelSpec, settings: ComputeSettings, directory: Path) -> ComputeChoice:

@@ -19,7 +19,7 @@ from typing_extensions import override
 from app.domain.rollouts.metrics import LOSS
 from workers.learning.batches.batches import MicroBatch
 from workers.learning.batches.fitting_batches import Packing
-from workers.learning.forward.product import TrainerProducts
+from workers.learning.forward.matrix_product import TrainerProducts
 from workers.learning.losses.build import build_loss
 from workers.learning.memory.gpu_metrics import show_memory
 from workers.learning.objective.base_distance import apply_kl_penalty

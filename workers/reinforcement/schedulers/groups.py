@@ -16,7 +16,12 @@ from workers.learning.objective.advantages import (
     RewardGroup,
     step_advantages,
 )
-from workers.learning.objective.shaping import ShapedReward, ShapingConfig, order_equals, shape
+from workers.learning.objective.reward_shaping import (
+    ShapedReward,
+    ShapingConfig,
+    order_equals,
+    shape,
+)
 from workers.learning.training_samples import TrainingSample
 from workers.rollout.groups import ScoredGroup
 

@@ -6,7 +6,7 @@ Source: the reinforcement fine-tuning guide's real event; the agent extras (`usa
 
 from typing import Any
 
-from app.domain.graders import entries
+from app.domain.graders import grader_metrics
 from app.domain.rollouts import metrics as names
 
 Values = dict[str, float]
@@ -30,24 +30,24 @@ def data(
         "step": step,
         "total_steps": total_steps,
         "usage": {
-            "graders": entries.usage(grader, train, valid),
+            "graders": grader_metrics.usage(grader, train, valid),
             "samples": _samples(train, valid),
             "tools": _tools(train, valid, ("calls_mean", "tokens_per_call")),
         },
         "errors": {
-            "graders": entries.errors(grader, train, valid),
-            "formula": entries.formula_errors(train, valid) if grader.get("graders") else {},
+            "graders": grader_metrics.errors(grader, train, valid),
+            "formula": grader_metrics.formula_errors(train, valid) if grader.get("graders") else {},
             "tools": _tools(train, valid, ("errors",)),
             "discarded": names.discard_values(train),
         },
         "scores": {
             "train_reward_mean": train_reward,
             "valid_reward_mean": valid_reward,
-            "graders": entries.scores(grader, train, valid),
+            "graders": grader_metrics.scores(grader, train, valid),
         },
         "timing": {
             "step": _step_times(train),
-            "graders": entries.timing(grader, train, valid),
+            "graders": grader_metrics.timing(grader, train, valid),
             "tools": _tools(train, valid, ("latency_s_mean",)),
         },
         "train_mean_reward": train_reward,
@@ -58,7 +58,7 @@ def data(
         "tool_calls_mean": train.get(names.TOOL_CALLS_MEAN),
         "mean_unresponsive_rewards": train.get(names.DISCARDED_SHARE),
         "full_valid_mean_parse_error": _parse_error(valid) if valid else None,
-        "model_graders_token_usage": entries.usage_by_model(grader, train, valid),
+        "model_graders_token_usage": grader_metrics.usage_by_model(grader, train, valid),
     }
 
 

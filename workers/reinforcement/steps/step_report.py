@@ -5,7 +5,7 @@ metrics of its checkpoint. Pure.
 from collections.abc import Sequence
 from typing import Any
 
-from app.domain.graders import entries
+from app.domain.graders import grader_metrics
 from app.domain.graders.graders import Grader
 from app.domain.ids import VALID_BASE
 from app.domain.jobs.usage import Usage
@@ -62,9 +62,11 @@ class ReinforcementStepReport:
 
     def _judge_tokens(self, outcome: StepOutcome) -> dict[str, Values]:
         """Returns the tokens of the step's judges by model, those of greedy rollouts included."""
-        total = entries.usage_by_model(self._grader, outcome.train_values, outcome.valid_values)
+        total = grader_metrics.usage_by_model(
+            self._grader, outcome.train_values, outcome.valid_values
+        )
         for values in outcome.validation.further.values():
-            total = _added(total, entries.usage_by_model(self._grader, {}, values))
+            total = _added(total, grader_metrics.usage_by_model(self._grader, {}, values))
         return total
 
     def usage(self, outcome: StepOutcome) -> Usage:

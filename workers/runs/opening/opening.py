@@ -18,7 +18,7 @@ from app.settings.settings import Settings
 from app.store.database import Database
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
-from workers.runs.opening.starting import find_start_model
+from workers.runs.opening.starting_model import find_start_model
 
 
 async def open_run(

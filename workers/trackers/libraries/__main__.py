@@ -1,6 +1,6 @@
 """The process that writes one job with a tracker's library: `python -m workers.trackers.libraries`.
 
-It reads an assignment, then records, as lines of JSON from its standard input, and answers each
+It reads an assignment, then updates, as lines of JSON from its standard input, and answers each
 with a line. It has no database. At the end of its input it ends at once, also while a library
 waits, with all that the library has started: the next process continues.
 """
@@ -22,8 +22,8 @@ from app.processor_priority import keep_priority
 from workers.sandbox import landlock
 from workers.trackers.assignment import Assignment
 from workers.trackers.libraries.guarded_sockets import guard_sockets
-from workers.trackers.records import Record
 from workers.trackers.tracker import LibraryRun, TrackerFault
+from workers.trackers.tracker_update import TrackerUpdate
 
 _STDIN: Final = 0
 
@@ -86,7 +86,7 @@ def serve(lines: Iterator[bytes], replies: IO[str]) -> None:
                 run.close()
                 reply()
                 return
-            written = run.write(Record.from_json(sent))
+            written = run.write(TrackerUpdate.from_json(sent))
             reply(url=written.url, notes=list(written.notes))
     except TrackerFault as fault:
         reply(fault=str(fault))

@@ -24,8 +24,8 @@ from tensorboard.plugins.text.metadata import create_summary_metadata
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from workers.trackers.documents import Document, documents_of
-from workers.trackers.records import Record
 from workers.trackers.tracker import NOTHING_NEW, WriteReport
+from workers.trackers.tracker_update import TrackerUpdate
 
 _VERSION: Final = "brain.Event:2"
 _NAME: Final = "events.out.tfevents"
@@ -45,16 +45,16 @@ class EventFiles:
         self._directory = directory
         self._runs = dict[str, _EventDirectory]()
 
-    def write(self, record: Record) -> WriteReport:
+    def write(self, update: TrackerUpdate) -> WriteReport:
         by_split = defaultdict[str, Values](lambda: defaultdict(list))
-        for point in record.points:
+        for point in update.points:
             value = Summary.Value(tag=point.name, simple_value=point.value)
             by_split[point.split][point.step].append(value)
-        for document in documents_of(record):
+        for document in documents_of(update):
             below = _ROLLOUTS if document.tag.startswith(_ROLLOUTS) else "."
             by_split[below][document.step].append(_text(document))
         for split, values in by_split.items():
-            self._run(split).write(values, at=record.written_at)
+            self._run(split).write(values, at=update.written_at)
         return NOTHING_NEW
 
     def close(self) -> None:

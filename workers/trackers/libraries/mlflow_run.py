@@ -34,8 +34,8 @@ from workers.trackers.libraries.bounded_replies import (
     bound_replies,
 )
 from workers.trackers.libraries.guarded_sockets import check_url
-from workers.trackers.records import Record
 from workers.trackers.tracker import TrackerFault, WriteReport
+from workers.trackers.tracker_update import TrackerUpdate
 
 _Value = TypeVar("_Value")
 _TAG: Final = "agent_rft.run"
@@ -96,52 +96,52 @@ class MlflowRun:
         self._files = set[str]()
         self._artifacts = self._artifacts_of(self._run.info.artifact_uri or "")
 
-    def write(self, record: Record) -> WriteReport:
+    def write(self, update: TrackerUpdate) -> WriteReport:
         try:
-            return self._write(record)
+            return self._write(update)
         except _FAULTS as error:
             raise _fault(error) from None
 
     def close(self) -> None:
         """Does nothing: each call has arrived when it returns."""
 
-    def _write(self, record: Record) -> WriteReport:
-        self._write_params(record)
-        new = list(self._new_metrics(record))
+    def _write(self, update: TrackerUpdate) -> WriteReport:
+        self._write_params(update)
+        new = list(self._new_metrics(update))
         for some in _chunks(new, _METRICS):
             self._client.log_batch(self._id, metrics=some)
             self._written |= {(metric.key, metric.step) for metric in some}
         if self._artifacts is not None:
-            self._write_files(self._artifacts, record)
-        if record.outcome is not None:
-            self._client.set_terminated(self._id, _status(record.outcome))
+            self._write_files(self._artifacts, update)
+        if update.outcome is not None:
+            self._client.set_terminated(self._id, _status(update.outcome))
         return WriteReport(self._url(), (_NO_ARTIFACTS,) if self._artifacts is None else ())
 
-    def _write_params(self, record: Record) -> None:
-        params = {_name(key): str(value)[:_LONGEST_PARAM] for key, value in flat(record.settings)}
+    def _write_params(self, update: TrackerUpdate) -> None:
+        params = {_name(key): str(value)[:_LONGEST_PARAM] for key, value in flat(update.settings)}
         new = [Param(key, value) for key, value in params.items() if key not in self._params]
         for some in _chunks(new, _PARAMS):
             self._client.log_batch(self._id, params=some)
             self._params |= {param.key for param in some}
 
-    def _new_metrics(self, record: Record) -> Iterator[Metric]:
-        at = int(record.written_at * 1000)
-        rows = list(record.curves_by_step())
-        if record.report is not None:
-            rows.append((record.step, numbers_of(record.report)))
+    def _new_metrics(self, update: TrackerUpdate) -> Iterator[Metric]:
+        at = int(update.written_at * 1000)
+        rows = list(update.curves_by_step())
+        if update.report is not None:
+            rows.append((update.step, numbers_of(update.report)))
         for step, values in rows:
             for key, value in values.items():
                 if (_name(key), step) not in self._written:
                     yield Metric(_name(key), value, at, step)
 
-    def _write_files(self, artifacts: ArtifactRepository, record: Record) -> None:
+    def _write_files(self, artifacts: ArtifactRepository, update: TrackerUpdate) -> None:
         files = {
             f"rollouts/step-{one.step:06}/{one.rank}.md": rollout_text(one)
-            for one in record.rollouts
+            for one in update.rollouts
         }
-        files["settings.json"] = _json(record.settings)
-        if record.report is not None:
-            files["report.json"] = _json(record.report)
+        files["settings.json"] = _json(update.settings)
+        if update.report is not None:
+            files["report.json"] = _json(update.report)
         for name, text in files.items():
             if name not in self._files:
                 self._write_file(artifacts, PurePosixPath(name), text)

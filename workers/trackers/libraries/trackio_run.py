@@ -15,8 +15,8 @@ from trackio.sqlite_storage import SQLiteStorage
 
 from workers.trackers.assignment import Assignment
 from workers.trackers.documents import numbers_of
-from workers.trackers.records import Record, TracedRollout
 from workers.trackers.tracker import NOTHING_NEW, WriteReport
+from workers.trackers.tracker_update import TracedRollout, TrackerUpdate
 
 
 class TrackioRun:
@@ -32,23 +32,23 @@ class TrackioRun:
             for name in row
         }
 
-    def write(self, record: Record) -> WriteReport:
+    def write(self, update: TrackerUpdate) -> WriteReport:
         rows: list[tuple[int, dict[str, Any]]] = []
-        for step, curves in record.curves_by_step():
+        for step, curves in update.curves_by_step():
             new = {name: one for name, one in curves.items() if (step, name) not in self._written}
             if new:
                 rows.append((step, new))
-        for step, traced in record.rollouts_by_step():
+        for step, traced in update.rollouts_by_step():
             rows.append((step, {"rollouts": [self._trace(one) for one in traced]}))
-        if record.report is not None:
-            rows.append((record.step, numbers_of(record.report)))
+        if update.report is not None:
+            rows.append((update.step, numbers_of(update.report)))
         SQLiteStorage.bulk_log(
             self._project,
             self._name,
             metrics_list=[row for _, row in rows],
             steps=[step for step, _ in rows],
-            timestamps=[datetime.fromtimestamp(record.written_at, UTC).isoformat()] * len(rows),
-            config=record.settings,
+            timestamps=[datetime.fromtimestamp(update.written_at, UTC).isoformat()] * len(rows),
+            config=update.settings,
             log_ids=[self._id(step, row) for step, row in rows],
             run_id=self._run_id,
         )

@@ -16,8 +16,8 @@ from wandb.errors import AuthenticationError, CommError, UsageError
 
 from workers.trackers.assignment import Assignment
 from workers.trackers.documents import numbers_of
-from workers.trackers.records import Record, TracedRollout
 from workers.trackers.tracker import NOTHING_NEW, TrackerFault, WriteReport
+from workers.trackers.tracker_update import TracedRollout, TrackerUpdate
 
 _OPENING_S: Final = 20.0
 _REFERENCES: Final = ("wandb-artifact:", "wandb-client-artifact:")
@@ -59,22 +59,22 @@ class WandbRun:
         except UsageError:
             raise TrackerFault("it refuses the key, or the name of project or entity") from None
 
-    def write(self, record: Record) -> WriteReport:
-        self._run.config.update(plain_settings(record.settings), allow_val_change=True)
+    def write(self, update: TrackerUpdate) -> WriteReport:
+        self._run.config.update(plain_settings(update.settings), allow_val_change=True)
         values: dict[int, dict[str, Any]] = {
-            step: dict(curves) for step, curves in record.curves_by_step()
+            step: dict(curves) for step, curves in update.curves_by_step()
         }
-        for step, traced in record.rollouts_by_step():
+        for step, traced in update.rollouts_by_step():
             values.setdefault(step, {})["rollouts"] = _table(traced)
         for step, row in sorted(values.items()):
             self._run.log(row, step=step)
-        if record.report is not None:
-            self._run.summary.update(numbers_of(record.report))
+        if update.report is not None:
+            self._run.summary.update(numbers_of(update.report))
             file = Path(self._run.dir) / "report.json"
-            file.write_text(json.dumps(record.report, indent=2, default=str))
+            file.write_text(json.dumps(update.report, indent=2, default=str))
             self._run.save(str(file), base_path=self._run.dir, policy="now")
-        if record.outcome is not None:
-            self._finish(0 if record.outcome == "succeeded" else 1)
+        if update.outcome is not None:
+            self._finish(0 if update.outcome == "succeeded" else 1)
         if self._offline:
             return NOTHING_NEW
         return WriteReport(url=self._run.url)

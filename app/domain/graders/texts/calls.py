@@ -70,13 +70,17 @@ def json_of(text: str) -> Any:
 
 
 def values_of(text: str) -> list[Any]:
-    """Returns the values of a JSON text, or of several in a row; none where a part is no JSON."""
+    """Returns the value of a JSON text, or the objects and lists of several in a row; none where a
+    part is neither.
+    """
     value = json_of(text)
     if value is not None or has_too_many_values(text):
         return [value]
     found, position = list[Any](), 0
     try:
         while (start := _VALUE.search(text, position)) is not None:
+            if start[0] not in "{[":
+                return []
             _, position = _DECODER.raw_decode(text, start.start())
             found.append(strict_loads(text[start.start() : position]))
     except (ValueError, RecursionError):

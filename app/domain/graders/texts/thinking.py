@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 THINKING_LINES: Final = (
-    r"(?:([`\"'])|(?<![`\"']))",
+    r"(?:(?<!``)([`\"'])|(?<![`\"'])|(?<=```))",
     r"(?:(?P<end>[<\u25c1]/(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)[>\u25b7]",
     r"|(?-i:\[/THINK\])|<\|(?:end_of_thought|end_thinking)\|>|<channel\|>|assistantfinal",
     r"|<\|channel\|>\s*final\s*<\|message\|>)",

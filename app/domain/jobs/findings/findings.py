@@ -26,13 +26,13 @@ from app.domain.jobs.findings.rule_findings import (
 from app.domain.jobs.stop_rules.curve_detectors import Reduction
 from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
 from app.domain.jobs.stop_rules.stop_rules import LOSSES, REWARD, reward_of
+from app.domain.methods.ineffective_options import paths_of_judges
 from app.domain.methods.method_documents import (
     StoredDpoMethod,
     StoredMethod,
     StoredReinforcementMethod,
     StoredSupervisedMethod,
 )
-from app.domain.methods.no_effect import paths_of_judges
 from app.domain.rollouts import metrics as names
 
 _WINDOW: Final = 5

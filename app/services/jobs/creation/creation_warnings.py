@@ -7,8 +7,8 @@ from app.domain.documents.walk import WalkedField
 from app.domain.faults.unknown_keys import unread, unread_message
 from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.methods.faults import format_warning
-from app.domain.methods.kinds import parameters_of
-from app.domain.methods.no_effect import without_effect
+from app.domain.methods.ineffective_options import without_effect
+from app.domain.methods.method_models import parameters_of
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 

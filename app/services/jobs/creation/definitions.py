@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, assert_never
 
 from app.domain.errors import WrongState
-from app.domain.registry.curricula import CURRICULUM_PARTS
+from app.domain.registry.curricula import CURRICULUM_SPLITS
 from app.domain.registry.references import InlineCurriculum, RegisteredReference, SentCurriculum
 from app.services.files.row_files import RowFiles
 from app.services.jobs.creation.environment_files import EnvironmentFiles
 from app.services.jobs.creation.grader_choices import GraderChoiceService
-from app.services.registry.curricula.curricula import CurriculumService, inline_name
+from app.services.registry.curricula import CurriculumService, inline_name
 from app.services.registry.environments import EnvironmentService
 from app.services.registry.graders import RegisteredGraderService
 from app.services.registry.lookups import find_registered, id_parameter
@@ -72,7 +72,7 @@ class RegisteredDefinitions:
         match source:
             case RegisteredReference():
                 registered = await find_registered(source, self.services.curricula(), "curriculum")
-                parts = {split: registered.definition.get(split) for split in CURRICULUM_PARTS}
+                parts = {split: registered.definition.get(split) for split in CURRICULUM_SPLITS}
                 return {f"{split}_file": part["file_id"] for split, part in parts.items() if part}
             case InlineCurriculum():
                 return await self._written(source, made)
@@ -82,7 +82,7 @@ class RegisteredDefinitions:
     async def _written(self, source: InlineCurriculum, made: list[str]) -> dict[str, str]:
         files, row_files = dict[str, str](), self.services.row_files()
         rows = {"training": source.training, "validation": source.validation}
-        for split in CURRICULUM_PARTS:
+        for split in CURRICULUM_SPLITS:
             if rows[split]:
                 file = await row_files.write(rows[split], inline_name(split))
                 made.append(file.id)

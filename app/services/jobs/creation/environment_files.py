@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from app.domain.accounts.tenants import Tenant
 from app.domain.environments.environments import FILE_PARAM, BuiltIn
 from app.domain.errors import InvalidRequest, NotFound
-from app.domain.registry.curricula import CURRICULUM_PARTS
+from app.domain.registry.curricula import CURRICULUM_SPLITS
 from app.services.files.inspections import Inspections
 from app.services.files.row_files import RowFiles
 from app.store.database import Database
@@ -38,7 +38,7 @@ class EnvironmentFiles:
         tasks = await self._tasks(environment)
         rows = {"training": tasks.training, "validation": tasks.validation}
         files: dict[str, str] = {}
-        for split in CURRICULUM_PARTS:
+        for split in CURRICULUM_SPLITS:
             name = f"{environment.type}-{split}.jsonl"
             file = await self._row_files.write(rows[split], name)
             made.append(file.id)

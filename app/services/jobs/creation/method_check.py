@@ -13,8 +13,8 @@ from app.domain.environments.environments import built_in, is_graded_by
 from app.domain.jobs.job_secrets import redact_method
 from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.methods.faults import reinforcement_faults
-from app.domain.methods.kinds import parameters_of
 from app.domain.methods.method_documents import StoredMethod, stored_method
+from app.domain.methods.method_models import parameters_of
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.secrets.redaction import SecretValues

@@ -14,7 +14,7 @@ from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.choice.choice import GraderChoice
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.methods.reinforcement import MAX_TOOLS
-from app.domain.registry.curricula import CURRICULUM_PARTS
+from app.domain.registry.curricula import CURRICULUM_SPLITS
 from app.domain.registry.references import (
     is_registered,
     read_environment_reference,
@@ -87,7 +87,7 @@ class ReadableCalls:
         )
 
         auto = auto_of(call.body)
-        training, validation = (call.body.get(f"{split}_file") for split in CURRICULUM_PARTS)
+        training, validation = (call.body.get(f"{split}_file") for split in CURRICULUM_SPLITS)
         if auto is None or not isinstance(training, str):
             return call
         response_format = reinforcement_of(method_of(call.body)).get("response_format")
@@ -116,7 +116,7 @@ class ReadableCalls:
         if isinstance(method, dict) and isinstance(inner, dict):
             readable, servers = await self._readable_method(inner)
             resolved["method"] = {**method, "reinforcement": readable}
-        named = any(body.get(f"{split}_file") is not None for split in CURRICULUM_PARTS)
+        named = any(body.get(f"{split}_file") is not None for split in CURRICULUM_SPLITS)
         source = None if named else readable_source(body.get("curriculum"))
         if source is not None:
             resolved.update(await self._definitions.files(source, made))

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from app.domain.documents.walk import value_of
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.creation.requests import JobRequest
-from app.domain.registry.curricula import CURRICULUM_PARTS
+from app.domain.registry.curricula import CURRICULUM_SPLITS
 from app.domain.registry.references import (
     RegisteredReference,
     SentCurriculum,
@@ -50,7 +50,7 @@ def missing_file(request: JobRequest | None, resolved: dict[str, Any]) -> Invali
     """Returns the fault of a curriculum that lacks a file which the method needs."""
     if request is None or request.curriculum is None:
         return None
-    training, validation = (resolved.get(f"{split}_file") for split in CURRICULUM_PARTS)
+    training, validation = (resolved.get(f"{split}_file") for split in CURRICULUM_SPLITS)
     try:
         request.required_files(training, validation)
     except InvalidRequest as error:

@@ -10,7 +10,7 @@ from app.domain.methods.reinforcement import (
     resolved_options,
 )
 from app.domain.models.models import BaseModelSpec
-from app.domain.plans.readings import reading_of
+from app.domain.plans.knob_readings import reading_of
 from tests.support.api.application import Api
 
 COMPILE = "/v1/improvement_plans/compile"

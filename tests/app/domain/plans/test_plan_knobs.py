@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.methods.kinds import METHOD_MODELS
+from app.domain.methods.method_models import METHOD_MODELS
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import (
     DpoMethod,
@@ -16,10 +16,10 @@ from app.domain.methods.supervised import (
 )
 from app.domain.models.models import BaseModelSpec
 from app.domain.plans import scales
+from app.domain.plans.knob_readings import reading_of
 from app.domain.plans.knobs import EFFORTS, PRESET_MODES, Knobs, PresetMode
 from app.domain.plans.paths import value_at
 from app.domain.plans.plan import PlanRequest, compile_plan
-from app.domain.plans.readings import reading_of
 
 KINDS: tuple[MethodType, ...] = ("reinforcement", "supervised", "dpo")
 OFFLINE: dict[MethodType, type[SupervisedMethod | DpoMethod]] = {

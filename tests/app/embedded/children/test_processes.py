@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from app.embedded.children.leftovers import fingerprint
+from app.embedded.children.orphans import fingerprint
 from app.embedded.children.probes import http_ok, processor_time
 from app.embedded.children.processes import Child, ChildSpec
 from app.embedded.children.readiness import StartInterrupted, stop_in_order, wait_ready

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from app.embedded import identity, layout
-from app.embedded.children.leftovers import fingerprint
+from app.embedded.children.orphans import fingerprint
 from app.embedded.children.processes import Child
 from app.embedded.children.readiness import stop_in_order, wait_ready
 from app.embedded.errors import BinaryMissing, DataDirUnusable

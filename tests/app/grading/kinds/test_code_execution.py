@@ -244,6 +244,7 @@ async def test_an_answer_without_usable_code_scores_0(text: str) -> None:
         ("```python\nold\n```\n```python\na\nb", "a\nb\n"),
         ("Use ```x``` and ```y```", "Use ```x``` and ```y```"),
         ("<thinking>```python\na\n```</thinking>So: ```python\nb\n```", "b\n"),
+        ("<thinking>```python\na\n```</thinking>```python\nb\n```", "b\n"),
         ("[THINK]```python\na\n```", ""),
         (
             "```python\nre.sub('<think>.*</think>', x[thought], '')\n```",

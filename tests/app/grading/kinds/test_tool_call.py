@@ -314,5 +314,6 @@ def test_deep_and_broken_json_are_no_calls() -> None:
     broken = [AS_JSON + end for end in (" and so on", ' {"name": }', AS_JSON[:-1])]
     in_tags = [f"<tool_call>{text}</tool_call>" for text in broken]
     assert [read_calls(text) for text in [*broken, *in_tags, f"<thinking>{AS_JSON}"]] == [[]] * 7
+    assert read_calls(AS_JSON + " 1" * 1_000_000) == []
     for text in ("[" * 1_000_000, '{"name": "f", "arguments": "' + "[" * 100_000 + '"}', "\ud800"):
         assert [call.arguments for call in read_calls(text)] in ([], [None])

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.graders.texts.marks import MAX_MARKS, PIECE, has_long_run_of_marks, pieces
+from app.domain.graders.texts.combining_marks import MAX_MARKS, PIECE, has_long_run_of_marks, pieces
 from app.grading.texts import normal_forms
 from app.grading.texts.normal_forms import NormalForm, length_normalised, normalised_text
-from app.grading.texts.words import words
+from app.grading.texts.rouge_words import words
 
 # Letters, marks of several classes, syllables and their parts, vowel signs, and ligatures.
 ALPHABET = (

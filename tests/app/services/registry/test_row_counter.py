@@ -1,6 +1,6 @@
 import pytest
 
-from app.services.registry.curricula.curricula import RowCounter
+from app.services.registry.curricula import RowCounter
 
 
 def counted(content: bytes, *, block: int) -> RowCounter:

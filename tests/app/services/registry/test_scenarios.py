@@ -5,7 +5,7 @@ from statistics import mean
 import pytest
 
 from app.domain.registry.scenarios import Scenario, ScenarioModel, ScenarioPlan, ScenarioSet
-from app.services.registry.curricula.scenarios import split
+from app.services.registry.scenarios import split
 
 
 @pytest.mark.parametrize(

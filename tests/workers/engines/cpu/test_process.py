@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.models.compute_choices import ComputeChoice, KeptChoice
+from app.domain.models.compute_choices import ComputeChoice, MeasuredChoice
 from app.embedded.ports import free_port
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import EngineUnavailable
@@ -106,7 +106,7 @@ async def test_an_engine_measures_once_computes_as_it_found_and_can_be_overruled
     monkeypatch.setenv("AGENT_RFT_COMPUTE", '{"measure": true}')
     first = await way()
     (file,) = (tmp_path / "c").iterdir()
-    kept = KeptChoice.model_validate_json(file.read_text())
+    kept = MeasuredChoice.model_validate_json(file.read_text())
     assert first.endswith(str(kept.choice))
     slow = ComputeChoice(products="torch", threads=1)
     file.write_text(kept.model_copy(update={"choice": slow}).model_dump_json())

@@ -15,8 +15,8 @@ from workers.engines.start_plans.cpu_memory import (
     plan_cpu_memory,
 )
 from workers.engines.start_plans.machine_memory import free_memory
-from workers.learning.memory.counting import Counts
 from workers.learning.memory.plan import GIB
+from workers.learning.memory.training_counts import Counts
 
 COUNTS = Counts(
     weights=512 * MIB,

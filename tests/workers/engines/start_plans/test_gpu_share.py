@@ -3,8 +3,8 @@
 import pytest
 
 from workers.engines.start_plans.gpu_share import BATCH_TOKENS, share_for_engine
-from workers.learning.memory.counting import Counts
 from workers.learning.memory.plan import GIB, PlanInputs, plan_memory
+from workers.learning.memory.training_counts import Counts
 
 QWEN3_4B = Counts(
     weights=8 * GIB,

@@ -20,9 +20,9 @@ from tests.support.learning.architectures import ARCHITECTURES
 from tests.support.learning.random_model import trainer_on
 from workers.learning.forward.head import LogProbHead
 from workers.learning.memory.__main__ import lines, main
-from workers.learning.memory.counting import Counts, count
 from workers.learning.memory.live_bytes import peak_bytes
 from workers.learning.memory.plan import GIB, PlanInputs, plan_memory
+from workers.learning.memory.training_counts import Counts, count
 from workers.learning.training_samples import TrainingSample
 
 TOKENS = 600

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.rollouts import metrics as names
 from tests.support.reinforcement.scored_rollouts import scored, scored_group, tool_call
-from workers.learning.objective.shaping import ShapingConfig
+from workers.learning.objective.reward_shaping import ShapingConfig
 from workers.reinforcement.schedulers.groups import (
     GroupConfig,
     group_counts,

@@ -10,7 +10,7 @@ sequences or tensors.
 from collections.abc import Callable, Collection
 from typing import Final, NamedTuple
 
-from workers.engines.cpu.batching.parts import WHOLE, StepLimit
+from workers.engines.cpu.batching.packed_batch import WHOLE, StepLimit
 
 CHAT_STEPS: Final = 4
 """Steps of chats for one of background work, while both have work."""

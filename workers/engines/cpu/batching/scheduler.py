@@ -17,7 +17,7 @@ import torch
 
 from app.domain.models.compute_choices import Products
 from workers.engines.cpu.batching.batch_order import BatchKind, BatchOrder
-from workers.engines.cpu.batching.parts import StepLimit
+from workers.engines.cpu.batching.packed_batch import StepLimit
 from workers.engines.cpu.batching.prefixes import PrefixStore
 from workers.engines.cpu.batching.sequence import Sequence, SequenceUpdate
 from workers.engines.cpu.batching.version_batch import BatchShape, VersionBatch

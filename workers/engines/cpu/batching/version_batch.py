@@ -14,7 +14,7 @@ from torch import Tensor
 
 from workers.engines.cpu.batching.batch_rows import BatchRows
 from workers.engines.cpu.batching.fair_queue import FairQueue
-from workers.engines.cpu.batching.parts import WHOLE, Part, StepLimit, packed_part
+from workers.engines.cpu.batching.packed_batch import WHOLE, BatchPart, StepLimit, packed_batch
 from workers.engines.cpu.batching.prefixes import BLOCK, PrefixStore, block_keys, shared_length
 from workers.engines.cpu.batching.sampling import draw
 from workers.engines.cpu.batching.sequence import FinishReason, Sequence, SequenceUpdate
@@ -117,7 +117,7 @@ class VersionBatch:
         part = self._part(limit)
         if part:
             self._rows.reserve(len(self._rows))
-            step, ids = packed_part(
+            step, ids = packed_batch(
                 part,
                 self._rows.sequences,
                 self._kv_pool,
@@ -131,7 +131,7 @@ class VersionBatch:
             self._kv_pool.release()
         return self._take_updates()
 
-    def _part(self, limit: StepLimit) -> Part:
+    def _part(self, limit: StepLimit) -> BatchPart:
         """Assigns rows and returns what this iteration computes. Newcomers with less than their
         share of a busy batch are computed alone: their first tokens wait for no other row.
         """
@@ -142,18 +142,18 @@ class VersionBatch:
             rows = range(first, min(running, first + limit.rows))
             if rows and self._prompts_were_last:
                 self._prompts_were_last, self._next_row = False, rows.stop
-                return Part(rows, _NONE)
+                return BatchPart(rows, _NONE)
         partial, admitted = self._rows.unfinished, self._assign_rows(limit.prompt_tokens)
         self._alone_steps = self._alone_steps + 1 if admitted.alone else 0
         if admitted.alone:
-            return Part(_NONE, range(running, running + admitted.count))
+            return BatchPart(_NONE, range(running, running + admitted.count))
         prompts = range(running, running + partial + admitted.count)
         if limit.rows is not None:
             self._prompts_were_last = bool(prompts)
             if prompts:
-                return Part(_NONE, prompts)
+                return BatchPart(_NONE, prompts)
             self._next_row = rows.stop
-        return Part(rows, prompts)
+        return BatchPart(rows, prompts)
 
     def _end(self, sequence: Sequence, finish_reason: FinishReason) -> None:
         sequence.finish_reason = finish_reason

@@ -18,7 +18,7 @@ from transformers import LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
 
 from workers.engines.cpu.models.adapters import LoraDelta
 from workers.engines.cpu.models.attention import Step, attend
-from workers.engines.cpu.models.product import LinearLayer
+from workers.engines.cpu.models.linear_product import LinearLayer
 
 _ARCHITECTURES: Final = (LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM)
 # Other kinds of rotary embedding depend on the length of the sequence.

@@ -9,7 +9,7 @@ from workers.engines.cpu.batching.batch_order import (
     BatchKind,
     BatchOrder,
 )
-from workers.engines.cpu.batching.parts import WHOLE
+from workers.engines.cpu.batching.packed_batch import WHOLE
 
 CHATS, OTHER_CHATS = BatchKind(1, background=False), BatchKind(2, background=False)
 ROLLOUTS, OTHER_ROLLOUTS = BatchKind(1, background=True), BatchKind(3, background=True)

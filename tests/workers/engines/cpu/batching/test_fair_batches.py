@@ -5,7 +5,7 @@ import torch
 
 from tests.support.engines.version_batches import World, prompt_ids
 from workers.engines.cpu.batching.batch_order import CHAT_STEPS, SMALL
-from workers.engines.cpu.batching.parts import StepLimit
+from workers.engines.cpu.batching.packed_batch import StepLimit
 from workers.engines.cpu.batching.scheduler import Limits, Scheduler
 from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
 from workers.engines.cpu.batching.version_batch import ALONE_STEPS

@@ -21,7 +21,7 @@ from workers.engines.cpu.batching.sequence import Sampling, Sequence
 from workers.engines.cpu.engine import Engine, load_served
 from workers.engines.cpu.models.adapters import read_adapter
 from workers.engines.cpu.models.base_model import BaseModel
-from workers.engines.cpu.models.product import LinearLayer, can_pack
+from workers.engines.cpu.models.linear_product import LinearLayer, can_pack
 from workers.engines.cpu.models.versions import Versions
 
 

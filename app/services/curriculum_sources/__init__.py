@@ -1,0 +1,1 @@
+"""Curricula from sources: their files are found, read, divided and registered."""

@@ -1,0 +1,88 @@
+"""Divides the rows of a curriculum into its two files, near-duplicates on one side.
+
+Promises: of the prompts only digests and a sketch of each are in memory.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, assert_never
+
+from app.domain.curricula.division import Labels, divide
+from app.domain.curricula.reports import CollectedRows
+from app.domain.curricula.sources import CurriculumOptions
+from app.domain.documents.json_object import Json
+from app.domain.feedback.held_out import clusters_of_pieces, pieces_of
+from app.domain.feedback.judgements import digest, text_of
+from app.domain.jobs.jobs import MIN_EXAMPLES
+from app.domain.methods.supervised import MethodType
+from app.domain.registry.curricula import CurriculumSplit
+
+ALL_ROWS: Final = "rows.jsonl"
+"""Name of the file with the rows of all sources, in a directory of the reading."""
+_PIECES: Final = 4_000_000
+"""Pieces of all prompts together that are in memory: about 300 MB."""
+_FEWEST_PIECES: Final = 32
+_MOST_PIECES: Final = 4_096
+_MOST_TAGS: Final = 1_000
+
+
+def split_path(directory: Path, part: CurriculumSplit) -> Path:
+    return directory / f"{part}.jsonl"
+
+
+def prompt_text(method: MethodType, row: Json) -> str:
+    match method:
+        case "dpo":
+            messages: list[Json] = row["input"]["messages"]
+        case "supervised":
+            messages = row["messages"][:-1] or row["messages"]
+        case "reinforcement":
+            messages = row["messages"]
+        case _:
+            assert_never(method)
+    return "\n".join(text_of(message.get("content")) for message in messages)
+
+
+def prompt_key(text: str) -> str:
+    return digest(text)[:24]
+
+
+def write_splits(
+    labels: Sequence[Labels], options: CurriculumOptions, directory: Path, found: CollectedRows
+) -> None:
+    groups = _groups(labels, options.method, directory)
+    found.groups = len(groups)
+    division = divide(labels, groups, options.split)
+    if division.reason is not None:
+        found.findings.add("warning", "not_divided", f"{division.reason}.".capitalize())
+    held = Counter[bool]()
+    with (
+        (directory / ALL_ROWS).open("rb") as rows,
+        split_path(directory, "training").open("wb") as training,
+        split_path(directory, "validation").open("wb") as validation,
+    ):
+        for label, line in zip(labels, rows, strict=True):
+            outside = label.key in division.held_out
+            held[outside] += 1
+            (validation if outside else training).write(line)
+            for tag in label.tags:
+                if tag in found.tags or len(found.tags) < _MOST_TAGS:
+                    found.tags.setdefault(tag, [0, 0])[outside] += 1
+    found.training_rows, found.validation_rows = held[False], held[True]
+    if 0 < found.training_rows < MIN_EXAMPLES:
+        message = f"A job needs {MIN_EXAMPLES} rows to train, and there are {found.training_rows}."
+        found.findings.add("warning", "too_few_rows", message)
+
+
+def _groups(labels: Sequence[Labels], method: MethodType, directory: Path) -> list[list[str]]:
+    """Returns the keys of the rows, near-duplicates together."""
+    different = len({label.key for label in labels})
+    most = min(_MOST_PIECES, max(_FEWEST_PIECES, _PIECES // max(1, different)))
+    pieces = dict[str, frozenset[int]]()
+    with (directory / ALL_ROWS).open("rb") as rows:
+        for label, line in zip(labels, rows, strict=True):
+            if label.key not in pieces:
+                pieces[label.key] = pieces_of(prompt_text(method, json.loads(line)), most=most)
+    return clusters_of_pieces(pieces)

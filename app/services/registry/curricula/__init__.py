@@ -1,1 +1,0 @@
-"""Registered curricula: their files, checks and scenarios."""

@@ -1,0 +1,132 @@
+"""Reads a Parquet file record by record, lists and structures included, in bounded memory.
+
+Owns the limits: a small file can claim a large content. Columns of bytes, such as images, are left
+out. Must not know what the records mean.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import date, time
+from types import MappingProxyType
+from typing import Any, Final
+
+from app.domain.data.chat_rows import MAX_ROW_BYTES
+from app.gateways.hub.faults import DataSetFault
+from app.tables.contents import Content, bytes_of
+from app.tables.faults import TableFault
+
+PARQUET_MAGIC: Final = b"PAR1"
+"""The first bytes of every Parquet file."""
+MAX_CONTENT_BYTES: Final = 268_435_456
+"""Limit of a row group's content without compression, as the file says."""
+_LIMITS: Final = MappingProxyType(
+    {"thrift_string_size_limit": 16_777_216, "thrift_container_size_limit": 16_777_216}
+)
+"""Limits of a file's description of itself."""
+_BATCH_ROWS: Final = 256
+_NESTED_BATCH_ROWS: Final = 4
+"""Values in lists are decoded whole, and one long value can be there many times."""
+_MAX_NESTED_VALUES: Final = 16_777_216
+"""Values of a nested column in a row group: encoded repeats take no bytes of their size."""
+
+
+def is_parquet(path: Content) -> bool:
+    with bytes_of(path) as file:
+        return file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
+
+
+def parquet_header(path: Content, *, most_bytes: int | None = None) -> tuple[str, ...]:
+    """Returns the names of the columns that are read. Raises `TableFault`, also for a content of
+    more than `most_bytes` without compression.
+    """
+    from pyarrow import parquet, types  # noqa: PLC0415 - 60 MB that few files need
+
+    with _as_faults(), bytes_of(path) as held, parquet.ParquetFile(held, **_LIMITS) as file:
+        _check_size(file, most_bytes)
+        return tuple(
+            field.name
+            for field in file.schema_arrow
+            if not (types.is_binary(field.type) or types.is_large_binary(field.type))
+        )
+
+
+def _check_size(file: Any, most_bytes: int | None) -> None:
+    groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+    if most_bytes is not None and sum(group.total_byte_size for group in groups) > most_bytes:
+        raise TableFault("too_large", f"its content is larger than {most_bytes} bytes")
+    nested = [
+        number
+        for number in range(file.metadata.num_columns)
+        if file.schema.column(number).max_repetition_level
+    ]
+    for group in groups:
+        if group.total_byte_size > MAX_CONTENT_BYTES:
+            message = f"a row group is larger than {MAX_CONTENT_BYTES} bytes without compression"
+            raise TableFault("too_large", message)
+        if any(group.column(number).num_values > _MAX_NESTED_VALUES for number in nested):
+            message = f"a column of lists has more than {_MAX_NESTED_VALUES} values in a row group"
+            raise TableFault("too_large", message)
+
+
+def parquet_records(path: Content, header: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yields number (from 1) and values of the columns `header` of each record. A column of texts
+    is read as a dictionary of its different values, so that one long value in many rows is there
+    once. Raises `TableFault`.
+    """
+    from pyarrow import parquet, types  # noqa: PLC0415 - 60 MB that few files need
+
+    with _as_faults(), bytes_of(path) as held, parquet.ParquetFile(held, **_LIMITS) as file:
+        schema = file.schema_arrow
+        nested = any(types.is_nested(schema.field(name).type) for name in header)
+        texts = [name for name in header if types.is_string(schema.field(name).type)]
+    size, number = _NESTED_BATCH_ROWS if nested else _BATCH_ROWS, 0
+    with (
+        _as_faults(),
+        bytes_of(path) as held,
+        parquet.ParquetFile(held, read_dictionary=texts, **_LIMITS) as file,
+    ):
+        for batch in file.iter_batches(size, columns=list(header)):
+            columns = [batch.column(name) for name in header]
+            for at in range(batch.num_rows):
+                number += 1
+                values = [_value(column[at].as_py(), number) for column in columns]
+                yield number, dict(zip(header, values, strict=True))
+
+
+def _value(value: Any, number: int) -> Any:
+    """Returns a value as JSON: dates and decimals as texts, and bytes left out."""
+    match value:
+        case str() if len(value) > MAX_ROW_BYTES:
+            message = f"a value is longer than {MAX_ROW_BYTES} characters"
+            raise TableFault("too_large", message, line=number)
+        case None | bool() | int() | float() | str():
+            return value
+        case bytes():
+            return None
+        case dict():
+            return {str(name): _value(each, number) for name, each in value.items()}
+        case list() | tuple():
+            return [_value(each, number) for each in value]
+        case date() | time():
+            return value.isoformat()
+        case _:
+            return str(value)
+
+
+class _as_faults:  # noqa: N801 - read as a statement
+    """Raises `TableFault` for what the library raises about a file."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        from pyarrow import ArrowException  # noqa: PLC0415 - 60 MB that few files need
+
+        if isinstance(error, (TableFault, DataSetFault)):
+            return
+        if isinstance(error, MemoryError):
+            raise TableFault("too_large", "the file needs too much memory to be read") from error
+        if isinstance(error, OverflowError):
+            message = "a date, time or duration in it is out of range"
+            raise TableFault("invalid_parquet", message) from error
+        if isinstance(error, (ArrowException, OSError, KeyError, ValueError, RecursionError)):
+            raise TableFault("invalid_parquet", "it is no Parquet file") from error

@@ -1,0 +1,88 @@
+"""A file that claims more memory than it has bytes fails on its own, and its process continues."""
+
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.curricula.reports import CollectedRows
+from app.domain.curricula.sources import CurriculumOptions
+from app.domain.errors import InvalidRequest
+from app.domain.ids import OrganizationId, ProjectId
+from app.gateways.objects.memory import InMemoryObjects
+from app.services.curriculum_sources.row_collector import collect_rows
+from app.services.curriculum_sources.source_rows import TableFile
+from app.services.files.inspections import Inspections
+from app.tables.records import SourceFile
+
+ME = Tenant(OrganizationId("one"), ProjectId("mine"), "one", "key")
+ADDED = 256 << 20
+
+
+def column_of_lists(path: Path, values: int, text: str | None) -> Path:
+    """Writes one row with a list of one text many times, which takes few bytes."""
+    repeated = (
+        pa.nulls(values, pa.int8())
+        if text is None
+        else pa.DictionaryArray.from_arrays(pa.array([0] * values, pa.int32()), pa.array([text]))
+    )
+    lists = pa.ListArray.from_arrays(pa.array([0, values], pa.int32()), repeated)
+    table = pa.table({"prompt": pa.array(["hi"]), "l": lists})
+    parquet.write_table(table, path, compression="zstd")
+    return path
+
+
+async def gathered(inspections: Inspections, path: Path, directory: Path) -> CollectedRows:
+    files = (TableFile(0, SourceFile(path, "x.parquet")),)
+    return await inspections.run(
+        ME, collect_rows, files, CurriculumOptions(method="reinforcement"), directory
+    )
+
+
+async def test_a_small_parquet_file_of_gigabytes_is_a_finding(tmp_path: Path) -> None:
+    bomb = column_of_lists(tmp_path / "x.parquet", 4_000, "x" * 1_000_000)
+    assert bomb.stat().st_size < 10_000
+    inspections = Inspections(InMemoryObjects(), tmp_path, at_once=1, max_added_bytes=ADDED)
+    process = await inspections.run(ME, os.getpid)
+    found = await gathered(inspections, bomb, tmp_path)
+    [(code, message)] = [(each.code, each.message) for each in found.findings.listed()][:1]
+    assert (code, "needs too much memory to be read" in message) == ("too_large", True), message
+    assert await inspections.run(ME, os.getpid) == process
+    plain = column_of_lists(tmp_path / "y.parquet", 3, "a")
+    assert (await gathered(inspections, plain, tmp_path)).rows == 1
+
+
+async def test_the_values_of_a_nested_column_are_counted_first(tmp_path: Path) -> None:
+    bomb = column_of_lists(tmp_path / "x.parquet", 16_777_217, None)
+    inspections = Inspections(InMemoryObjects(), tmp_path, at_once=1)
+    found = await gathered(inspections, bomb, tmp_path)
+    assert "more than 16777216 values" in found.findings.listed()[0].message
+
+
+async def test_other_reads_answer_400(tmp_path: Path) -> None:
+    inspections = Inspections(InMemoryObjects(), tmp_path, at_once=1, max_added_bytes=ADDED)
+    process = await inspections.run(ME, os.getpid)
+    with pytest.raises(InvalidRequest, match="too much memory"):
+        await inspections.run(ME, bytes, 2 * ADDED)
+    assert await inspections.run(ME, bytes, 4) == bytes(4)
+    assert await inspections.run(ME, os.getpid) == process
+
+
+def test_the_rows_of_a_making_have_a_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budget = 50_000
+    monkeypatch.setattr("app.services.curriculum_sources.row_collector.MAX_FILE_BYTES", budget)
+    pad = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), pa.array(["x" * 1_000]))
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pa.table({"prompt": pa.array(["hi"] * 100), "pad": pad}), path)
+    files = tuple(TableFile(n, SourceFile(path, "x.parquet")) for n in range(2))
+    found = collect_rows(files, CurriculumOptions(method="reinforcement"), tmp_path)
+    assert [key for key in found.findings.found if key[0] == "too_many_bytes"] == [
+        ("too_many_bytes", 0)
+    ]
+    assert 30 < found.rows < 50
+    assert (tmp_path / "rows.jsonl").stat().st_size <= budget

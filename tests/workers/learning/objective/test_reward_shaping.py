@@ -1,0 +1,116 @@
+import pytest
+
+from app.domain.ids import SampleKey
+from app.domain.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
+from workers.learning.objective.reward_shaping import ShapedReward, ShapingConfig, shape
+
+NOTHING = ShapingConfig(token_penalty=0.0)
+
+
+def rollout(
+    *,
+    sampled: int = 0,
+    calls: int = 0,
+    repeated: int = 0,
+    stop: StopReason | None = StopReason.FINAL_ANSWER,
+) -> Trajectory:
+    records = tuple(
+        ToolCallRecord(
+            id=f"fc_{n}",
+            call_id=f"call_{n}",
+            name="lookup",
+            arguments="{}",
+            output="x",
+            error=None,
+            latency_s=0.0,
+            attempts=1,
+            output_tokens=1,
+            repeated=n < repeated,
+        )
+        for n in range(calls)
+    )
+    return Trajectory(
+        key=SampleKey("job", "train", 1, 0, 0),
+        tokens=[0] * (sampled + 1),
+        mask=[0] + [1] * sampled,
+        logprobs=[0.0] * (sampled + 1),
+        turns=[Turn((), (), 0, "", 0, "stop", tool_calls=records)],
+        stop_reason=stop,
+    )
+
+
+def test_by_default_only_length_costs_and_little() -> None:
+    config = ShapingConfig()
+    assert shape(1.0, rollout(sampled=512, calls=9, repeated=9), config).value == pytest.approx(
+        0.99
+    )
+    assert shape(1.0, rollout(sampled=100_000), config).value == pytest.approx(0.98)
+    assert shape(0.4, rollout(stop=StopReason.MAX_STEPS), config).value == pytest.approx(0.4)
+
+
+def test_call_penalties_by_hand_and_bounded() -> None:
+    config = ShapingConfig(
+        token_penalty=0.0, call_budget=2, call_budget_penalty=0.1, repeated_call_penalty=0.05
+    )
+    assert shape(1.0, rollout(calls=2), config).value == 1.0
+    assert shape(1.0, rollout(calls=5, repeated=1), config).value == pytest.approx(1 - 0.3 - 0.05)
+    assert shape(1.0, rollout(calls=500, repeated=500), config).value == pytest.approx(
+        1 - 1.0 - 0.5
+    )
+
+
+@pytest.mark.parametrize(
+    ("sampled", "lost"),
+    [(0, 0.0), (800, 0.0), (801, 0.5 / 200), (900, 0.25), (1000, 0.5), (5000, 0.5)],
+)
+def test_soft_overlong_grows_over_the_buffer(sampled: int, lost: float) -> None:
+    config = ShapingConfig(
+        token_penalty=0.0, overlong_limit=1000, overlong_buffer=200, overlong_penalty=0.5
+    )
+    assert shape(1.0, rollout(sampled=sampled), config).value == pytest.approx(1.0 - lost)
+    assert shape(-1.0, rollout(sampled=sampled), config).value == pytest.approx(-1.0 - lost)
+    assert shape(1.0, rollout(sampled=sampled), NOTHING).value == 1.0
+
+
+@pytest.mark.parametrize("stop", [s for s in StopReason if s is not StopReason.FINAL_ANSWER])
+def test_clamp_on_limit_stop(stop: StopReason) -> None:
+    config = ShapingConfig(token_penalty=0.0, clamp_limit_stop=True)
+    assert shape(0.7, rollout(stop=stop), config).value == 0.0
+    assert shape(-0.7, rollout(stop=stop), config).value == -0.7
+    assert shape(0.7, rollout(), config).value == 0.7
+    assert shape(0.7, rollout(stop=stop), NOTHING).value == 0.7
+
+
+def test_only_the_light_token_penalty_is_no_distinction() -> None:
+    config = ShapingConfig(
+        token_penalty=0.02,
+        token_budget=10,
+        call_budget=0,
+        call_budget_penalty=0.1,
+        repeated_call_penalty=0.05,
+        overlong_limit=10,
+        overlong_penalty=0.5,
+        clamp_limit_stop=True,
+    )
+    shaped = shape(1.0, rollout(sampled=10, calls=2, repeated=1, stop=StopReason.MAX_STEPS), config)
+    assert shaped == ShapedReward(
+        1.0,
+        clamped=1.0,
+        token_penalty=0.02,
+        call_budget_penalty=0.2,
+        repeated_call_penalty=0.05,
+        overlong_penalty=0.5,
+    )
+    assert shaped.distinction == pytest.approx(-0.75)
+    assert shaped.value == pytest.approx(-0.77)
+
+
+def test_settings_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        ShapingConfig(token_penalty=-0.1)
+    with pytest.raises(ValueError, match="negative"):
+        ShapingConfig(overlong_penalty=-1.0)
+    with pytest.raises(ValueError, match="buffer"):
+        ShapingConfig(overlong_limit=10, overlong_buffer=11)
+    with pytest.raises(ValueError, match="token_budget"):
+        ShapingConfig(token_budget=0)

@@ -1,0 +1,261 @@
+"""Writes tracked jobs to their trackers, from the log of committed events.
+
+Owns the order read, write, advance of each tracker of each job, with a cursor and a task of its
+own, and what becomes of a fault: one warning in the job's events, and another try later. Promises
+that the job is not touched by it, and that no tracker waits for those of another project that hang.
+Must not know any tracker's library.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+
+from app.domain.errors import NotFound, Unavailable
+from app.domain.events.log import CommittedEvent
+from app.domain.events.webhooks import EVENT_TYPES
+from app.domain.jobs.integrations import LIBRARIES
+from app.settings.settings import Settings
+from app.store.database import Database
+from app.store.events.reader import ENDED, event_reader
+from app.store.jobs.job_reader import job_reader
+from workers.events.consumers import ExternalConsumer
+from workers.events.follower import LEASE_S, Follower
+from workers.trackers.fair_slots import FairSlots
+from workers.trackers.tracked_integrations import Key, TrackedIntegration, tracked_integrations
+from workers.trackers.tracker import Tracker, TrackerFault, WriteReport
+from workers.trackers.tracker_factory import open_tracker
+from workers.trackers.tracker_pool import TrackerPool
+from workers.trackers.update_reader import announced_by, read_update
+
+log = structlog.get_logger()
+
+TYPES: Final = frozenset({"job.message", "job.metrics", *EVENT_TYPES})
+_WRITES: Final = 8
+"""Trackers that are written at the same time."""
+_WRITES_OF_ONE: Final = 4
+"""Trackers of one project that are written at the same time: fewer than all, so that a project
+whose trackers hang delays no other.
+"""
+_MOST_OPEN: Final = 16
+"""Trackers that stay open between writes; each may be a process."""
+_MOST_OPEN_OF_ONE: Final = 8
+"""Trackers of one project that stay open: a process of MLflow may take 384 MiB."""
+_FIRST_DELAY_S: Final = 10.0
+_LONGEST_DELAY_S: Final = 600.0
+_TO_WRITE_S: Final = 40.0
+"""Time that a library gets for one write; below that of a batch of events, so that a library that
+hangs is a fault of its tracker.
+"""
+
+
+@dataclass(slots=True)
+class _RetryPause:
+    """The wait of a tracker that failed."""
+
+    until: float
+    delay_s: float
+
+
+class TrackerSync:
+    """The open trackers of one process."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._settings = settings
+        self._open = TrackerPool(_MOST_OPEN, for_one=_MOST_OPEN_OF_ONE)
+        self._slots = FairSlots(_WRITES, for_one=_WRITES_OF_ONE)
+        self._tasks = dict[Key, asyncio.Task[None]]()
+        self._resting = dict[Key, _RetryPause]()
+        self._noted = set[Key]()
+
+    async def start(self) -> bool:
+        """Starts a task for each tracker that is due and not written now; none waits for another.
+        Returns whether a job is still followed. Raises `Unavailable`.
+        """
+        followed = await tracked_integrations(self._database)
+        keys = {tracked.key for tracked in followed}
+        for gone in self._open.keys() - keys:
+            self._run(gone, self._close(gone))
+        self._resting = {key: rest for key, rest in self._resting.items() if key in keys}
+        self._noted &= keys
+        for tracked in followed:
+            if self._is_due(tracked):
+                self._run(tracked.key, self._in_slot(tracked))
+        return bool(followed)
+
+    async def settle(self) -> None:
+        """Waits until no tracker is written."""
+        while self._tasks:
+            await asyncio.wait(self._tasks.values())
+
+    async def follow(self) -> bool:
+        """Writes what was committed before the call. Returns whether a job is still followed.
+        Raises `Unavailable`.
+        """
+        followed = await self.start()
+        await self.settle()
+        return followed
+
+    async def close(self) -> None:
+        for task in self._tasks.values():
+            task.cancel()
+        await self.settle()
+        await asyncio.gather(*(self._close(key) for key in list(self._open.keys())))
+
+    def _run(self, key: Key, work: Coroutine[Any, Any, None]) -> None:
+        """Runs the one task of a tracker, unless there is one."""
+        if key in self._tasks:
+            work.close()
+            return
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks[key] = task
+        task.add_done_callback(lambda _: self._tasks.pop(key))
+
+    async def _in_slot(self, tracked: TrackedIntegration) -> None:
+        async with self._slots.of(tracked.job.project_id):
+            try:
+                await self._write(tracked)
+            except Unavailable as error:
+                log.warning("tracker not written, database unavailable", error=str(error))
+            except Exception:  # the boundary of one tracker: it is tried again
+                log.exception("tracker not written", consumer=tracked.consumer)
+
+    def _is_due(self, tracked: TrackedIntegration) -> bool:
+        rest = self._resting.get(tracked.key)
+        return rest is None or rest.until <= time.monotonic()
+
+    async def _write(self, tracked: TrackedIntegration) -> None:
+        last = self._resting.pop(tracked.key, None)
+        await Follower(self._database, [self._consumer(tracked)]).catch_up()
+        rest = self._resting.get(tracked.key)
+        if rest is None and tracked.job.has_ended:
+            await self._end(tracked)
+        elif rest is not None and last is not None:
+            rest.delay_s = min(2 * last.delay_s, _LONGEST_DELAY_S)
+            rest.until = time.monotonic() + rest.delay_s
+
+    async def _end(self, tracked: TrackedIntegration) -> None:
+        """Moves the cursor of an ended job past all events, if none is left to write."""
+        consumer, scope = tracked.key
+        async with event_reader(self._database) as unit:
+            claimed = await unit.cursors.claim(consumer, scope, lease_s=LEASE_S)
+            if claimed is None:
+                return
+            left = await unit.log.read_after(claimed.position, scope=scope, types=TYPES, limit=1)
+            await unit.cursors.advance(claimed, claimed.position if left.events else ENDED)
+        await self._close(tracked.key)
+
+    def _consumer(self, tracked: TrackedIntegration) -> ExternalConsumer:
+        async def send(events: Sequence[CommittedEvent]) -> None:
+            announced = announced_by(events)
+            if announced is None:
+                return
+            async with self._faults_noted(tracked), asyncio.timeout(_TO_WRITE_S):
+                tracker = await self._tracker(tracked)
+                update = await read_update(
+                    self._database, tracked, announced, everything=tracker.wants_all
+                )
+                written = await tracker.write(update)
+                await self._note_written(tracked, written)
+
+        return ExternalConsumer(tracked.consumer, send, types=TYPES, scope=tracked.job.id)
+
+    async def _tracker(self, tracked: TrackedIntegration) -> Tracker:
+        """Returns the open tracker, or opens it and closes those that are too many."""
+        tracker = self._open.use(tracked.key)
+        if tracker is None:
+            tracker = await open_tracker(self._database, self._settings, tracked)
+            self._open.add(tracked, tracker)
+            for key in self._open.surplus(busy=self._tasks):
+                self._run(key, self._close(key))
+        return tracker
+
+    @asynccontextmanager
+    async def _faults_noted(self, tracked: TrackedIntegration) -> AsyncIterator[None]:
+        try:
+            yield
+        except (
+            Unavailable,
+            NotFound,
+        ):  # no database, or the job was deleted
+            raise
+        except asyncio.CancelledError:  # it may still write: the next try opens it anew
+            await self._abandon(tracked.key)
+            raise
+        except Exception as error:
+            until = time.monotonic() + _FIRST_DELAY_S
+            self._resting[tracked.key] = _RetryPause(until, _FIRST_DELAY_S)
+            await self._abandon(tracked.key)
+            await self._note_fault(tracked, error)
+            raise
+
+    async def _note_written(self, tracked: TrackedIntegration, written: WriteReport) -> None:
+        """Appends what the owner needs to know of a tracker, each once."""
+        if tracked.key in self._noted:
+            return
+        title = LIBRARIES[tracked.kind].title
+        async with job_reader(self._database, tracked.job.project_id) as unit:
+            if written.url is not None and written.url.startswith(("https://", "http://")):
+                await unit.events.append_once(
+                    tracked.job.id,
+                    level="info",
+                    message=f"{title} shows the job at {written.url}",
+                    about=f"{tracked.consumer}:link",
+                    data={"url": written.url, "tracker": title},
+                )
+            for note in written.notes:
+                await unit.events.append_once(
+                    tracked.job.id,
+                    level="warn",
+                    message=f"{note}.",
+                    about=f"{tracked.consumer}:note",
+                )
+        self._noted.add(tracked.key)
+
+    async def _note_fault(self, tracked: TrackedIntegration, error: Exception) -> None:
+        title = LIBRARIES[tracked.kind].title
+        reason = _reason(error)
+        async with job_reader(self._database, tracked.job.project_id) as unit:
+            await unit.events.append_once(
+                tracked.job.id,
+                level="warn",
+                message=f"{title} cannot be written: {reason}. The job continues without it, and "
+                "the service tries again until a day after the job's end.",
+                about=tracked.consumer,
+            )
+
+    async def _abandon(self, key: Key) -> None:
+        tracker = self._open.remove(key)
+        if tracker is None:
+            return
+        try:
+            await tracker.abandon()
+        except Exception:  # it failed before; it is opened anew
+            log.exception("tracker not ended", consumer=key[0], job_id=key[1])
+
+    async def _close(self, key: Key) -> None:
+        tracker = self._open.remove(key)
+        if tracker is None:
+            return
+        try:
+            await tracker.close()
+        except Exception:  # it may have failed before; it is opened anew
+            log.exception("tracker not closed", consumer=key[0], job_id=key[1])
+
+
+def _reason(error: Exception) -> str:
+    """Returns the fault for the job's owner, without a path of the installation."""
+    match error:
+        case TrackerFault():
+            return str(error)
+        case TimeoutError():
+            return f"it did not answer within {_TO_WRITE_S:g} s"
+        case OSError(strerror=str(text)):
+            return text
+        case _:
+            return type(error).__name__

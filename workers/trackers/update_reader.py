@@ -1,0 +1,133 @@
+"""Reads what events of a job announced, as an update for a tracker."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.domain.documents.json_object import Json
+from app.domain.events.log import CommittedEvent
+from app.domain.jobs.integrations import DEFAULT_TRACES
+from app.domain.jobs.jobs import TERMINAL, Job
+from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
+from app.store.database import Database
+from app.store.jobs.job_reader import JobReaderUnitOfWork, job_reader
+from workers.trackers.tracked_integrations import TrackedIntegration
+from workers.trackers.tracker_update import TracedRollout, TrackerUpdate, cut_messages
+
+_MOST_STEPS: Final = 200
+"""Steps whose rollouts are read again when a tracker gets everything again."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnouncedUpdate:
+    """The news of a job: its new steps, and its end."""
+
+    trained: tuple[int, ...]
+    """Steps with rollouts."""
+    first: int | None
+    """The first step with points; `None` for all steps."""
+    ended: bool
+    at: float
+
+
+def announced_by(events: Sequence[CommittedEvent]) -> AnnouncedUpdate | None:
+    """Returns what events of a job announce; `None` for events without points. The end of a job
+    announces every point, so that none is missing in a finished tracker.
+    """
+    ended = any(not event.type.startswith("job.") for event in events)
+    steps = sorted({step for event in events if (step := _step(event)) is not None})
+    if not (ended or steps):
+        return None
+    trained = sorted({_step(event) or 0 for event in events if event.type == "job.metrics"})
+    first = None if ended else steps[0]
+    return AnnouncedUpdate(tuple(trained), first, ended, events[-1].created_at)
+
+
+async def read_update(
+    database: Database, tracked: TrackedIntegration, announced: AnnouncedUpdate, *, everything: bool
+) -> TrackerUpdate:
+    """Returns the announced points and rollouts of a job, or `everything` up to now."""
+    first = None if everything else announced.first
+    async with job_reader(database, tracked.job.project_id) as unit:
+        job = await unit.job(tracked.job.id)
+        points = await unit.metrics.curve(
+            job.id, names=None, split=None, after_step=None if first is None else first - 1
+        )
+        trained: Sequence[int] = announced.trained
+        if everything:
+            trained = sorted({point.step for point in points if point.split == "train"})
+        rollouts: list[TracedRollout] = []
+        for step in trained[-_MOST_STEPS:]:
+            rollouts += await _traced(unit, job.id, step, count=_traces(tracked))
+        report = await unit.reports.get(job.id) if announced.ended else None
+    return TrackerUpdate(
+        points=points,
+        settings=_settings(job),
+        rollouts=rollouts,
+        report=report,
+        step=job.step,
+        outcome=str(job.status) if announced.ended and job.status in TERMINAL else None,
+        written_at=announced.at,
+    )
+
+
+def _traces(tracked: TrackedIntegration) -> int:
+    count: int = tracked.options.get("traces_per_step", DEFAULT_TRACES)
+    return count
+
+
+def _settings(job: Job) -> Json:
+    return {
+        "id": job.id,
+        "model": job.model,
+        "training_file": job.training_file,
+        "validation_file": job.validation_file,
+        "seed": job.seed,
+        "suffix": job.suffix,
+        "metadata": job.metadata,
+        "method": job.method.document,
+    }
+
+
+def _step(event: CommittedEvent) -> int | None:
+    """Returns the step that an event is about."""
+    step = (event.data.get("data") or {}).get("step")
+    return step if isinstance(step, int) else None
+
+
+async def _traced(
+    unit: JobReaderUnitOfWork, job_id: str, step: int, *, count: int
+) -> list[TracedRollout]:
+    """Returns rollouts of the highest and of the lowest rewards of a training step, by reward."""
+    where = RolloutFilter(split="train", step=step)
+    lowest = count // 2
+    found = dict[str, RolloutRow]()
+    for limit, descending in ((count - lowest, True), (lowest, False)):
+        if limit:
+            page, _ = await unit.rollouts.page(
+                job_id,
+                where,
+                after=None,
+                limit=limit,
+                order_by="reward",
+                descending=descending,
+            )
+            found |= {rollout.id: rollout for rollout in page}
+    # On a thread: the messages of a rollout may be long, and all trackers share the loop.
+    return await asyncio.to_thread(_ranked, list(found.values()), step)
+
+
+def _ranked(found: list[RolloutRow], step: int) -> list[TracedRollout]:
+    ranked = sorted(found, key=lambda rollout: -(rollout.reward or 0.0))
+    return [
+        TracedRollout(
+            step=step,
+            rank=rank,
+            id=rollout.id,
+            row=rollout.prompt_index,
+            reward=rollout.reward,
+            messages=cut_messages(rollout.trace.get("messages")),
+        )
+        for rank, rollout in enumerate(ranked, start=1)
+    ]
