@@ -4295,59 +4295,59 @@ export interface components {
              * Mean
              * @description Mean score of the held-out rows.
              */
-            mean: number | null;
+            mean?: number | null;
             /**
              * First Mean
              * @description Mean score at the start.
              */
-            first_mean: number | null;
+            first_mean?: number | null;
             /**
              * Rows
              * @description Held-out rows that were measured.
              */
-            rows: number;
+            rows?: number;
             /**
              * Lost
              * @description Attempts that failures lost.
              */
-            lost: number;
+            lost?: number;
             /**
              * Prompt
              * @description Number of the system prompt, from 1.
              */
-            prompt: number;
+            prompt?: number;
             /**
              * Gain
              * @description Gain of the mean score.
              */
-            gain: number | null;
+            gain?: number | null;
             /**
              * Interval
              * @description 95 % interval of the gain; `null` for too few rows.
              */
-            interval: number[] | null;
+            interval?: number[] | null;
             /**
              * Gains
              * @description Expected gain of each group that is practised.
              */
-            gains: {
+            gains?: {
                 [key: string]: number;
             };
             /**
              * Job
              * @description Id of the training job.
              */
-            job: string | null;
+            job?: string | null;
             /**
              * Skill
              * @description Id of the skill.
              */
-            skill: string;
+            skill?: string;
             /**
              * Status
              * @description State of the skill after the gate.
              */
-            status: string;
+            status?: string;
         };
         /**
          * CoachPrompt

@@ -1,6 +1,6 @@
 """Findings and the logbook of sessions of the Coach on the wire (an extension)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
@@ -16,7 +16,7 @@ from app.domain.coach.sessions import (
     TriedPrompt,
 )
 from app.domain.coach.weaknesses import SliceKind, Weakness, WeaknessKind
-from app.domain.documents.field_descriptions import DescribedModel
+from app.domain.documents.field_descriptions import LEFT_OUT, DescribedModel
 
 
 class CoachWeakness(DescribedModel):
@@ -181,24 +181,26 @@ class CoachMeasurement(DescribedModel):
         return cls(job_id=source.job_id, split=source.split, step=source.step)
 
 
+def _number(description: str) -> Any:
+    return Field(description=description, json_schema_extra={LEFT_OUT: True})
+
+
 class CoachNumbers(TypedDict, total=False):
     """The numbers of an entry; each kind of entry has those that its text is about."""
 
-    mean: Annotated[float | None, Field(description="Mean score of the held-out rows.")]
-    first_mean: Annotated[float | None, Field(description="Mean score at the start.")]
-    rows: Annotated[int, Field(description="Held-out rows that were measured.")]
-    lost: Annotated[int, Field(description="Attempts that failures lost.")]
-    prompt: Annotated[int, Field(description="Number of the system prompt, from 1.")]
-    gain: Annotated[float | None, Field(description="Gain of the mean score.")]
+    mean: Annotated[float | None, _number("Mean score of the held-out rows.")]
+    first_mean: Annotated[float | None, _number("Mean score at the start.")]
+    rows: Annotated[int, _number("Held-out rows that were measured.")]
+    lost: Annotated[int, _number("Attempts that failures lost.")]
+    prompt: Annotated[int, _number("Number of the system prompt, from 1.")]
+    gain: Annotated[float | None, _number("Gain of the mean score.")]
     interval: Annotated[
-        list[float] | None, Field(description="95 % interval of the gain; `null` for too few rows.")
+        list[float] | None, _number("95 % interval of the gain; `null` for too few rows.")
     ]
-    gains: Annotated[
-        dict[str, float], Field(description="Expected gain of each group that is practised.")
-    ]
-    job: Annotated[str | None, Field(description="Id of the training job.")]
-    skill: Annotated[str, Field(description="Id of the skill.")]
-    status: Annotated[str, Field(description="State of the skill after the gate.")]
+    gains: Annotated[dict[str, float], _number("Expected gain of each group that is practised.")]
+    job: Annotated[str | None, _number("Id of the training job.")]
+    skill: Annotated[str, _number("Id of the skill.")]
+    status: Annotated[str, _number("State of the skill after the gate.")]
 
 
 _NUMBERS = TypeAdapter(CoachNumbers)

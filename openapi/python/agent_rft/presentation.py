@@ -2,10 +2,18 @@
 
 from collections.abc import Mapping
 from html import escape
+from warnings import warn
 
 from typing_extensions import override
 
 _SHOWN = 2000
+
+
+def warn_of(reply: object) -> None:
+    """Passes on what the service warns of, such as a key that it does not know."""
+    found = getattr(reply, "warnings", None)
+    for warning in found if isinstance(found, list) else ():
+        warn(str(getattr(warning, "message", warning)), UserWarning, stacklevel=3)
 
 
 class Presentation:

@@ -6,9 +6,11 @@ from typing import Any, Self
 
 from typing_extensions import override
 
+from agent_rft.arguments import body as body_of
+from agent_rft.arguments import id_or, mapping, texts
 from agent_rft.asynchronous.client import AsyncAgentRFT
 from agent_rft.asynchronous.curricula import AsyncCurriculum
-from agent_rft.asynchronous.plans import AsyncImprovementPlan
+from agent_rft.asynchronous.plans import AsyncImprovementPlan, planned
 from agent_rft.defaults import default_async_client
 from agent_rft.errors import TrainingEnded
 from agent_rft.presentation import Presentation
@@ -37,7 +39,7 @@ class AsyncCoach(Presentation):
     @classmethod
     async def start(
         cls,
-        student: str,
+        student: object,
         curriculum: AsyncCurriculum | str | None = None,
         plan: AsyncImprovementPlan | None = None,
         *,
@@ -46,19 +48,21 @@ class AsyncCoach(Presentation):
         client: AsyncAgentRFT | None = None,
         **parts: Any,
     ) -> Self:
-        """Starts a session for a student, named by its name.
+        """Starts a session for a student or the name of one.
 
         `budget` limits `jobs`, `rollouts`, `tokens` and `seconds`; `parts` are the other parts of
         the call: `promote`, `target`, `samples`, `grader`, `tools` and others.
         """
         client = client or default_async_client()
         if curriculum is not None:
-            given = curriculum if isinstance(curriculum, str) else curriculum.id
-            parts["curriculum"] = {"id": given}
+            parts["curriculum"] = {"id": id_or(AsyncCurriculum, curriculum, "curriculum")}
         if budget is not None:
-            parts["budget"] = dict(budget)
-        sent = {**(plan.to_dict() if plan else {}), **parts}
-        body = CreateCoachSession.from_dict({**sent, "student": student, "prompts": list(prompts)})
+            parts["budget"] = mapping("budget", budget, "{'jobs': 4}")
+        name = student if isinstance(student, str) else getattr(student, "name", None)
+        if not isinstance(name, str):
+            raise TypeError(f"a student is an object of this client or its name, not {student!r}")
+        sent = {**planned(plan, parts), "student": name, "prompts": texts("prompts", prompts)}
+        body = body_of(CreateCoachSession, sent)
         call = create_coach_session.asyncio
         return cls(client, await client.call(call, CoachSessionObject, body=body))
 

@@ -6,6 +6,8 @@ from typing import Any, Self, Union
 
 from typing_extensions import override
 
+from agent_rft.arguments import body as body_of
+from agent_rft.arguments import mapping
 from agent_rft.asynchronous.client import AsyncAgentRFT
 from agent_rft.asynchronous.jobs import AsyncTrainingJob
 from agent_rft.defaults import default_async_client
@@ -50,13 +52,13 @@ class AsyncCurriculum(Presentation):
         """Makes a curriculum from files on disk or from rows.
 
         A reinforcement job measures its gain on `validation`. Raises `BadRequestError` for a name
-        that is taken or a row that no job could read.
+        that is taken. `test` finds the rows that a job could not read.
         """
         client = client or default_async_client()
         parts = {"name": name, **await _part(client, "training", training)}
         if validation is not None:
             parts |= await _part(client, "validation", validation)
-        body = CreateCurriculum.from_dict(parts)
+        body = body_of(CreateCurriculum, parts)
         return cls(
             client, await client.call(create_curriculum.asyncio, CurriculumObject, body=body)
         )
@@ -77,7 +79,7 @@ class AsyncCurriculum(Presentation):
         """
         client = client or default_async_client()
         sent = [await _source(client, source) for source in sources]
-        body = CreateCurriculum.from_dict({"name": name, "sources": sent, **options})
+        body = body_of(CreateCurriculum, {"name": name, "sources": sent, **_checked(options)})
         return cls(
             client, await client.call(create_curriculum.asyncio, CurriculumObject, body=body)
         )
@@ -91,7 +93,7 @@ class AsyncCurriculum(Presentation):
         """
         client = client or default_async_client()
         sent = [await _source(client, source) for source in sources]
-        body = PreviewCurriculum.from_dict({"sources": sent, **options})
+        body = body_of(PreviewCurriculum, {"sources": sent, **_checked(options)})
         return await client.call(preview_curriculum.asyncio, CurriculumPreview, body=body)
 
     @classmethod
@@ -119,7 +121,7 @@ class AsyncCurriculum(Presentation):
         """Returns the faults, duplicates and overlaps of its rows. `checks` are those of the call:
         `tools` names the tools that rows may expect.
         """
-        body = RunCurriculumTest.from_dict(checks)
+        body = body_of(RunCurriculumTest, checks)
         return await self._client.call(test_curriculum.asyncio, CurriculumTest, self.id, body=body)
 
     async def delete(self) -> None:
@@ -149,8 +151,16 @@ async def _source(client: AsyncAgentRFT, source: Source) -> dict[str, Any]:
         file = await client.upload(source, purpose=purpose)
         return {"type": "file", "file_id": file.id}
     if isinstance(source, Mapping):
+        if "type" not in source:
+            raise TypeError("a source that is an object has a 'type'; rows are given in a list")
         return dict(source)
     return {"type": "rows", "rows": [dict(row) for row in source]}
+
+
+def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    if options.get("split") is not None:
+        mapping("split", options["split"], "{'validation_share': 0.2}")
+    return dict(options)
 
 
 async def _part(client: AsyncAgentRFT, name: str, rows: Rows) -> dict[str, Any]:

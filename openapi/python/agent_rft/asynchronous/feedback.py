@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
+from agent_rft.arguments import body as body_of
 from agent_rft.asynchronous.client import AsyncAgentRFT
 from agent_rft.defaults import default_async_client
 from agent_rft.replies import Reply
@@ -55,11 +56,13 @@ class AsyncFeedbackCollector:
     async def _judge(self, kind: str, **given: Any) -> FeedbackObject:
         if self.author is not None:
             given.setdefault("author", self.author)
-        body = CreateFeedback.from_dict({"type": kind, **given})
+        body = body_of(CreateFeedback, {"type": kind, **given})
         return await self._client.call(create_feedback.asyncio, FeedbackObject, body=body)
 
     async def all(self, **filters: Any) -> AsyncIterator[FeedbackObject]:
         """Yields the feedback of the project, newest first. `filters` are those of the call."""
+        if "type" in filters:
+            filters["type_"] = filters.pop("type")
         async for body in self._client.pages(list_feedback.asyncio, FeedbackObject, **filters):
             yield body
 
@@ -75,7 +78,7 @@ class AsyncFeedbackCollector:
         `method` is `dpo` or `supervised`; `options` are those of the call.
         """
         parts = {"name": name} if name is not None else {}
-        body = CreateFeedbackBuild.from_dict({"method": method, **parts, **options})
+        body = body_of(CreateFeedbackBuild, {"method": method, **parts, **options})
         call = create_feedback_build.asyncio
         return await self._client.call(call, FeedbackBuildObject, body=body)
 

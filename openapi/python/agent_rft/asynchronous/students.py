@@ -6,11 +6,13 @@ from typing import Any, Self
 
 from typing_extensions import override
 
+from agent_rft.arguments import body as body_of
+from agent_rft.arguments import id_or, texts
 from agent_rft.asynchronous.client import AsyncAgentRFT
 from agent_rft.asynchronous.coach import AsyncCoach
 from agent_rft.asynchronous.curricula import AsyncCurriculum
 from agent_rft.asynchronous.jobs import AsyncTrainingJob
-from agent_rft.asynchronous.plans import AsyncImprovementPlan
+from agent_rft.asynchronous.plans import AsyncImprovementPlan, planned
 from agent_rft.defaults import default_async_client
 from agent_rft.presentation import Presentation
 from agent_rft.replies import Reply
@@ -25,6 +27,7 @@ from agent_rft_client.api.students import (
     promote_skill,
     propose_skill,
     roll_back_skill,
+    update_student,
 )
 from agent_rft_client.models.chat_completion import ChatCompletion
 from agent_rft_client.models.create_student import CreateStudent
@@ -37,6 +40,7 @@ from agent_rft_client.models.student_chat import StudentChat
 from agent_rft_client.models.student_deleted import StudentDeleted
 from agent_rft_client.models.student_improvement import StudentImprovement
 from agent_rft_client.models.student_object import StudentObject
+from agent_rft_client.models.update_student import UpdateStudent
 
 
 class AsyncSkill(Presentation):
@@ -99,7 +103,7 @@ class AsyncStudent(Presentation):
         holds every skill.
         """
         client = client or default_async_client()
-        body = CreateStudent(name, base_model, list(regression_evals))
+        body = CreateStudent(name, base_model, texts("regression_evals", regression_evals))
         return cls(client, await client.call(create_student.asyncio, StudentObject, body=body))
 
     @classmethod
@@ -138,7 +142,7 @@ class AsyncStudent(Presentation):
         if isinstance(messages, str):
             messages = [{"role": "user", "content": messages}]
         given = {"messages": [dict(message) for message in messages], "store": store, **options}
-        body = StudentChat.from_dict(given)
+        body = body_of(StudentChat, given)
         call = chat_with_student.asyncio
         answer = await self._client.call(call, ChatCompletion, self.name, body=body)
         return Reply(answer, stored=store)
@@ -155,9 +159,8 @@ class AsyncStudent(Presentation):
         `tools`, `seed`, `training_file` and others.
         """
         if curriculum is not None:
-            given = curriculum if isinstance(curriculum, str) else curriculum.id
-            parts["curriculum"] = {"id": given}
-        body = ImproveStudent.from_dict({**(plan.to_dict() if plan else {}), **parts})
+            parts["curriculum"] = {"id": id_or(AsyncCurriculum, curriculum, "curriculum")}
+        body = body_of(ImproveStudent, planned(plan, parts))
         call = improve_student.asyncio
         made = await self._client.call(call, StudentImprovement, self.name, body=body)
         return AsyncTrainingJob(self._client, made.job)
@@ -176,7 +179,7 @@ class AsyncStudent(Presentation):
 
     async def propose(self, job: AsyncTrainingJob | str) -> AsyncSkill:
         """Sends the model of a job through the gate."""
-        body = ProposeSkill(job if isinstance(job, str) else job.id)
+        body = ProposeSkill(id_or(AsyncTrainingJob, job, "job"))
         call = propose_skill.asyncio
         return AsyncSkill(
             self._client, await self._client.call(call, SkillObject, self.name, body=body)
@@ -189,15 +192,22 @@ class AsyncStudent(Presentation):
 
     async def promote(self, skill: AsyncSkill | str) -> Self:
         """Lets a skill that passed the gate answer; `BadRequestError` says why one may not."""
-        body = PromoteSkill(skill if isinstance(skill, str) else skill.id)
+        body = PromoteSkill(id_or(AsyncSkill, skill, "skill"))
         call = promote_skill.asyncio
         self.body = await self._client.call(call, StudentObject, self.name, body=body)
         return self
 
     async def roll_back(self, skill: AsyncSkill | str | None = None) -> Self:
         """Lets an earlier skill answer again, or the base model when none is given."""
-        body = RollBackSkill(skill.id if isinstance(skill, AsyncSkill) else skill)
+        body = RollBackSkill(None if skill is None else id_or(AsyncSkill, skill, "skill"))
         call = roll_back_skill.asyncio
+        self.body = await self._client.call(call, StudentObject, self.name, body=body)
+        return self
+
+    async def set_regression_evals(self, regression_evals: Sequence[str]) -> Self:
+        """Replaces the evals that the gate runs; each of them has a run."""
+        body = UpdateStudent(texts("regression_evals", regression_evals))
+        call = update_student.asyncio
         self.body = await self._client.call(call, StudentObject, self.name, body=body)
         return self
 

@@ -9,7 +9,10 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
+from agent_rft.arguments import path_part
+from agent_rft.errors import ConnectionFailed
 from agent_rft.pauses import Pause
+from agent_rft.presentation import warn_of
 from agent_rft.synchronous.transport import RetryingTransport
 from agent_rft_client.api.fine_tuning import (
     list_fine_tuning_events,
@@ -44,7 +47,7 @@ class AgentRFT:
         timeout_s: float = 600.0,
         sleep: Pause = sleep,
     ) -> None:
-        address = base_url or _environment("BASE_URL")
+        address = self._address = base_url or _environment("BASE_URL")
         transport = RetryingTransport(httpx.HTTPTransport(), retries=retries, sleep=sleep)
         self._sleep = sleep
         self.api = AuthenticatedClient(
@@ -75,9 +78,15 @@ class AgentRFT:
 
         Raises `APIError` for an answer other than success, `ConnectionFailed` for none.
         """
-        found = operation(*path, client=self.api, **given)
+        found = operation(*map(path_part, path), client=self.api, **given)
+        if found is None:
+            raise ConnectionFailed(
+                f"{self._address} gave no answer of this service, such as a redirect: is it the "
+                "right base URL?"
+            )
         if not isinstance(found, answer):
             raise TypeError(f"expected {answer.__name__}, not {type(found).__name__}")
+        warn_of(found)
         return found
 
     def pages(
@@ -85,8 +94,9 @@ class AgentRFT:
     ) -> Iterator[_Item]:
         """Yields every row of a list call, page by page on demand."""
         given.setdefault("limit", _PAGE)
+        parts = [path_part(part) for part in path]
         while True:
-            page = operation(*path, client=self.api, **given)
+            page = operation(*parts, client=self.api, **given)
             for one in page.data:
                 if not isinstance(one, row):
                     raise TypeError(f"expected {row.__name__}, not {type(one).__name__}")

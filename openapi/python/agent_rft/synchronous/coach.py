@@ -6,12 +6,14 @@ from typing import Any, Self
 
 from typing_extensions import override
 
+from agent_rft.arguments import body as body_of
+from agent_rft.arguments import id_or, mapping, texts
 from agent_rft.defaults import default_client
 from agent_rft.errors import TrainingEnded
 from agent_rft.presentation import Presentation
 from agent_rft.synchronous.client import AgentRFT
 from agent_rft.synchronous.curricula import Curriculum
-from agent_rft.synchronous.plans import ImprovementPlan
+from agent_rft.synchronous.plans import ImprovementPlan, planned
 from agent_rft_client.api.coach import (
     cancel_coach_session,
     create_coach_session,
@@ -37,7 +39,7 @@ class Coach(Presentation):
     @classmethod
     def start(
         cls,
-        student: str,
+        student: object,
         curriculum: Curriculum | str | None = None,
         plan: ImprovementPlan | None = None,
         *,
@@ -46,19 +48,21 @@ class Coach(Presentation):
         client: AgentRFT | None = None,
         **parts: Any,
     ) -> Self:
-        """Starts a session for a student, named by its name.
+        """Starts a session for a student or the name of one.
 
         `budget` limits `jobs`, `rollouts`, `tokens` and `seconds`; `parts` are the other parts of
         the call: `promote`, `target`, `samples`, `grader`, `tools` and others.
         """
         client = client or default_client()
         if curriculum is not None:
-            given = curriculum if isinstance(curriculum, str) else curriculum.id
-            parts["curriculum"] = {"id": given}
+            parts["curriculum"] = {"id": id_or(Curriculum, curriculum, "curriculum")}
         if budget is not None:
-            parts["budget"] = dict(budget)
-        sent = {**(plan.to_dict() if plan else {}), **parts}
-        body = CreateCoachSession.from_dict({**sent, "student": student, "prompts": list(prompts)})
+            parts["budget"] = mapping("budget", budget, "{'jobs': 4}")
+        name = student if isinstance(student, str) else getattr(student, "name", None)
+        if not isinstance(name, str):
+            raise TypeError(f"a student is an object of this client or its name, not {student!r}")
+        sent = {**planned(plan, parts), "student": name, "prompts": texts("prompts", prompts)}
+        body = body_of(CreateCoachSession, sent)
         call = create_coach_session.sync
         return cls(client, client.call(call, CoachSessionObject, body=body))
 

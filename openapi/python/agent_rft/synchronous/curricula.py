@@ -6,6 +6,8 @@ from typing import Any, Self, Union
 
 from typing_extensions import override
 
+from agent_rft.arguments import body as body_of
+from agent_rft.arguments import mapping
 from agent_rft.defaults import default_client
 from agent_rft.presentation import Presentation
 from agent_rft.synchronous.client import AgentRFT
@@ -50,13 +52,13 @@ class Curriculum(Presentation):
         """Makes a curriculum from files on disk or from rows.
 
         A reinforcement job measures its gain on `validation`. Raises `BadRequestError` for a name
-        that is taken or a row that no job could read.
+        that is taken. `test` finds the rows that a job could not read.
         """
         client = client or default_client()
         parts = {"name": name, **_part(client, "training", training)}
         if validation is not None:
             parts |= _part(client, "validation", validation)
-        body = CreateCurriculum.from_dict(parts)
+        body = body_of(CreateCurriculum, parts)
         return cls(client, client.call(create_curriculum.sync, CurriculumObject, body=body))
 
     @classmethod
@@ -75,7 +77,7 @@ class Curriculum(Presentation):
         """
         client = client or default_client()
         sent = [_source(client, source) for source in sources]
-        body = CreateCurriculum.from_dict({"name": name, "sources": sent, **options})
+        body = body_of(CreateCurriculum, {"name": name, "sources": sent, **_checked(options)})
         return cls(client, client.call(create_curriculum.sync, CurriculumObject, body=body))
 
     @classmethod
@@ -87,7 +89,7 @@ class Curriculum(Presentation):
         """
         client = client or default_client()
         sent = [_source(client, source) for source in sources]
-        body = PreviewCurriculum.from_dict({"sources": sent, **options})
+        body = body_of(PreviewCurriculum, {"sources": sent, **_checked(options)})
         return client.call(preview_curriculum.sync, CurriculumPreview, body=body)
 
     @classmethod
@@ -115,7 +117,7 @@ class Curriculum(Presentation):
         """Returns the faults, duplicates and overlaps of its rows. `checks` are those of the call:
         `tools` names the tools that rows may expect.
         """
-        body = RunCurriculumTest.from_dict(checks)
+        body = body_of(RunCurriculumTest, checks)
         return self._client.call(test_curriculum.sync, CurriculumTest, self.id, body=body)
 
     def delete(self) -> None:
@@ -145,8 +147,16 @@ def _source(client: AgentRFT, source: Source) -> dict[str, Any]:
         file = client.upload(source, purpose=purpose)
         return {"type": "file", "file_id": file.id}
     if isinstance(source, Mapping):
+        if "type" not in source:
+            raise TypeError("a source that is an object has a 'type'; rows are given in a list")
         return dict(source)
     return {"type": "rows", "rows": [dict(row) for row in source]}
+
+
+def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    if options.get("split") is not None:
+        mapping("split", options["split"], "{'validation_share': 0.2}")
+    return dict(options)
 
 
 def _part(client: AgentRFT, name: str, rows: Rows) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from agent_rft.arguments import body as body_of
 from agent_rft.defaults import default_client
 from agent_rft.replies import Reply
 from agent_rft.synchronous.client import AgentRFT
@@ -53,11 +54,13 @@ class FeedbackCollector:
     def _judge(self, kind: str, **given: Any) -> FeedbackObject:
         if self.author is not None:
             given.setdefault("author", self.author)
-        body = CreateFeedback.from_dict({"type": kind, **given})
+        body = body_of(CreateFeedback, {"type": kind, **given})
         return self._client.call(create_feedback.sync, FeedbackObject, body=body)
 
     def all(self, **filters: Any) -> Iterator[FeedbackObject]:
         """Yields the feedback of the project, newest first. `filters` are those of the call."""
+        if "type" in filters:
+            filters["type_"] = filters.pop("type")
         for body in self._client.pages(list_feedback.sync, FeedbackObject, **filters):
             yield body
 
@@ -73,7 +76,7 @@ class FeedbackCollector:
         `method` is `dpo` or `supervised`; `options` are those of the call.
         """
         parts = {"name": name} if name is not None else {}
-        body = CreateFeedbackBuild.from_dict({"method": method, **parts, **options})
+        body = body_of(CreateFeedbackBuild, {"method": method, **parts, **options})
         call = create_feedback_build.sync
         return self._client.call(call, FeedbackBuildObject, body=body)
 

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from typing_extensions import override
 
+from agent_rft.arguments import body as body_of
 from agent_rft.defaults import default_client
 from agent_rft.presentation import Presentation
 from agent_rft.synchronous.client import AgentRFT
@@ -18,6 +19,7 @@ from agent_rft_client.api.recipes import list_recipes, retrieve_recipe
 from agent_rft_client.models.compile_improvement_plan import CompileImprovementPlan
 from agent_rft_client.models.explain_improvement_plan import ExplainImprovementPlan
 from agent_rft_client.models.improvement_plan import ImprovementPlan as CompiledPlan
+from agent_rft_client.models.improvement_plan_job import ImprovementPlanJob as CompiledJob
 from agent_rft_client.models.improvement_plan_reading import ImprovementPlanReading
 from agent_rft_client.models.recipe import Recipe as RecipeObject
 from agent_rft_client.models.recipe_details import RecipeDetails
@@ -91,27 +93,43 @@ class ImprovementPlan:
         `parts` are those of the call: `training_file`, `curriculum`, `grader`, `tools` and others.
         """
         client = client or default_client()
-        body = CompileImprovementPlan.from_dict({"model": model, **self.to_dict(), **parts})
+        body = body_of(CompileImprovementPlan, {"model": model, **planned(self, parts)})
         return client.call(compile_improvement_plan.sync, CompiledPlan, body=body)
 
     @staticmethod
-    def explain(
-        job: str | TrainingJob | Mapping[str, Any], *, client: AgentRFT | None = None
-    ) -> ImprovementPlanReading:
+    def explain(job: object, *, client: AgentRFT | None = None) -> ImprovementPlanReading:
         """Returns the knobs that come nearest to a job's settings, and what lies outside them.
 
-        `job` is a job, its id, or the body of one.
+        `job` is a job, its id, or the body of one, also that of a compiled plan.
         """
         client = client or default_client()
-        body = ExplainImprovementPlan.from_dict(_named(job))
+        body = body_of(ExplainImprovementPlan, _named(job))
         return client.call(explain_improvement_plan.sync, ImprovementPlanReading, body=body)
 
 
-def _named(job: str | TrainingJob | Mapping[str, Any]) -> dict[str, Any]:
+def planned(plan: ImprovementPlan | None, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the parts of a call with those of a plan. Raises `TypeError` for another object, or
+    for a part that the plan has too.
+    """
+    if plan is None:
+        return dict(parts)
+    if not isinstance(plan, ImprovementPlan):
+        raise TypeError(
+            f"a plan is an ImprovementPlan, as ImprovementPlan(recipe='reasoning'); not {plan!r}"
+        )
+    own = plan.to_dict()
+    if both := sorted(name for name in own.keys() & parts.keys() if own[name] != parts[name]):
+        raise TypeError(f"the plan has {both[0]!r} too: give it in one place")
+    return {**own, **parts}
+
+
+def _named(job: object) -> dict[str, Any]:
     if isinstance(job, Mapping):
         return {"job": dict(job)}
     if isinstance(job, TrainingJob):
         return {"job_id": job.id}
     if isinstance(job, str):
         return {"job_id": job}
+    if isinstance(job, CompiledJob):
+        return {"job": job.to_dict()}
     raise TypeError(f"a job is an object, an id, or a body; this is {type(job).__name__}")

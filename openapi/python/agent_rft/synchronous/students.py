@@ -6,6 +6,8 @@ from typing import Any, Self
 
 from typing_extensions import override
 
+from agent_rft.arguments import body as body_of
+from agent_rft.arguments import id_or, texts
 from agent_rft.defaults import default_client
 from agent_rft.presentation import Presentation
 from agent_rft.replies import Reply
@@ -13,7 +15,7 @@ from agent_rft.synchronous.client import AgentRFT
 from agent_rft.synchronous.coach import Coach
 from agent_rft.synchronous.curricula import Curriculum
 from agent_rft.synchronous.jobs import TrainingJob
-from agent_rft.synchronous.plans import ImprovementPlan
+from agent_rft.synchronous.plans import ImprovementPlan, planned
 from agent_rft_client.api.students import (
     chat_with_student,
     create_student,
@@ -25,6 +27,7 @@ from agent_rft_client.api.students import (
     promote_skill,
     propose_skill,
     roll_back_skill,
+    update_student,
 )
 from agent_rft_client.models.chat_completion import ChatCompletion
 from agent_rft_client.models.create_student import CreateStudent
@@ -37,6 +40,7 @@ from agent_rft_client.models.student_chat import StudentChat
 from agent_rft_client.models.student_deleted import StudentDeleted
 from agent_rft_client.models.student_improvement import StudentImprovement
 from agent_rft_client.models.student_object import StudentObject
+from agent_rft_client.models.update_student import UpdateStudent
 
 
 class Skill(Presentation):
@@ -97,7 +101,7 @@ class Student(Presentation):
         holds every skill.
         """
         client = client or default_client()
-        body = CreateStudent(name, base_model, list(regression_evals))
+        body = CreateStudent(name, base_model, texts("regression_evals", regression_evals))
         return cls(client, client.call(create_student.sync, StudentObject, body=body))
 
     @classmethod
@@ -136,7 +140,7 @@ class Student(Presentation):
         if isinstance(messages, str):
             messages = [{"role": "user", "content": messages}]
         given = {"messages": [dict(message) for message in messages], "store": store, **options}
-        body = StudentChat.from_dict(given)
+        body = body_of(StudentChat, given)
         call = chat_with_student.sync
         answer = self._client.call(call, ChatCompletion, self.name, body=body)
         return Reply(answer, stored=store)
@@ -153,9 +157,8 @@ class Student(Presentation):
         `tools`, `seed`, `training_file` and others.
         """
         if curriculum is not None:
-            given = curriculum if isinstance(curriculum, str) else curriculum.id
-            parts["curriculum"] = {"id": given}
-        body = ImproveStudent.from_dict({**(plan.to_dict() if plan else {}), **parts})
+            parts["curriculum"] = {"id": id_or(Curriculum, curriculum, "curriculum")}
+        body = body_of(ImproveStudent, planned(plan, parts))
         call = improve_student.sync
         made = self._client.call(call, StudentImprovement, self.name, body=body)
         return TrainingJob(self._client, made.job)
@@ -174,7 +177,7 @@ class Student(Presentation):
 
     def propose(self, job: TrainingJob | str) -> Skill:
         """Sends the model of a job through the gate."""
-        body = ProposeSkill(job if isinstance(job, str) else job.id)
+        body = ProposeSkill(id_or(TrainingJob, job, "job"))
         call = propose_skill.sync
         return Skill(self._client, self._client.call(call, SkillObject, self.name, body=body))
 
@@ -185,15 +188,22 @@ class Student(Presentation):
 
     def promote(self, skill: Skill | str) -> Self:
         """Lets a skill that passed the gate answer; `BadRequestError` says why one may not."""
-        body = PromoteSkill(skill if isinstance(skill, str) else skill.id)
+        body = PromoteSkill(id_or(Skill, skill, "skill"))
         call = promote_skill.sync
         self.body = self._client.call(call, StudentObject, self.name, body=body)
         return self
 
     def roll_back(self, skill: Skill | str | None = None) -> Self:
         """Lets an earlier skill answer again, or the base model when none is given."""
-        body = RollBackSkill(skill.id if isinstance(skill, Skill) else skill)
+        body = RollBackSkill(None if skill is None else id_or(Skill, skill, "skill"))
         call = roll_back_skill.sync
+        self.body = self._client.call(call, StudentObject, self.name, body=body)
+        return self
+
+    def set_regression_evals(self, regression_evals: Sequence[str]) -> Self:
+        """Replaces the evals that the gate runs; each of them has a run."""
+        body = UpdateStudent(texts("regression_evals", regression_evals))
+        call = update_student.sync
         self.body = self._client.call(call, StudentObject, self.name, body=body)
         return self
 

@@ -8,6 +8,7 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..types import UNSET, Unset
 from typing import cast
 
 if TYPE_CHECKING:
@@ -26,30 +27,30 @@ class CoachNumbers:
     """ The numbers of an entry; each kind of entry has those that its text is about.
 
         Attributes:
-            mean (float | None): Mean score of the held-out rows.
-            first_mean (float | None): Mean score at the start.
-            rows (int): Held-out rows that were measured.
-            lost (int): Attempts that failures lost.
-            prompt (int): Number of the system prompt, from 1.
-            gain (float | None): Gain of the mean score.
-            interval (list[float] | None): 95 % interval of the gain; `null` for too few rows.
-            gains (CoachNumbersGains): Expected gain of each group that is practised.
-            job (None | str): Id of the training job.
-            skill (str): Id of the skill.
-            status (str): State of the skill after the gate.
+            mean (float | None | Unset): Mean score of the held-out rows.
+            first_mean (float | None | Unset): Mean score at the start.
+            rows (int | Unset): Held-out rows that were measured.
+            lost (int | Unset): Attempts that failures lost.
+            prompt (int | Unset): Number of the system prompt, from 1.
+            gain (float | None | Unset): Gain of the mean score.
+            interval (list[float] | None | Unset): 95 % interval of the gain; `null` for too few rows.
+            gains (CoachNumbersGains | Unset): Expected gain of each group that is practised.
+            job (None | str | Unset): Id of the training job.
+            skill (str | Unset): Id of the skill.
+            status (str | Unset): State of the skill after the gate.
      """
 
-    mean: float | None
-    first_mean: float | None
-    rows: int
-    lost: int
-    prompt: int
-    gain: float | None
-    interval: list[float] | None
-    gains: CoachNumbersGains
-    job: None | str
-    skill: str
-    status: str
+    mean: float | None | Unset = UNSET
+    first_mean: float | None | Unset = UNSET
+    rows: int | Unset = UNSET
+    lost: int | Unset = UNSET
+    prompt: int | Unset = UNSET
+    gain: float | None | Unset = UNSET
+    interval: list[float] | None | Unset = UNSET
+    gains: CoachNumbersGains | Unset = UNSET
+    job: None | str | Unset = UNSET
+    skill: str | Unset = UNSET
+    status: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -58,11 +59,17 @@ class CoachNumbers:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.coach_numbers_gains import CoachNumbersGains # noqa: PLC0415
-        mean: float | None
-        mean = self.mean
+        mean: float | None | Unset
+        if isinstance(self.mean, Unset):
+            mean = UNSET
+        else:
+            mean = self.mean
 
-        first_mean: float | None
-        first_mean = self.first_mean
+        first_mean: float | None | Unset
+        if isinstance(self.first_mean, Unset):
+            first_mean = UNSET
+        else:
+            first_mean = self.first_mean
 
         rows = self.rows
 
@@ -70,21 +77,31 @@ class CoachNumbers:
 
         prompt = self.prompt
 
-        gain: float | None
-        gain = self.gain
+        gain: float | None | Unset
+        if isinstance(self.gain, Unset):
+            gain = UNSET
+        else:
+            gain = self.gain
 
-        interval: list[float] | None
-        if isinstance(self.interval, list):
+        interval: list[float] | None | Unset
+        if isinstance(self.interval, Unset):
+            interval = UNSET
+        elif isinstance(self.interval, list):
             interval = self.interval
 
 
         else:
             interval = self.interval
 
-        gains = self.gains.to_dict()
+        gains: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.gains, Unset):
+            gains = self.gains.to_dict()
 
-        job: None | str
-        job = self.job
+        job: None | str | Unset
+        if isinstance(self.job, Unset):
+            job = UNSET
+        else:
+            job = self.job
 
         skill = self.skill
 
@@ -94,18 +111,29 @@ class CoachNumbers:
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({
-            "mean": mean,
-            "first_mean": first_mean,
-            "rows": rows,
-            "lost": lost,
-            "prompt": prompt,
-            "gain": gain,
-            "interval": interval,
-            "gains": gains,
-            "job": job,
-            "skill": skill,
-            "status": status,
         })
+        if mean is not UNSET:
+            field_dict["mean"] = mean
+        if first_mean is not UNSET:
+            field_dict["first_mean"] = first_mean
+        if rows is not UNSET:
+            field_dict["rows"] = rows
+        if lost is not UNSET:
+            field_dict["lost"] = lost
+        if prompt is not UNSET:
+            field_dict["prompt"] = prompt
+        if gain is not UNSET:
+            field_dict["gain"] = gain
+        if interval is not UNSET:
+            field_dict["interval"] = interval
+        if gains is not UNSET:
+            field_dict["gains"] = gains
+        if job is not UNSET:
+            field_dict["job"] = job
+        if skill is not UNSET:
+            field_dict["skill"] = skill
+        if status is not UNSET:
+            field_dict["status"] = status
 
         return field_dict
 
@@ -115,38 +143,46 @@ class CoachNumbers:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.coach_numbers_gains import CoachNumbersGains # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_mean(data: object) -> float | None:
+        def _parse_mean(data: object) -> float | None | Unset:
             if data is None:
                 return data
-            return cast(float | None, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
 
-        mean = _parse_mean(d.pop("mean"))
+        mean = _parse_mean(d.pop("mean", UNSET))
 
 
-        def _parse_first_mean(data: object) -> float | None:
+        def _parse_first_mean(data: object) -> float | None | Unset:
             if data is None:
                 return data
-            return cast(float | None, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
 
-        first_mean = _parse_first_mean(d.pop("first_mean"))
+        first_mean = _parse_first_mean(d.pop("first_mean", UNSET))
 
 
-        rows = d.pop("rows")
+        rows = d.pop("rows", UNSET)
 
-        lost = d.pop("lost")
+        lost = d.pop("lost", UNSET)
 
-        prompt = d.pop("prompt")
+        prompt = d.pop("prompt", UNSET)
 
-        def _parse_gain(data: object) -> float | None:
+        def _parse_gain(data: object) -> float | None | Unset:
             if data is None:
                 return data
-            return cast(float | None, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
 
-        gain = _parse_gain(d.pop("gain"))
+        gain = _parse_gain(d.pop("gain", UNSET))
 
 
-        def _parse_interval(data: object) -> list[float] | None:
+        def _parse_interval(data: object) -> list[float] | None | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, list):
@@ -156,27 +192,34 @@ class CoachNumbers:
                 return interval_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(list[float] | None, data)
+            return cast(list[float] | None | Unset, data)
 
-        interval = _parse_interval(d.pop("interval"))
-
-
-        gains = CoachNumbersGains.from_dict(d.pop("gains"))
+        interval = _parse_interval(d.pop("interval", UNSET))
 
 
+        _gains = d.pop("gains", UNSET)
+        gains: CoachNumbersGains | Unset
+        if isinstance(_gains,  Unset):
+            gains = UNSET
+        else:
+            gains = CoachNumbersGains.from_dict(_gains)
 
 
-        def _parse_job(data: object) -> None | str:
+
+
+        def _parse_job(data: object) -> None | str | Unset:
             if data is None:
                 return data
-            return cast(None | str, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
 
-        job = _parse_job(d.pop("job"))
+        job = _parse_job(d.pop("job", UNSET))
 
 
-        skill = d.pop("skill")
+        skill = d.pop("skill", UNSET)
 
-        status = d.pop("status")
+        status = d.pop("status", UNSET)
 
         coach_numbers = cls(
             mean=mean,
