@@ -139,7 +139,8 @@ def curves() -> list[str]:
     """Returns names that the job page draws."""
     plain = [name for name in MEANINGS if "<" not in name and not name.startswith("preference/")]
     tools = [f"tool/t{number}/latency_s_mean" for number in range(CURVES)]
-    return ["reward/mean", *(name for name in plain if name != "reward/mean"), *tools][:CURVES]
+    first = ["reward/mean", "train/loss"]
+    return [*first, *(name for name in plain if name not in first), *tools][:CURVES]
 
 
 def server_times(http: httpx.Client, path: str, *, loads: int) -> tuple[list[float], int]:
