@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.domain.curricula.sources import SplitOptions
+from app.domain.data.row_groups import Tags, tags_of_group
 from app.domain.jobs.jobs import MAX_VALID_EXAMPLES, MIN_EXAMPLES
-
-Tags = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +43,9 @@ def divide(
     """
     if options.validation_share == 0:
         return Division(frozenset(), None)
-    if len(rows) < 2 * MIN_EXAMPLES:
+    wanted = wanted_rows(len(rows), options.validation_share)
+    if wanted == 0:
         return Division(frozenset(), TOO_FEW)
-    wanted = _wanted(len(rows), options.validation_share)
     counts = Counter(row.key for row in rows)
     chosen = _chosen(_strata(rows, groups, options.seed), counts, wanted / len(rows))
     held = sum(counts[key] for key in chosen)
@@ -57,9 +56,20 @@ def divide(
     return Division(frozenset(chosen), capped)
 
 
-def _wanted(rows: int, share: float) -> int:
+def wanted_rows(rows: int, share: float) -> int:
+    """Returns how many of so many rows are to be held out; 0 if they are too few for two files."""
+    if share == 0 or rows < 2 * MIN_EXAMPLES:
+        return 0
     most = min(rows - MIN_EXAMPLES, MAX_VALID_EXAMPLES)
     return max(MIN_EXAMPLES, min(round(share * rows), most))
+
+
+def rows_by_tags(rows: Sequence[Labels]) -> dict[str, Counter[Tags]]:
+    """Returns the number of rows of each prompt, by their tags."""
+    found = defaultdict[str, Counter[Tags]](Counter)
+    for row in rows:
+        found[row.key][row.tags] += 1
+    return found
 
 
 def _strata(
@@ -68,13 +78,10 @@ def _strata(
     """Returns the groups of each combination of tags, in an order that the seed decides. A group
     with several combinations counts for the most frequent one.
     """
-    tags = defaultdict[str, Counter[Tags]](Counter)
-    for row in rows:
-        tags[row.key][row.tags] += 1
+    tags = rows_by_tags(rows)
     strata = defaultdict[Tags, list[Sequence[str]]](list)
     for group in groups:
-        total = sum((tags[key] for key in group), Counter[Tags]())
-        strata[min(total, key=lambda each: (-total[each], each))].append(group)
+        strata[tags_of_group(group, tags)].append(group)
     return [
         sorted(strata[each], key=lambda group: _draw(seed, min(group))) for each in sorted(strata)
     ]
