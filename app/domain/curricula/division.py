@@ -39,7 +39,8 @@ def divide(
 ) -> Division:
     """Returns the held-out keys. `groups` have every key of the rows once; a group is on one side.
 
-    Each combination of tags gives its share; what rounding leaves is carried to the next one.
+    Each combination of tags gives its share; what rounding leaves is carried to the next one. Where
+    whole groups give less than a job needs, further ones are added.
     """
     if options.validation_share == 0:
         return Division(frozenset(), None)
@@ -47,7 +48,9 @@ def divide(
     if wanted == 0:
         return Division(frozenset(), TOO_FEW)
     counts = Counter(row.key for row in rows)
-    chosen = _chosen(_strata(rows, groups, options.seed), counts, wanted / len(rows))
+    strata = _strata(rows, groups, options.seed)
+    chosen = _chosen(strata, counts, wanted / len(rows))
+    _fill(chosen, [group for stratum in strata for group in stratum], counts, wanted)
     held = sum(counts[key] for key in chosen)
     if held < MIN_EXAMPLES:
         return Division(frozenset(), ONE_GROUP.format(wanted=MIN_EXAMPLES))
@@ -99,6 +102,23 @@ def _chosen(
                 chosen.update(group)
                 owed -= size
     return chosen
+
+
+def _fill(
+    chosen: set[str], groups: Sequence[Sequence[str]], counts: Counter[str], wanted: int
+) -> None:
+    """Adds the smallest groups while a job needs more held-out rows than the shares gave, up to
+    twice the rows that are wanted.
+    """
+    held = sum(counts[key] for key in chosen)
+    sizes = {min(group): sum(counts[key] for key in group) for group in groups}
+    for group in sorted(groups, key=lambda each: sizes[min(each)]):
+        size = sizes[min(group)]
+        if held >= MIN_EXAMPLES or held + size > 2 * wanted:
+            break
+        if chosen.isdisjoint(group):
+            chosen.update(group)
+            held += size
 
 
 def _draw(seed: int, key: str) -> bytes:

@@ -92,6 +92,15 @@ def test_no_more_than_a_job_reads_is_held_out() -> None:
     )  # fmt: skip
 
 
+def test_groups_that_round_to_less_than_a_job_needs_are_added_to() -> None:
+    groups = [[f"key{n}" for n in range(start, start + 4)] for start in range(0, 48, 4)]
+    for seed in range(4):
+        division = divide(ROWS[:48], groups, options(seed=seed))
+        assert (len(division.held_out), division.reason) == (12, None)
+    halves = [[row.key for row in ROWS[:24]], [row.key for row in ROWS[24:48]]]
+    assert divide(ROWS[:48], halves, options()).held_out == frozenset()
+
+
 def test_one_large_group_holds_out_nothing_for_a_reason() -> None:
     division = divide(ROWS, [[row.key for row in ROWS]], options())
     assert division.held_out == frozenset()
