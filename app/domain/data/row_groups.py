@@ -14,7 +14,7 @@ from app.domain.data.near_duplicates import Depth, Pieces, near_duplicates
 
 Tags = tuple[str, ...]
 _DEEPER: Final[Sequence[tuple[Depth, int]]] = (("quarter", 5), ("half", 5), ("numbers", 1))
-"""How deep groups are divided again, while the held-out part of a combination of tags has no room
+"""Depths at which groups are divided again, while the held-out part of some tags has no room
 for so many of them. A part of fewer than five measures these groups alone, but numbers are only
 compared where not even one group has room.
 """
