@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
-from app.domain.coach import sentences
+from app.domain.coach import logbook_entries
 from app.domain.coach.actions import (
     Continue,
     EndSession,
@@ -42,10 +42,10 @@ def next_step(session: CoachSession, evidence: Evidence) -> SessionStep:
         case "none":
             return _of_phase(session, evidence)
         case "cancelled":
-            ended = sentences.child_cancelled()
+            ended = logbook_entries.child_cancelled()
             return _end(_settled(session, evidence), None, ended, status=CoachStatus.CANCELLED)
         case "failed" if not evidence.nothing_learned:
-            ended = sentences.child_failed(evidence.error)
+            ended = logbook_entries.child_failed(evidence.error)
             return _end(_settled(session, evidence), None, ended, status=CoachStatus.FAILED)
         case "done" | "failed" | "capped":
             return _of_phase(_settled(session, evidence), evidence)
@@ -80,15 +80,17 @@ def _measuring(session: CoachSession, evidence: Evidence) -> SessionStep:
     if evidence.child == "none":
         return _within_budget(session, lambda: SessionStep(RunMeasurement(None), progress))
     if evidence.fresh is None or evidence.fresh.mean is None:
-        return _end(session, None, sentences.nothing_scored(evidence), status=CoachStatus.FAILED)
+        return _end(
+            session, None, logbook_entries.nothing_scored(evidence), status=CoachStatus.FAILED
+        )
     progress = _measured(session, evidence)
     progress = replace(progress, first_mean=progress.mean)
-    entries = (sentences.measured_entry(progress, evidence.fresh),)
+    entries = (logbook_entries.measured_entry(progress, evidence.fresh),)
     session = replace(session, progress=progress)
     if reaches_target(session, progress.mean):
-        return _end(session, "target", sentences.target_reached(session), before=entries)
+        return _end(session, "target", logbook_entries.target_reached(session), before=entries)
     if not practice_slices(progress.gains, least=session.options.min_gain):
-        ended = sentences.nothing_to_gain(session)
+        ended = logbook_entries.nothing_to_gain(session)
         return _end(session, "nothing_to_gain", ended, before=entries)
     phase = Phase.PROMPTING if session.options.prompts else Phase.CHOOSING
     return SessionStep(Continue(), replace(progress, phase=phase), entries)
@@ -115,9 +117,9 @@ def _prompting(session: CoachSession, evidence: Evidence) -> SessionStep:
         tried = tried_prompt(session, evidence)
         progress = replace(progress, tried=(*progress.tried, tried))
         session = replace(session, progress=progress)
-        entries = (sentences.prompted_entry(len(progress.tried), tried),)
+        entries = (logbook_entries.prompted_entry(len(progress.tried), tried),)
         if tried.enough:
-            ended = sentences.prompt_enough(tried)
+            ended = logbook_entries.prompt_enough(tried)
             return _end(session, "prompt_enough", ended, before=entries)
     left = prompts[len(progress.tried) :]
     if not left:
@@ -130,15 +132,15 @@ def _prompting(session: CoachSession, evidence: Evidence) -> SessionStep:
 def _choosing(session: CoachSession, evidence: Evidence) -> SessionStep:
     progress, options = session.progress, session.options
     if reaches_target(session, progress.mean):
-        return _end(session, "target", sentences.target_reached(session))
+        return _end(session, "target", logbook_entries.target_reached(session))
     if progress.flat_rounds >= options.patience:
-        return _end(session, "plateau", sentences.plateau(session))
+        return _end(session, "plateau", logbook_entries.plateau(session))
     if progress.flat_rounds and evidence.now is not None:
         gains = expected_gains(evidence.now, evidence.slices, unhelped=progress.unhelped)
         progress = replace(progress, gains=gains)
     chosen = practice_slices(progress.gains, least=options.min_gain)
     if not chosen:
-        return _end(session, "mastered", sentences.mastered_entry(session))
+        return _end(session, "mastered", logbook_entries.mastered_entry(session))
 
     def train() -> SessionStep:
         keys = tuple(each.key for each in chosen)
@@ -146,7 +148,7 @@ def _choosing(session: CoachSession, evidence: Evidence) -> SessionStep:
             progress, phase=Phase.TRAINING, round=progress.round + 1, practised=keys, job_id=None
         )
         return SessionStep(
-            Train(keys, session.caps()), started, (sentences.choice_entry(chosen, started),)
+            Train(keys, session.caps()), started, (logbook_entries.choice_entry(chosen, started),)
         )
 
     return _within_budget(session, train)
@@ -157,9 +159,9 @@ def _training(session: CoachSession, evidence: Evidence) -> SessionStep:
         case "none" | "running" | "cancelled":
             return SessionStep(Wait(), session.progress)
         case "failed":
-            return _flat(session, sentences.learned_nothing(session.progress, evidence.error))
+            return _flat(session, logbook_entries.learned_nothing(session.progress, evidence.error))
         case "capped":
-            return _end(session, "budget", sentences.capped_entry(session))
+            return _end(session, "budget", logbook_entries.capped_entry(session))
         case "done":
             return _trained(session, evidence)
         case _:
@@ -168,9 +170,9 @@ def _training(session: CoachSession, evidence: Evidence) -> SessionStep:
 
 def _trained(session: CoachSession, evidence: Evidence) -> SessionStep:
     progress = session.progress
-    entry = sentences.trained_entry(progress, evidence)
+    entry = logbook_entries.trained_entry(progress, evidence)
     if evidence.gap:
-        return _end(session, "reward_hack", sentences.reward_hack(evidence), before=(entry,))
+        return _end(session, "reward_hack", logbook_entries.reward_hack(evidence), before=(entry,))
     if evidence.gain is None or evidence.gain.mean <= 0 or progress.job_id is None:
         return _flat(session, entry)
     proposed = replace(progress, phase=Phase.GATING)
@@ -180,7 +182,7 @@ def _trained(session: CoachSession, evidence: Evidence) -> SessionStep:
 def _gating(session: CoachSession, evidence: Evidence) -> SessionStep:
     skill = evidence.skill
     if skill is None:
-        return _end(session, None, sentences.skill_gone(), status=CoachStatus.FAILED)
+        return _end(session, None, logbook_entries.skill_gone(), status=CoachStatus.FAILED)
     if skill.is_current:
         return _promoted(session, evidence)
     match skill.status:
@@ -195,25 +197,27 @@ def _gating(session: CoachSession, evidence: Evidence) -> SessionStep:
 
 
 def _passed(session: CoachSession, skill: SkillEvidence) -> SessionStep:
-    progress, entry = session.progress, sentences.gated_entry(skill)
+    progress, entry = session.progress, logbook_entries.gated_entry(skill)
     match session.options.promote:
         case "automatic":
             return SessionStep(Promote(skill.id), progress, (entry,))
         case "ask":
             if progress.asked:
-                return _end(session, "not_promoted", sentences.not_promoted(skill))
+                return _end(session, "not_promoted", logbook_entries.not_promoted(skill))
             asked = replace(progress, asked=True)
-            return SessionStep(Pause(), asked, (entry, sentences.question_entry(session, skill)))
+            return SessionStep(
+                Pause(), asked, (entry, logbook_entries.question_entry(session, skill))
+            )
         case _:
             assert_never(session.options.promote)
 
 
 def _held(session: CoachSession, skill: SkillEvidence, *, has_regression_sets: bool) -> SessionStep:
-    entry = sentences.gated_entry(skill)
+    entry = logbook_entries.gated_entry(skill)
     if skill.lost:
-        return _end(session, "regression", sentences.regression(skill), before=(entry,))
+        return _end(session, "regression", logbook_entries.regression(skill), before=(entry,))
     if not has_regression_sets:
-        return _end(session, "held", sentences.held_entry(session), before=(entry,))
+        return _end(session, "held", logbook_entries.held_entry(session), before=(entry,))
     return _flat(session, entry)
 
 
@@ -228,7 +232,7 @@ def _promoted(session: CoachSession, evidence: Evidence) -> SessionStep:
     session = replace(session, progress=progress)
     if evidence.fresh is not None and evidence.fresh.mean is not None:
         progress = _measured(session, evidence)
-    return SessionStep(Continue(), progress, (sentences.promoted_entry(progress),))
+    return SessionStep(Continue(), progress, (logbook_entries.promoted_entry(progress),))
 
 
 def _flat(session: CoachSession, entry: LogbookEntry) -> SessionStep:
@@ -258,7 +262,7 @@ def _within_budget(
     used = session.used_up()
     if used is None:
         return go_on()
-    return _end(session, "budget", sentences.budget(session, used), before=before)
+    return _end(session, "budget", logbook_entries.budget(session, used), before=before)
 
 
 def _end(

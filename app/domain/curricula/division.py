@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.domain.curricula.sources import SplitOptions
+from app.domain.data.row_groups import Tags, tags_of_group
 from app.domain.jobs.jobs import MAX_VALID_EXAMPLES, MIN_EXAMPLES
-
-Tags = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +39,18 @@ def divide(
 ) -> Division:
     """Returns the held-out keys. `groups` have every key of the rows once; a group is on one side.
 
-    Each combination of tags gives its share; what rounding leaves is carried to the next one.
+    Each combination of tags gives its share; what rounding leaves is carried to the next one. Where
+    whole groups give less than a job needs, further ones are added.
     """
     if options.validation_share == 0:
         return Division(frozenset(), None)
-    if len(rows) < 2 * MIN_EXAMPLES:
+    wanted = wanted_rows(len(rows), options.validation_share)
+    if wanted == 0:
         return Division(frozenset(), TOO_FEW)
-    wanted = _wanted(len(rows), options.validation_share)
     counts = Counter(row.key for row in rows)
-    chosen = _chosen(_strata(rows, groups, options.seed), counts, wanted / len(rows))
+    strata = _strata(rows, groups, options.seed)
+    chosen = _chosen(strata, counts, wanted / len(rows))
+    _fill(chosen, [group for stratum in strata for group in stratum], counts, wanted)
     held = sum(counts[key] for key in chosen)
     if held < MIN_EXAMPLES:
         return Division(frozenset(), ONE_GROUP.format(wanted=MIN_EXAMPLES))
@@ -57,9 +59,20 @@ def divide(
     return Division(frozenset(chosen), capped)
 
 
-def _wanted(rows: int, share: float) -> int:
+def wanted_rows(rows: int, share: float) -> int:
+    """Returns how many of so many rows are to be held out; 0 if they are too few for two files."""
+    if share == 0 or rows < 2 * MIN_EXAMPLES:
+        return 0
     most = min(rows - MIN_EXAMPLES, MAX_VALID_EXAMPLES)
     return max(MIN_EXAMPLES, min(round(share * rows), most))
+
+
+def rows_by_tags(rows: Sequence[Labels]) -> dict[str, Counter[Tags]]:
+    """Returns the number of rows of each prompt, by their tags."""
+    found = defaultdict[str, Counter[Tags]](Counter)
+    for row in rows:
+        found[row.key][row.tags] += 1
+    return found
 
 
 def _strata(
@@ -68,13 +81,10 @@ def _strata(
     """Returns the groups of each combination of tags, in an order that the seed decides. A group
     with several combinations counts for the most frequent one.
     """
-    tags = defaultdict[str, Counter[Tags]](Counter)
-    for row in rows:
-        tags[row.key][row.tags] += 1
+    tags = rows_by_tags(rows)
     strata = defaultdict[Tags, list[Sequence[str]]](list)
     for group in groups:
-        total = sum((tags[key] for key in group), Counter[Tags]())
-        strata[min(total, key=lambda each: (-total[each], each))].append(group)
+        strata[tags_of_group(group, tags)].append(group)
     return [
         sorted(strata[each], key=lambda group: _draw(seed, min(group))) for each in sorted(strata)
     ]
@@ -92,6 +102,23 @@ def _chosen(
                 chosen.update(group)
                 owed -= size
     return chosen
+
+
+def _fill(
+    chosen: set[str], groups: Sequence[Sequence[str]], counts: Counter[str], wanted: int
+) -> None:
+    """Adds the smallest groups while a job needs more held-out rows than the shares gave, up to
+    twice the rows that are wanted.
+    """
+    held = sum(counts[key] for key in chosen)
+    sizes = {min(group): sum(counts[key] for key in group) for group in groups}
+    for group in sorted(groups, key=lambda each: sizes[min(each)]):
+        size = sizes[min(group)]
+        if held >= MIN_EXAMPLES or held + size > 2 * wanted:
+            break
+        if chosen.isdisjoint(group):
+            chosen.update(group)
+            held += size
 
 
 def _draw(seed: int, key: str) -> bytes:

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from app.domain.data.near_duplicates import pieces_of
+from app.domain.data.row_groups import Tags, row_groups
 from app.domain.documents.json_object import Json
 from app.domain.feedback.findings import FeedbackConflict
-from app.domain.feedback.held_out import clusters, held_out
+from app.domain.feedback.held_out import held_out
 from app.domain.feedback.judgements import Judgement
 from app.domain.feedback.rows import BuildOptions, BuiltRow, BuiltRows, build_rows, people_of
 from app.domain.jobs.jobs import MIN_EXAMPLES
@@ -17,6 +19,8 @@ MOST_FEEDBACK: Final = 20_000
 MOST_BYTES: Final = 64 * 1024**2
 """Bytes of answers and prompts that one build reads: the API holds them in its memory."""
 _SHOWN_IDS: Final = 20
+_MOST_PIECES: Final = 4_096
+"""Pieces of a prompt by which prompts are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ def assemble(
     """
     made = build_rows(judgements, options)
     texts = {row.prompt.key: row.prompt.text for row in made.rows}
-    groups = clusters(texts)
+    groups = _groups(made.rows, texts, validation_share)
     outside = _held_out(made.rows, groups, validation_share)
     training = [row for row in made.rows if row.prompt.key not in outside]
     validation = [row for row in made.rows if row.prompt.key in outside]
@@ -85,10 +89,26 @@ def file_name(build_id: str, split: str) -> str:
     return f"{build_id}-{split}.jsonl"
 
 
+def _groups(rows: Sequence[BuiltRow], texts: dict[str, str], share: float) -> list[list[str]]:
+    """Returns the keys of the prompts, near-duplicates together."""
+    counts = {key: Counter[Tags]() for key in texts}
+    for row in rows:
+        counts[row.prompt.key][()] += 1
+    pieces = {key: pieces_of(text, most=_MOST_PIECES) for key, text in texts.items()}
+    wanted = _wanted(len(rows), share) / max(1, len(rows))
+    return row_groups(pieces, counts, share=wanted).groups
+
+
+def _wanted(rows: int, share: float) -> int:
+    if share == 0 or rows < 2 * MIN_EXAMPLES:
+        return 0
+    return max(MIN_EXAMPLES, min(round(share * rows), rows - MIN_EXAMPLES))
+
+
 def _held_out(rows: Sequence[BuiltRow], groups: list[list[str]], share: float) -> set[str]:
-    if share == 0 or len(rows) < 2 * MIN_EXAMPLES:
+    wanted = _wanted(len(rows), share)
+    if not wanted:
         return set()
-    wanted = max(MIN_EXAMPLES, min(round(share * len(rows)), len(rows) - MIN_EXAMPLES))
     counts = Counter(row.prompt.key for row in rows)
     outside = held_out(groups, counts, wanted=wanted)
     return outside if sum(counts[key] for key in outside) >= MIN_EXAMPLES else set()

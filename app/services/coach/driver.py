@@ -14,7 +14,7 @@ from typing import Final, assert_never
 import structlog
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.coach import sentences
+from app.domain.coach import logbook_entries
 from app.domain.coach.actions import (
     Continue,
     EndSession,
@@ -167,7 +167,7 @@ class CoachDriver:
         """Ends a session whose action the service refuses, such as a job on a deleted file."""
         log.info("coach refused", session_id=session.id, error=error.message)
         change = _Change(CoachStatus.FAILED, replace(session.progress, child=None))
-        await self._write(claim, change, [sentences.refused_entry(error.message)])
+        await self._write(claim, change, [logbook_entries.refused_entry(error.message)])
 
     async def _write(
         self, claim: CoachClaim, change: _Change, entries: Sequence[LogbookEntry] = ()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.coach import sentences
+from app.domain.coach import logbook_entries
 from app.domain.coach.sessions import CoachOptions, CoachSession, CoachStatus, LogbookEntry
 from app.domain.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.domain.ids import new_id
@@ -64,7 +64,7 @@ class CoachSessionService:
                 known = await unit.students.get(student, locked=True)
                 await unit.coach_sessions.insert(session, self._tenant, secrets=sealed)
                 has_sets = bool(known.regression_sets)
-                entry = sentences.started_entry(session, has_regression_sets=has_sets)
+                entry = logbook_entries.started_entry(session, has_regression_sets=has_sets)
                 await unit.coach_sessions.append(session.id, [entry])
                 return await unit.coach_sessions.get(session.id)
 
@@ -87,14 +87,16 @@ class CoachSessionService:
 
     async def pause(self, session_id: str) -> CoachSession:
         """Lets a session take no further step; the job that it waits for continues to its end."""
-        return await self._move(session_id, CoachStatus.PAUSED, sentences.paused_entry())
+        return await self._move(session_id, CoachStatus.PAUSED, logbook_entries.paused_entry())
 
     async def resume(self, session_id: str) -> CoachSession:
-        return await self._move(session_id, CoachStatus.RUNNING, sentences.resumed_entry())
+        return await self._move(session_id, CoachStatus.RUNNING, logbook_entries.resumed_entry())
 
     async def cancel(self, session_id: str) -> CoachSession:
         """Ends a session, and cancels the job or the gate that it waits for."""
-        return await self._move(session_id, CoachStatus.CANCELLED, sentences.cancelled_entry())
+        return await self._move(
+            session_id, CoachStatus.CANCELLED, logbook_entries.cancelled_entry()
+        )
 
     async def _move(self, session_id: str, to: CoachStatus, entry: LogbookEntry) -> CoachSession:
         async with self._database.tenant(self._tenant) as unit:

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, assert_never
 
-from app.domain.curricula.division import Labels, divide
+from app.domain.curricula.division import Labels, divide, rows_by_tags, wanted_rows
 from app.domain.curricula.reports import CollectedRows
 from app.domain.curricula.sources import CurriculumOptions
+from app.domain.data.near_duplicates import Pieces, pieces_of
+from app.domain.data.row_groups import RowGroups, row_groups
 from app.domain.documents.json_object import Json
-from app.domain.feedback.held_out import clusters_of_pieces, pieces_of
 from app.domain.feedback.judgements import digest, text_of
 from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.methods.supervised import MethodType
@@ -21,6 +22,11 @@ from app.domain.registry.curricula import CurriculumSplit
 
 ALL_ROWS: Final = "rows.jsonl"
 """Name of the file with the rows of all sources, in a directory of the reading."""
+ALIKE: Final = (
+    "{rows} rows differ in so little that whole groups of near-duplicates could not be divided: "
+    "they are divided by what differs in them, so both parts have rows of the same form, and the "
+    "held-out part measures those forms with other words or numbers."
+)
 _PIECES: Final = 4_000_000
 """Pieces of all prompts together that are in memory: about 300 MB."""
 _FEWEST_PIECES: Final = 32
@@ -52,9 +58,12 @@ def prompt_key(text: str) -> str:
 def write_splits(
     labels: Sequence[Labels], options: CurriculumOptions, directory: Path, found: CollectedRows
 ) -> None:
-    groups = _groups(labels, options.method, directory)
-    found.groups = len(groups)
-    division = divide(labels, groups, options.split)
+    grouped = _groups(labels, options, directory)
+    found.groups = len(grouped.groups)
+    division = divide(labels, grouped.groups, options.split)
+    alike = sum(label.key in grouped.divided for label in labels)
+    if alike:
+        found.findings.add("warning", "alike_rows", ALIKE.format(rows=alike))
     if division.reason is not None:
         found.findings.add("warning", "not_divided", f"{division.reason}.".capitalize())
     held = Counter[bool]()
@@ -76,13 +85,16 @@ def write_splits(
         found.findings.add("warning", "too_few_rows", message)
 
 
-def _groups(labels: Sequence[Labels], method: MethodType, directory: Path) -> list[list[str]]:
+def _groups(labels: Sequence[Labels], options: CurriculumOptions, directory: Path) -> RowGroups:
     """Returns the keys of the rows, near-duplicates together."""
     different = len({label.key for label in labels})
     most = min(_MOST_PIECES, max(_FEWEST_PIECES, _PIECES // max(1, different)))
-    pieces = dict[str, frozenset[int]]()
+    pieces = dict[str, Pieces]()
     with (directory / ALL_ROWS).open("rb") as rows:
         for label, line in zip(labels, rows, strict=True):
             if label.key not in pieces:
-                pieces[label.key] = pieces_of(prompt_text(method, json.loads(line)), most=most)
-    return clusters_of_pieces(pieces)
+                pieces[label.key] = pieces_of(
+                    prompt_text(options.method, json.loads(line)), most=most
+                )
+    share = wanted_rows(len(labels), options.split.validation_share) / max(1, len(labels))
+    return row_groups(pieces, rows_by_tags(labels), share=share)

@@ -128,8 +128,8 @@ class RowOrder:
         return practised + outside[: size - len(practised)]
 
     def _measured(self, share: float, step: int) -> int:
-        """Returns how many rows of a step are measured anew. A remainder of rounding is carried to the
-        next step, so that small steps have the share together.
+        """Returns how many rows of a step are measured anew. A remainder of rounding is carried to
+        the next step, so that small steps have the share together.
         """
         until, before = (math.floor(share * self.sizes.until(at) + TIE) for at in (step, step - 1))
         return until - before

@@ -59,7 +59,7 @@ async def test_a_number_of_400_digits_is_no_fault_of_the_service(api: Api) -> No
 async def test_a_difficulty_that_no_ordering_reads_is_a_finding(api: Api, value: Any) -> None:
     rows = [{**row, "difficulty": value if at % 2 else at / 24} for at, row in enumerate(ROWS)]
     preview = await previewed(api, {"type": "rows", "rows": rows})
-    assert codes(preview) == [("warning", "unread_difficulty")]
+    assert codes(preview) == [("warning", "unread_difficulty"), ("warning", "alike_rows")]
     assert (preview["findings"][0]["rows"], preview["findings"][0]["lines"][:2]) == (12, [2, 4])
 
 

@@ -105,10 +105,12 @@ async def test_rows_of_a_request_and_other_curricula_are_joined(api: Api) -> Non
 
 
 async def test_repeats_are_found_and_stay_on_one_side(api: Api) -> None:
+    """Rows of one template are grouped by the first city: half of them have the same second one."""
     preview = await previewed(api, {"type": "rows", "rows": [*ROWS, *ROWS]})
-    assert (preview["rows"], preview["row_groups"]) == (48, 24)
-    assert codes(preview) == [("warning", "duplicate_rows")]
+    assert (preview["rows"], preview["row_groups"]) == (48, 12)
+    assert codes(preview) == [("warning", "duplicate_rows"), ("warning", "alike_rows")]
     assert "24 rows repeat" in preview["findings"][0]["message"]
+    assert preview["findings"][1]["message"].startswith("48 rows differ in so little")
 
 
 async def test_rollouts_give_the_rows_that_they_played_with_their_difficulty(

@@ -164,7 +164,8 @@ def test_the_limit_of_a_data_set_counts_over_its_files(
 ) -> None:
     found = gathered(tmp_path, data_set(tmp_path, *files, limit=limit))
     said = [("limited", f"Only the first {limit} rows are read: 'limit' says so.")]
-    assert (found.rows, messages(found)) == (rows, said if limited else [])
+    others = [each for each in messages(found) if each[0] != "alike_rows"]
+    assert (found.rows, others) == (rows, said if limited else [])
     assert sum(reading.rows for reading in found.readings) == rows
 
 
@@ -227,7 +228,7 @@ def test_fewer_rows_than_a_job_needs_are_reported(
 
 
 def test_repeats_are_counted_and_kept(tmp_path: Path) -> None:
-    rows = [row(n % 10, tags=["a"]) for n in range(13)]
+    rows = [tagged(n % 10) for n in range(13)]
     found = gathered(tmp_path, table(tmp_path, rows))
     assert ("duplicate_rows", "3 rows repeat an earlier row.") in messages(found)
     assert (found.rows, found.groups) == (13, 10)
