@@ -11,7 +11,7 @@ from tests.support.web.application import required_of, specification
 NO_JOB = "Could not find fine tune: x"
 _OPEN_TEXTS = {
     *("after", "before", "page", "metadata", "model", "models", "project_id", "project_ids"),
-    *("author", "end_user", "completion_id", "rollout_id", "student"),
+    *("author", "end_user", "completion_id", "rollout_id", "student", "tool"),
     *("api_key_ids", "job_ids", "actor_ids[]", "project_ids[]", "resource_ids[]"),
 }
 """Parameters whose values are ids or a customer's own texts."""
