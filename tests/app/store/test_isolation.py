@@ -133,7 +133,7 @@ async def _fill_every_table(rows: Rows) -> Job:
         await insert_student(unit, tenant, job.id)
     async with run_unit(rows, await claimed_rows(rows, job)) as run:
         for verb in WRITES:
-            if not verb.startswith(("jobs.", "journal.forget")):
+            if not verb.startswith(("jobs.", "journal.forget", "models.mark_deleted")):
                 await WRITES[verb](run, job.id)
     await evals.fill(rows, job.id)
     await webhook_events.an_endpoint(rows)
