@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 REGISTRIES = ("_TEXT_GENERATION_MODELS", "_MULTIMODAL_MODELS")
-_PACKAGE = Path(str(find_spec("vllm").origin)).parent
+_PACKAGE = Path(str(getattr(find_spec("vllm"), "origin", None))).parent
 _MODELS = _PACKAGE / "model_executor" / "models"
 
 
