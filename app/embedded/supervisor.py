@@ -23,6 +23,7 @@ from app.domain.processes.interpreters import running_module
 from app.embedded import layout
 from app.embedded.announcement import Announcement, announce, remove_announcement
 from app.embedded.base_model.choice import settle_base_model
+from app.embedded.base_model.refusals import checked_models
 from app.embedded.children.log_files import rotate_full_log
 from app.embedded.children.orphans import record, stop_recorded
 from app.embedded.children.processes import Child, ChildSpec
@@ -99,6 +100,10 @@ class Supervisor:
         settings = layout.build_settings(
             self._options, host=self._host, state=state, data_dir=self._data_dir, chosen=chosen
         )
+        if chosen is None:
+            on_cpu_engine = self._host.engine_url is None
+            models = checked_models(settings.base_models, on_cpu_engine=on_cpu_engine)
+            settings = settings.model_copy(update={"base_models": models})
         check_export(settings)
         settings.objects_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._reserve = Reserve(self._data_dir.reserve_file, minimum_bytes=settings.min_free_bytes)

@@ -80,7 +80,7 @@ def _errors(
     if readable is not None:
         yield from source_faults([(ROOT, readable)])
         yield from formula_faults([(ROOT, readable)])
-    unfit = model_fault(base) if runs_calls(method) else None
+    unfit = model_fault(base, runs_calls=runs_calls(method))
     if unfit is not None:
         yield unfit
 

@@ -18,6 +18,7 @@ from app.domain.graders.auto import AutoGrader
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.jobs.integrations import INTEGRATION_MODELS
 from app.domain.methods.method_models import METHOD_MODELS
+from docs.site.default_reasons import REASONS
 from docs.site.pages import ROOT
 from docs.site.settings import settings_part
 from docs.site.tables import Schema, cell, shown_default, shown_type
@@ -26,7 +27,8 @@ PAGE: Final = ROOT / "docs" / "options.md"
 _BEGINNING: Final = """# Every option
 
 The fields of a job's method, of its tools, environments and integrations, and of every grader, with
-type, default and meaning; then the [settings of the service](#settings-of-the-service).
+type, default and meaning, and the reason of each numeric default of a method; then the
+[settings of the service](#settings-of-the-service).
 `python -m docs.site.options` writes this page from the code; a test compares both.
 [The options of training](learning.md) explains the choices, and [the page of graders](graders.md)
 has an example of each. A field without a default is required.
@@ -78,6 +80,8 @@ def _section(name: str, schemas: Mapping[str, Schema]) -> Iterator[str]:
             continue
         default = "" if field in required else shown_default(described)
         text = cell(described.get("description", ""))
+        if (reason := REASONS.get(name, {}).get(field)) is not None:
+            text += f" *The default: {cell(reason)}.*"
         yield f"| `{field}` | {shown_type(described, schemas)} | {default} | {text} |"
 
 

@@ -8,13 +8,16 @@ from typing import Any, Final, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 from pydantic_settings import EnvSettingsSource
 
 from app import settings as room
+from app.domain.environments.environments import ENVIRONMENTS
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.jobs.integrations import INTEGRATION_MODELS
 from app.domain.methods.method_models import METHOD_MODELS
 from app.settings.sources import SettingsGroup, Sources
+from docs.site.default_reasons import REASONS
 from docs.site.options import PAGE, page
 from docs.site.settings import TREES
 
@@ -58,6 +61,28 @@ def test_the_page_is_that_of_the_code() -> None:
 def test_the_page_has_every_field_of_a_job(model: type[BaseModel]) -> None:
     for field in model.model_fields.keys() - {"type"}:
         assert f"| `{field}` |" in section(model.__name__), field
+
+
+def test_each_numeric_default_of_a_method_has_its_reason_on_the_page() -> None:
+    """Graders and tasks of environments are no part of it: their numbers are of the task."""
+
+    def parts(*models: type[BaseModel]) -> dict[str, Any]:
+        _, document = models_json_schema([(model, "validation") for model in models])
+        return document["$defs"]
+
+    apart = parts(*GRADER_MODELS, *ENVIRONMENTS.values())
+    numeric = {
+        (name, field)
+        for name, schema in parts(*METHOD_MODELS.values()).items()
+        if name not in apart
+        for field, described in schema.get("properties", {}).items()
+        if type(described.get("default")) in {int, float}
+    }
+    assert len(numeric) > 40
+    assert numeric == {(name, field) for name, fields in REASONS.items() for field in fields}
+    for name, field in numeric:
+        (row,) = re.findall(rf"^\| `{field}` \|.*$", section(name), re.MULTILINE)
+        assert f" *The default: {REASONS[name][field]}.* |" in row
 
 
 def test_the_page_has_every_setting_of_every_tree_and_no_other() -> None:

@@ -21,6 +21,7 @@ from app.domain.models.models import BaseModelSpec
 from app.domain.processes.exit_codes import MODEL_REFUSED
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.models.support import engine_fault
+from workers.engines.vllm_architectures import is_served_by_vllm
 from workers.learning.adapters.lora_targets import lora_targets
 from workers.learning.forward.attention import can_share
 from workers.learning.forward.loading_errors import LOADING_ERRORS, in_one_line
@@ -38,6 +39,9 @@ class BaseModelReport:
     packs: bool = False
     """True if the trainer computes rows of one prompt together."""
     cpu_engine: bool = False
+    """True if the CPU engine serves it."""
+    vllm: bool = False
+    """True if vLLM lists its architecture and takes adapters of it."""
     tool_parser: str | None = None
     reasoning: str | None = None
     """vLLM's name of the parser for the model's reasoning; `None` for a model without any."""
@@ -65,6 +69,7 @@ def check_base_model(spec: BaseModelSpec) -> BaseModelReport:
         targets=targets,
         packs=can_share(model),
         cpu_engine=fault is None,
+        vllm=is_served_by_vllm(model),
         tool_parser=renderer.tool_parser if renderer.tools_fault is None else None,
         reasoning=renderer.reasoning,
     )

@@ -1,6 +1,7 @@
 """Options of `LoraTrainer` that rarely differ between jobs; no tensors."""
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -53,6 +54,16 @@ class TrainerOptions:
         if self.products is None or self.threads is None:
             return None
         return ComputeChoice(products=self.products, threads=self.threads)
+
+    @property
+    def objective(self) -> str:
+        """Returns the options of what a step minimises, as JSON to compare."""
+        values = {
+            "loss": self.loss_options,
+            "mismatch": None if self.mismatch is None else asdict(self.mismatch),
+            "kl_coefficient": self.kl_coefficient,
+        }
+        return json.dumps(values, sort_keys=True)
 
     def dtype_on(self, *, cpu: bool) -> Precision:
         """Returns the precision of the frozen base on a CPU, or else on CUDA."""

@@ -32,10 +32,15 @@ class TrainerSettings:
     state that was saved without it.
     """
 
+    objective: str | None = None
+    """JSON of the options of loss, mismatch and KL penalty; `None` in a state that was saved
+    without it.
+    """
+
     def differences(self, saved: Mapping[str, Any]) -> list[str]:
         """Returns the names of the settings that differ in a saved state."""
         current = self.as_json()
-        later = ("base_digest", "computes")
+        later = ("base_digest", "computes", "objective")
         saved = {**saved, **{name: current[name] for name in later if saved.get(name) is None}}
         return sorted(k for k in {*saved, *current} if saved.get(k) != current.get(k))
 

@@ -36,7 +36,7 @@ from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
 from workers.rollout.environment import RolloutEnvironment
 from workers.rollout.limits import EpisodeLimits
-from workers.rollout.setup import RolloutSetup
+from workers.rollout.setup import RolloutSetup, RolloutSlots
 from workers.rollout.tools import RolloutTools
 from workers.runs.adapters.publisher import Publisher
 from workers.runs.context import RunContext
@@ -153,7 +153,7 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         ),
         job_seed=context.job.seed,
         temperature=TEMPERATURE,
-        max_concurrent=context.settings.runs.max_concurrent_rollouts,
+        slots=RolloutSlots(context.settings.runs.max_concurrent_rollouts),
     )
 
 

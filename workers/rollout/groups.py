@@ -67,18 +67,16 @@ async def run_group(
     *,
     policy: Policy,
     journal: Journal,
-    slots: asyncio.Semaphore,
     on_finished: Callable[[], None] = _ignore,
 ) -> ScoredGroup:
     """Plays a row once for each key and scores the rollouts.
 
-    Each rollout occupies one of the `slots` while it is played and scored by itself. `on_finished`
-    is called whenever a rollout has left its slot.
+    `on_finished` is called whenever a rollout has left its slot.
     """
     asked = set[SampleKey]()
 
     async def play(key: SampleKey) -> Trajectory | ScoredRollout:
-        async with slots:
+        async with setup.slots:
             with rollout_span(key) as span:
                 rollout = await _play(setup, row, key, policy=policy, journal=journal)
                 describe_rollout(span, rollout)
@@ -106,14 +104,11 @@ async def run_groups(
     policy: Policy,
     journal: Journal,
 ) -> list[ScoredGroup]:
-    """Runs several groups side by side, `setup.max_concurrent` rollouts at a time."""
-    slots = asyncio.Semaphore(setup.max_concurrent)
+    """Runs several groups side by side, as many rollouts at a time as the setup has slots."""
     with first_fault():
         async with asyncio.TaskGroup() as tasks:
             running = [
-                tasks.create_task(
-                    run_group(setup, row, keys, policy=policy, journal=journal, slots=slots)
-                )
+                tasks.create_task(run_group(setup, row, keys, policy=policy, journal=journal))
                 for row, keys in groups
             ]
     return [task.result() for task in running]

@@ -17,7 +17,7 @@ def check_base_models(models_json: str) -> int:
     for line in done.stdout.splitlines():
         report = json.loads(line)
         print(f"{report['model']}: {report['verdict']}")
-        for name in ("tool_parser", "reasoning", "cpu_engine", "packs", "targets"):
+        for name in ("tool_parser", "reasoning", "cpu_engine", "vllm", "packs", "targets"):
             if report["verdict"] != "refused":
                 print(f"  {name}: {report[name]}")
         for reason in report["reasons"]:

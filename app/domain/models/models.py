@@ -67,6 +67,10 @@ class BaseModelSpec(BaseModel):
     """Tokens of a micro-batch; `None` uses `runs.micro_batch_tokens`."""
     max_turn_tokens: int = Field(default=1024, gt=0)
     """Largest number of tokens of one sampled turn of a rollout. A chat has no such limit."""
+    refusal: str | None = None
+    """The reason why no job can train it here; jobs on it are refused with it. `agent-rft up`
+    checks the configured models and sets it; elsewhere `agent-rft base-models --check` has it.
+    """
     tokens_per_s: float | None = Field(default=None, gt=0)
     """Sampled tokens per second of a whole job on this installation, training and tools included.
     Estimates use it for projects without a finished job.

@@ -18,6 +18,7 @@ from app.rendering.formats.tool_format import (
     ParsedToolCall,
     Tools,
     arguments_json,
+    closing_index,
     loads,
 )
 
@@ -67,7 +68,9 @@ def _v31(text: str, at: int) -> tuple[str, str, int]:
     """Returns name and arguments of the call at `at`, and its end. Raises `BrokenCall`."""
     separator = _found(text, _SEPARATOR, at)
     arguments = separator + len(_SEPARATOR)
-    end = _found(text, _CALL_END, arguments)
+    end = closing_index(text, _CALL_END, arguments)
+    if end < 0:
+        raise _broken()
     return text[at:separator], text[arguments:end], end + len(_CALL_END)
 
 

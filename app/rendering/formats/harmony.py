@@ -31,7 +31,10 @@ ENDS: Final = ("<|end|>", "<|return|>", "<|call|>")
 MARKS: Final = (START, CHANNEL, MESSAGE, "<|constrain|>", *ENDS)
 _RECIPIENT: Final = re.compile(r"to=(?:functions\.)?([^\s<]+)")
 _CHANNEL: Final = re.compile(r"<\|channel\|>\s*(\w+)")
-_END: Final = re.compile("|".join(map(re.escape, ENDS)))
+_STOP: Final = re.compile("|".join(map(re.escape, (START, *ENDS))))
+_STRING_OR_STOP: Final = re.compile(
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|' + f"(?P<stop>{_STOP.pattern})", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +55,30 @@ class HarmonyMessage:
 
 def harmony_messages(text: str) -> Iterator[HarmonyMessage]:
     """Yields the messages of a sampled turn; a header without a body is not a message yet."""
-    for part in text.split(START):
-        header, begun, rest = part.partition(MESSAGE)
-        if not begun:
-            continue
-        end = _END.search(rest)
+    at = 0
+    while at >= 0 and (begin := text.find(MESSAGE, at)) >= 0:
+        header = text[at:begin].rpartition(START)[2]
         channel, recipient = _CHANNEL.search(header), _RECIPIENT.search(header)
+        body = begin + len(MESSAGE)
+        stop = _stop(text, body, is_json=recipient is not None)
+        end = len(text) if stop is None else stop.start()
         yield HarmonyMessage(
             channel="final" if channel is None else channel[1],
             recipient=None if recipient is None else recipient[1],
-            body=rest if end is None else rest[: end.start()],
-            closed=end is not None,
+            body=text[body:end],
+            closed=stop is not None and stop[0] != START,
         )
+        at = text.find(START, end)
+
+
+def _stop(text: str, at: int, *, is_json: bool) -> re.Match[str] | None:
+    """Finds the mark that ends the body at a position. Strings of a call's JSON may hold marks; one
+    that is not closed yet holds the rest of the text.
+    """
+    if not is_json:
+        return _STOP.search(text, at)
+    found = _STRING_OR_STOP.finditer(text, at)
+    return next((match for match in found if match["stop"]), None)
 
 
 class Harmony(MarkedCalls):

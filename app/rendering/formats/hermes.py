@@ -5,7 +5,6 @@ re-serialised with default separators, and a turn with a malformed call has no c
 text as content.
 """
 
-import re
 from typing import Final
 
 from typing_extensions import override
@@ -18,12 +17,12 @@ from app.rendering.formats.tool_format import (
     Tools,
     broken_turn,
     call_of,
+    closing_index,
     loads,
 )
 
 _START: Final = "<tool_call>"
 _END: Final = "</tool_call>"
-_CALL: Final = re.compile(r"<tool_call>(.*?)(</tool_call>|$)", re.DOTALL)
 
 
 class Hermes(MarkedCalls):
@@ -38,9 +37,12 @@ class Hermes(MarkedCalls):
 
     @override
     def read(self, text: str, tools: Tools) -> list[ParsedToolCall]:
-        calls = []
-        for match in _CALL.finditer(text):
-            if not match[2]:
+        calls, at = list[ParsedToolCall](), 0
+        while (start := text.find(_START, at)) >= 0:
+            body = start + len(_START)
+            end = closing_index(text, _END, body)
+            if end < 0:
                 raise BrokenCall(f"it does not end with {_END}")
-            calls.append(call_of(loads(match[1])))
+            calls.append(call_of(loads(text[body:end])))
+            at = end + len(_END)
         return calls

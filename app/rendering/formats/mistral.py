@@ -17,13 +17,12 @@ from app.rendering.formats.tool_format import (
     ParsedToolCall,
     Tools,
     arguments_json,
+    closing_index,
     loads,
 )
 
 _START: Final = "[TOOL_CALLS]"
-_NAMED: Final = re.compile(
-    r"\s*(?P<name>[^\s\[{]+)(?:\[CALL_ID\][^\s\[{]*)?(?:\[ARGS\])?\s*(?P<arguments>\{.*)", re.DOTALL
-)
+_NAMED: Final = re.compile(r"\s*(?P<name>[^\s\[{]+)(?:\[CALL_ID\][^\s\[{]*)?(?:\[ARGS\])?\s*(?=\{)")
 
 
 class Mistral(MarkedCalls):
@@ -35,11 +34,21 @@ class Mistral(MarkedCalls):
         body = text.removeprefix(_START).strip()
         if body.startswith("["):
             return calls_of(loads(body))
-        return [_named(part) for part in body.split(_START)]
+        calls, at = [], 0
+        while at >= 0:
+            call, at = _named(body, at)
+            calls.append(call)
+        return calls
 
 
-def _named(text: str) -> ParsedToolCall:
-    match = _NAMED.fullmatch(text)
+def _named(text: str, at: int) -> tuple[ParsedToolCall, int]:
+    """Returns the call at a position, and the position of the next one; -1 behind the last one.
+    Raises `BrokenCall`.
+    """
+    match = _NAMED.match(text, at)
     if match is None:
         raise BrokenCall("it is neither a JSON list of calls nor a name with its arguments")
-    return ParsedToolCall(match["name"], arguments_json(loads(match["arguments"])))
+    next_mark = closing_index(text, _START, match.end())
+    arguments = text[match.end() : next_mark] if next_mark >= 0 else text[match.end() :]
+    call = ParsedToolCall(match["name"], arguments_json(loads(arguments)))
+    return call, next_mark + len(_START) if next_mark >= 0 else -1

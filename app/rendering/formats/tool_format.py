@@ -7,10 +7,12 @@ becomes a sentence for the model, and its whole turn content. Must not know toke
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from app.domain.models.tool_parsers import ToolParser
 from app.domain.texts.strict_json import TooManyValues, strict_loads
+
+_DECODER: Final = json.JSONDecoder()
 
 Tools = Sequence[dict[str, Any]]
 """The functions that a conversation offers, in Chat Completions form."""
@@ -118,6 +120,21 @@ def partial_mark_length(text: str, marks: Iterable[str]) -> int:
         ),
         default=0,
     )
+
+
+def closing_index(text: str, mark: str, at: int) -> int:
+    """Returns the index of the mark that closes the JSON text at a position, or -1. Strings of the
+    JSON may hold the mark too. Raises `BrokenCall`.
+    """
+    while at < len(text) and text[at].isspace():
+        at += 1
+    try:
+        _, at = _DECODER.raw_decode(text, at)
+    except RecursionError:
+        raise BrokenCall("it is nested too deeply") from None
+    except ValueError:
+        pass  # `loads` says why when it reads the text up to the mark
+    return text.find(mark, at)
 
 
 def loads(text: str) -> Any:

@@ -1,4 +1,6 @@
-"""A job with tools is refused for a base model that cannot use them, before it exists."""
+"""A job is refused before it exists for a base model that cannot be trained, and one with tools for
+a model that cannot use them.
+"""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -30,7 +32,8 @@ async def api(database: Database, tmp_path: Path) -> AsyncIterator[Api]:
         path = save_family(tmp_path / name, family)
         models.append(BaseModelSpec(name=name, path=str(path), context_length=512))
     wrong = models[1].model_copy(update={"name": "wrong", "tool_parser": "hermes"})
-    settings = database.settings.model_copy(update={"base_models": (*models, wrong)})
+    old = models[0].model_copy(update={"name": "old", "refusal": "old: it has no linear layer."})
+    settings = database.settings.model_copy(update={"base_models": (*models, wrong, old)})
     async with running(replace(database, settings=settings), "127.0.0.1:9") as api:
         yield api
 
@@ -66,6 +69,18 @@ async def test_a_job_with_tools_is_refused_with_the_reason(
         "model",
     )
     assert reason in error["message"]
+    assert (await api.call("GET", JOBS)).json()["data"] == []
+
+
+async def test_a_job_is_refused_for_a_model_that_the_check_refused(api: Api) -> None:
+    refused = await create(api, "old")
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"], error["param"]) == (
+        400,
+        "base_model_unsupported",
+        "model",
+    )
+    assert error["message"] == "Model old cannot be trained here: old: it has no linear layer."
     assert (await api.call("GET", JOBS)).json()["data"] == []
 
 

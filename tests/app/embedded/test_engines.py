@@ -1,5 +1,6 @@
 """The engine's command line, by the plan of a start."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -37,6 +38,20 @@ def test_vllm_gets_the_planned_share_of_the_gpu(tmp_path: Path) -> None:
     assert (read.port, read.python, read.cpu) == (8311, "/v/bin/python", False)
     assert read.gpu_memory_utilization == 0.45
     assert read.cache_dir == tmp_path / "vllm"
+
+
+def test_an_engine_gets_no_model_that_was_refused(tmp_path: Path) -> None:
+    refused = SPEC.model_copy(update={"name": "old", "refusal": "it has no linear layer"})
+    settings = Settings(
+        database_url="postgresql+psycopg://u@h/d",
+        secret_key="x" * 32,
+        base_models=(SPEC, refused),
+    )
+    child = engine_child(settings, DataDir.at(tmp_path), 8311, chosen=None)
+    assert child.prepare is not None
+    child.prepare()
+    served = json.loads((tmp_path / "models.json").read_text())
+    assert [spec["name"] for spec in served] == [SPEC.name]
 
 
 def test_the_cpu_build_computes_in_the_trainers_precision(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from app.domain.models.tool_parsers import ToolParser
 from app.rendering.formats.build import build_tool_format
 from app.rendering.formats.reasoning import Reasoning
 from tests.support.costs.growth import growth
-from tests.support.rendering.format_cases import ANSWERS, BROKEN, DS, READ, THOUGHTS, TOOLS
+from tests.support.rendering.format_cases import ANSWERS, BROKEN, MARKED, READ, THOUGHTS, TOOLS
 
 
 @pytest.mark.parametrize(("name", "text", "content", "arguments"), READ)
@@ -51,7 +51,7 @@ def test_every_name_has_its_format_and_its_table() -> None:
     assert {row[0] for row in READ} == names
 
 
-@pytest.mark.parametrize(("name", "text"), [row[:2] for row in (*READ, *BROKEN, *ANSWERS)])
+@pytest.mark.parametrize(("name", "text"), [row[:2] for row in (*READ, *MARKED, *BROKEN, *ANSWERS)])
 def test_streamed_content_is_a_prefix_of_the_whole_content(name: ToolParser, text: str) -> None:
     tool_format = build_tool_format(name)
     content = tool_format.parse(text, TOOLS).content
@@ -68,7 +68,7 @@ def _repeated(name: ToolParser) -> set[str]:
     marks = build_tool_format(name).marks
     cuts = {
         text[: match.end()]
-        for text in (row[1] for row in READ if row[0] == name)
+        for text in (row[1] for row in (*READ, *MARKED) if row[0] == name)
         for mark in (*marks, '"', "=", ">", "(", ",")
         for match in re.finditer(re.escape(mark), text)
     }
@@ -88,29 +88,13 @@ def test_time_grows_with_the_text_of_a_turn(name: ToolParser) -> None:
         assert growth(parse, small=turns[1], large=turns[8]) < 30, unit
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "arguments"),
-    [
-        (
-            "glm45",
-            "<tool_call>f<arg_key>s</arg_key><arg_value>a</arg_value>b</arg_value></tool_call>",
-            {"s": "a</arg_value>b"},
-        ),
-        (
-            "qwen3_coder",
-            "<tool_call><function=f><parameter=s>\n<tool_call>\n\n</parameter>\n</function></tool_call>",
-            {"s": "<tool_call>\n"},
-        ),
-        (
-            "deepseek_v31",
-            f'{DS[0]}f<｜tool▁sep｜>{{"s": "<｜tool▁sep｜>"}}{DS[1]}',
-            {"s": "<｜tool▁sep｜>"},
-        ),
-    ],
-)
-def test_values_may_hold_marks(name: ToolParser, text: str, arguments: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("name", "text", "arguments"), MARKED)
+def test_values_may_hold_marks(
+    name: ToolParser, text: str, arguments: list[dict[str, Any]]
+) -> None:
     parsed = build_tool_format(name).parse(text, TOOLS)
-    assert [json.loads(call.arguments_json) for call in parsed.tool_calls] == [arguments]
+    assert (parsed.content, parsed.parse_error) == ("", None)
+    assert [json.loads(call.arguments_json) for call in parsed.tool_calls] == arguments
 
 
 @settings(max_examples=300, deadline=None)

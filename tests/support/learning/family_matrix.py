@@ -52,12 +52,13 @@ class FamilyRow:
     trainer: str
     packs: bool
     cpu_engine: str
+    vllm: str
     tools: str
     reasoning: str
 
     def line(self) -> str:
         packing = "shared prefixes" if self.packs else "by row"
-        cells = (self.family, self.trainer, packing, self.cpu_engine, "not measured here")
+        cells = (self.family, self.trainer, packing, self.cpu_engine, self.vllm)
         return "| " + " | ".join((*cells, self.tools, self.reasoning)) + " |"
 
 
@@ -87,7 +88,7 @@ def measure(family: str, directory: Path) -> FamilyRow:
     try:
         trainer = _trained(spec, directory / "adapter")
     except (AgentRftError, ValueError) as error:
-        return FamilyRow(family, f"no: {error}", False, "no", "no", "no")
+        return FamilyRow(family, f"no: {error}", False, "no", "no", "no", "no")
     engine = "no: " + "; ".join(r for r in report.reasons if "CPU engine" in r)
     if report.cpu_engine:
         served = asyncio.run(_served(spec, directory / "adapter"))
@@ -99,6 +100,7 @@ def measure(family: str, directory: Path) -> FamilyRow:
         "yes" if isinstance(report.targets, str) else "yes, attention only",
         trainer.packs,
         engine.replace("no: the CPU engine cannot serve it: ", "no: ").replace("; use vLLM", ""),
+        "listed" if report.vllm else "not listed",
         "none" if report.tool_parser is None else f"`{report.tool_parser}`",
         "none" if report.reasoning is None else f"`{report.reasoning}`",
     )

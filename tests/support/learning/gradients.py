@@ -1,9 +1,12 @@
-"""Builds trainers that have taken a step and reads the gradient of the next one."""
+"""Builds trainers that have taken a step, reads the gradient of the next one, and counts its layers
+as they compute.
+"""
 
-from typing import cast
+from typing import Any, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from app.domain.rollouts import metrics as names
 from tests.support.learning.samples import MakeTrainer
@@ -38,3 +41,22 @@ def perturb(trainer: LoraTrainer) -> None:
     for parameter in trainer.parameters.values():
         noise = torch.randn(parameter.shape, generator=generator) * 0.05
         parameter.data.add_(noise.to(parameter.device))
+
+
+def layer_runs(trainer: LoraTrainer, samples: list[TrainingSample]) -> int:
+    """Returns how often one of two layers begins to compute in one update of one micro-batch."""
+    runs = 0
+
+    def count(_module: nn.Module, _args: Any) -> None:
+        nonlocal runs
+        runs += 1
+
+    layers = [
+        m for m in trainer._adapted.peft.modules() if isinstance(m, GradientCheckpointingLayer)
+    ]
+    assert len(layers) == 2
+    for layer in layers:
+        # Recomputation enters `forward` below the layer's own hooks.
+        layer.get_submodule("self_attn").register_forward_pre_hook(count)
+    trainer.update(samples)
+    return runs

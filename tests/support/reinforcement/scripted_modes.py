@@ -27,7 +27,7 @@ from workers.reinforcement.schedulers.mode import Mode, PromptSchedule, Schedule
 from workers.reinforcement.steps.outcome import SampledStep
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import SampledTurn, SamplingParams
-from workers.rollout.setup import RolloutSetup
+from workers.rollout.setup import RolloutSetup, RolloutSlots
 
 JOB_SEED = 11
 Gate = Callable[[SampleKey], Awaitable[None]]
@@ -142,7 +142,7 @@ class Stage:
             limits=EpisodeLimits(max_episode_steps=4, context_length=256, max_turn_tokens=32),
             job_seed=JOB_SEED,
             temperature=1.0,
-            max_concurrent=self.max_concurrent,
+            slots=RolloutSlots(self.max_concurrent),
         )
         group_config = GroupConfig(min_group_share=0.75, shaping=ShapingConfig(token_penalty=0.0))
         self.context = SchedulerContext(self.setup, self.trainer, self.policy, group_config)

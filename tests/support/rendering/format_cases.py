@@ -150,6 +150,81 @@ READ: list[tuple[ToolParser, str, str, list[dict[str, Any]]]] = [
     ("phi4_mini_json", '<|tool_call|>[{"name": "f", "arguments": {}}]<|/tool_call|>', "", [{}]),
 ]
 
+_CALL = "<|start|>assistant<|channel|>commentary to=functions.f<|message|>"
+
+MARKED: list[tuple[ToolParser, str, list[dict[str, Any]]]] = [
+    (
+        "hermes",
+        (
+            '<tool_call>{"name": "f", "arguments": {"s": "</tool_call>"}}</tool_call>\n'
+            '<tool_call>\n{"name": "f", "arguments": {"s": "\\"<tool_call>"}}\n</tool_call>'
+        ),
+        [{"s": "</tool_call>"}, {"s": '"<tool_call>'}],
+    ),
+    (
+        "glm45",
+        "<tool_call>f<arg_key>s</arg_key><arg_value>a</arg_value>b</arg_value></tool_call>",
+        [{"s": "a</arg_value>b"}],
+    ),
+    (
+        "qwen3_coder",
+        "<tool_call><function=f><parameter=s>\n<tool_call>\n\n</parameter>\n</function></tool_call>",
+        [{"s": "<tool_call>\n"}],
+    ),
+    (
+        "llama3_json",
+        '{"name": "f", "parameters": {"s": "}; {\\"name\\": 1}"}}; {"name": "f", "parameters": {}}',
+        [{"s": '}; {"name": 1}'}, {}],
+    ),
+    (
+        "mistral",
+        '[TOOL_CALLS]f[ARGS]{"s": "[TOOL_CALLS]f{}"}[TOOL_CALLS]f{"s": "[TOOL_CALLS]"}',
+        [{"s": "[TOOL_CALLS]f{}"}, {"s": "[TOOL_CALLS]"}],
+    ),
+    (
+        "mistral",
+        '[TOOL_CALLS] [{"name": "f", "arguments": {"s": "]"}}, {"name": "f", "arguments": {}}]',
+        [{"s": "]"}, {}],
+    ),
+    (
+        "deepseek_v3",
+        (
+            f"{DS[0]}function<｜tool▁sep｜>f\n```json\n"
+            f'{{"s": "\\n```<｜tool▁call▁end｜>"}}\n```{DS[1]}'
+        ),
+        [{"s": "\n```<｜tool▁call▁end｜>"}],
+    ),
+    (
+        "deepseek_v31",
+        f'{DS[0]}f<｜tool▁sep｜>{{"s": "<｜tool▁sep｜>"}}{DS[1]}',
+        [{"s": "<｜tool▁sep｜>"}],
+    ),
+    (
+        "deepseek_v31",
+        f'{DS[0]}f<｜tool▁sep｜>{{"s": "<｜tool▁call▁end｜>"}}{DS[1]}',
+        [{"s": "<｜tool▁call▁end｜>"}],
+    ),
+    (
+        "openai",
+        (
+            f'{_CALL}{{"s": "\\"<|call|><|start|>assistant<|channel|>final<|message|>x"}}<|call|>'
+            f'{_CALL}{{"s": "<|start|>"}}<|call|>'
+        ),
+        [{"s": '"<|call|><|start|>assistant<|channel|>final<|message|>x'}, {"s": "<|start|>"}],
+    ),
+    (
+        "granite",
+        '<|tool_call|>[{"name": "f", "arguments": {"s": "<|tool_call|>]"}}]',
+        [{"s": "<|tool_call|>]"}],
+    ),
+    (
+        "phi4_mini_json",
+        '<|tool_call|>[{"name": "f", "arguments": {"s": "<|/tool_call|>"}}]<|/tool_call|>',
+        [{"s": "<|/tool_call|>"}],
+    ),
+]
+"""Turns of calls alone, whose values hold marks of the format."""
+
 BROKEN: list[tuple[ToolParser, str, str]] = [
     ("hermes", '<tool_call>{"name": "f", "arguments": {"n": 1}}', "does not end with </tool_call>"),
     ("hermes", '<tool_call>{"name": "f", "argum</tool_call>', "not valid JSON"),

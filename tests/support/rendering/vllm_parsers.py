@@ -7,7 +7,7 @@ with RECORD_VLLM_READINGS=1.
 
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +21,7 @@ from app.rendering.formats.reasoning import HARMONY, reasoning_of
 from app.rendering.turn_formats import TurnFormats
 from tests.support.engines.vllm_server import VLLM_PYTHON
 from tests.support.models.tiny_model import build_tokenizer
-from tests.support.rendering.format_cases import ANSWERS, BROKEN, READ, THOUGHTS, TOOLS
+from tests.support.rendering.format_cases import ANSWERS, BROKEN, MARKED, READ, THOUGHTS, TOOLS
 from workers.engines.vllm import PLUGINS
 
 RECORDED: Final = Path(__file__).with_name("vllm_readings.json")
@@ -60,8 +60,7 @@ class ThoughtTurn:
     prompt: str = ""
 
 
-def _turns() -> tuple[WrittenTurn, ...]:
-    rows = [row[:2] for row in READ] + [row[:2] for row in BROKEN] + ANSWERS
+def _turns(rows: Iterable[tuple[ToolParser, str]]) -> tuple[WrittenTurn, ...]:
     return tuple(
         WrittenTurn(name, _as_sampled(name, text)) for name, text in rows if len(text) < _LONGEST
     )
@@ -76,13 +75,13 @@ def _as_sampled(name: ToolParser, text: str) -> str:
     return (final + call).removeprefix("<|start|>assistant")
 
 
-TURNS: Final = _turns()
+TURNS: Final = _turns([row[:2] for row in READ] + [row[:2] for row in BROKEN] + ANSWERS)
 
 
 THOUGHT_TURNS: Final = (
     *(
         ThoughtTurn(TurnFormats(turn.parser, reasoning_of("", turn.parser)), turn.text)
-        for turn in TURNS
+        for turn in (*TURNS, *_turns(row[:2] for row in MARKED))
     ),
     *(
         ThoughtTurn(

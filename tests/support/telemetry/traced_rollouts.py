@@ -1,7 +1,5 @@
 """A rollout whose tool fails once and whose grader answers, over real sockets, to be traced."""
 
-import asyncio
-
 from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
@@ -15,7 +13,7 @@ from workers.grading.group_scorer import PerSampleScorer
 from workers.grading.job_grader import JobGrader
 from workers.journal.journal import InMemoryJournal
 from workers.rollout.groups import run_group
-from workers.rollout.setup import RolloutSetup
+from workers.rollout.setup import RolloutSetup, RolloutSlots
 
 SECRETS = ("the-customers-question", "the-models-argument", "the-tools-answer", "the-header")
 SPANS_OF_ONE = 8
@@ -51,7 +49,7 @@ def setup_of(server: EndpointServer, endpoints: EndpointPool, writer: Writer) ->
         limits=LIMITS,
         job_seed=7,
         temperature=0.8,
-        max_concurrent=1,
+        slots=RolloutSlots(1),
     )
 
 
@@ -69,7 +67,6 @@ async def play_traced(server: EndpointServer, journal: InMemoryJournal) -> None:
             [KEY],
             policy=ScriptedPolicy(turns, writer.renderer.stop_token_ids),
             journal=journal,
-            slots=asyncio.Semaphore(1),
         )
     finally:
         await egress.aclose()

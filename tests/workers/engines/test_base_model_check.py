@@ -1,8 +1,6 @@
 """One check says what a base model can do, from its small files."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,10 +8,16 @@ from transformers import GPT2Config
 
 from app.domain.models.models import BaseModelSpec
 from app.settings.models import shipped_models, to_models_json
+from tests.support.cli.command_line import agent_rft
 from tests.support.learning.architectures import build_architecture
 from tests.support.models.tiny_model import DROPS_THINKING, KEEPS_THINKING, save_tiny_model
 from tests.support.rendering.family_templates import NO_TOOLS, save_family
 from workers.engines.base_model_check import check_base_model
+
+NO_LINEAR_LAYER = (
+    "The trainer cannot train this base model: none of its layers is a linear layer that LoRA can "
+    "adapt."
+)
 
 
 def saved(directory: Path, family: str) -> BaseModelSpec:
@@ -35,7 +39,7 @@ def test_a_model_without_calls_works_without_tools(tmp_path: Path) -> None:
     engine, tools = report.reasons
     assert engine == "the CPU engine cannot serve it: its attention has sinks; use vLLM"
     assert tools.startswith("it cannot be used with tools: its chat template writes no tool calls")
-    assert (report.tool_parser, report.cpu_engine) == (None, False)
+    assert (report.tool_parser, report.cpu_engine, report.vllm) == (None, False, True)
 
 
 @pytest.mark.parametrize(
@@ -83,12 +87,23 @@ def test_a_refused_model_has_its_reason_and_fails_the_command(tmp_path: Path) ->
         BaseModelSpec(name="old", path=str(tmp_path), context_length=64),
         BaseModelSpec(name="lost", path=str(tmp_path / "nothing"), context_length=64),
     )
-    command = (sys.executable, "-m", "workers.engines.base_model_check", "--models-json", "-")
-    done = subprocess.run(
-        command, input=to_models_json(specs), capture_output=True, text=True, check=False
-    )
-    reports = [json.loads(line) for line in done.stdout.splitlines()]
-    verdicts = [(report["model"], report["verdict"]) for report in reports]
-    shipped = (shipped_models()[0].name, "works")
-    assert (done.returncode, verdicts) == (9, [shipped, ("old", "refused"), ("lost", "refused")])
-    assert "none of its layers is a linear layer that LoRA can adapt" in reports[1]["reasons"][0]
+    done = agent_rft("base-models", "--check", AGENT_RFT_BASE_MODELS=to_models_json(specs))
+    shipped, lost = specs[0].name, str(tmp_path / "nothing")
+    assert (done.returncode, done.stderr) == (9, "")
+    *lines, why_lost = done.stdout.splitlines()
+    assert lines == [
+        f"{shipped}: works",
+        "  tool_parser: hermes",
+        "  reasoning: None",
+        "  cpu_engine: True",
+        "  vllm: True",
+        "  packs: True",
+        "  targets: all-linear",
+        "old: refused",
+        f"  old: {NO_LINEAR_LAYER}",
+        "lost: refused",
+    ]
+    assert why_lost.startswith("  lost: ")
+    assert lost in why_lost
+    works = agent_rft("base-models", "--check", AGENT_RFT_BASE_MODELS=to_models_json(specs[:1]))
+    assert (works.returncode, works.stdout.splitlines()) == (0, lines[:7])

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -138,10 +139,31 @@ def test_the_launcher_serves_one_model_that_is_configured(
     assert "name one of qwen3-4b-2026-01-01, other-2026-01-01" in done.stderr
 
 
+def _compose_services(**given: str) -> Any:
+    """Returns the services with the variables that have a default; `given` replaces defaults."""
+    text = (REPOSITORY / "docker-compose.yml").read_text()
+    text = re.sub(r"\$\{(\w+):-([^}]*)\}", lambda found: given.get(found[1], found[2]), text)
+    return yaml.safe_load(text)["services"]
+
+
+def test_docker_compose_gives_each_its_gpu_or_both_a_share_of_one() -> None:
+    def split(**given: str) -> tuple[list[str], list[str], str]:
+        services = _compose_services(**given)
+        engine, trainer = (
+            services[name]["deploy"]["resources"]["reservations"]["devices"][0]["device_ids"]
+            for name in ("vllm", "runs-gpu")
+        )
+        return engine, trainer, services["vllm"]["command"].split()[-1]
+
+    assert split() == (["0"], ["1"], "0.9")
+    assert split(TRAINER_GPU="0", GPU_MEMORY_UTILIZATION="0.45") == (["0"], ["0"], "0.45")
+    assert split(VLLM_GPU="3")[0] == ["3"]
+
+
 def test_docker_compose_starts_vllm_with_the_same_arguments() -> None:
     """Compares both: the image does not contain this project, so the file repeats the arguments."""
-    services = yaml.safe_load((REPOSITORY / "docker-compose.yml").read_text())["services"]
-    text = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", services["vllm"]["command"])
+    services = _compose_services()
+    text = services["vllm"]["command"]
     spec = _spec(name="Qwen/Qwen3-4B", path="Qwen/Qwen3-4B", context_length=16384, lora_rank=16)
     plugins = Path("/opt/agent-rft/workers/engines/vllm_plugins")
     in_container = VllmOptions(host="0.0.0.0")  # noqa: S104 - all addresses of the container

@@ -34,7 +34,7 @@ from workers.rollout.episode import RolloutFailure, run_episode
 from workers.rollout.groups import run_group
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
-from workers.rollout.setup import RolloutSetup
+from workers.rollout.setup import RolloutSetup, RolloutSlots
 from workers.rollout.tools import InfrastructureFailure
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=2048, max_turn_tokens=200)
@@ -255,7 +255,6 @@ async def test_each_rollout_of_a_group_has_a_game_of_its_own(writer: Writer) -> 
         GroupKey("ftjob-1", "train", 2, 5).samples(3),
         policy=ScriptedPolicy([turn] * 3, writer.renderer.stop_token_ids),
         journal=InMemoryJournal(),
-        slots=asyncio.Semaphore(3),
     )
     assert [rollout.failure for rollout in group.rollouts] == [None, UNREACHABLE, None]
     assert group.rewards == [0.0, None, 0.0], "equal answers have equal ranks"
@@ -310,5 +309,5 @@ def _setup(
         limits=LIMITS,
         job_seed=7,
         temperature=1.0,
-        max_concurrent=8,
+        slots=RolloutSlots(8),
     )

@@ -1,7 +1,7 @@
 """Groups: one code path plays and scores rollouts, and scores rollouts from outside."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pytest
@@ -23,7 +23,7 @@ from workers.journal.journal import InMemoryJournal, Journal
 from workers.rollout.groups import ScoredGroup, run_group, score_group
 from workers.rollout.limits import EpisodeLimits
 from workers.rollout.policy import SampledTurn, SamplingParams
-from workers.rollout.setup import RolloutSetup
+from workers.rollout.setup import RolloutSetup, RolloutSlots
 from workers.rollout.tools import RolloutTools
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5)
@@ -157,7 +157,7 @@ def setup_of(
         limits=EpisodeLimits(max_episode_steps=8, context_length=1024, max_turn_tokens=200),
         job_seed=7,
         temperature=1.0,
-        max_concurrent=8,
+        slots=RolloutSlots(8),
     )
 
 
@@ -180,7 +180,6 @@ async def test_a_rollout_is_graded_while_its_sibling_is_still_sampled(writer: Wr
             keys,
             policy=policy,
             journal=InMemoryJournal(),
-            slots=asyncio.Semaphore(2),
             on_finished=count,
         ),
         PATIENCE_S,
@@ -195,12 +194,11 @@ async def test_a_judge_waits_for_the_siblings_without_occupying_slots(writer: Wr
     policy = ScriptedGroup(writer, {0: ["abc"], 1: ["a"], 2: ["ab"]})
     group = await asyncio.wait_for(
         run_group(
-            setup_of(writer, GroupGrader("ranks", judge)),
+            replace(setup_of(writer, GroupGrader("ranks", judge)), slots=RolloutSlots(1)),
             row(),
             GROUP.samples(3),
             policy=policy,
             journal=InMemoryJournal(),
-            slots=asyncio.Semaphore(1),
         ),
         PATIENCE_S,
     )
@@ -231,7 +229,6 @@ async def test_a_lost_rollout_leaves_the_group_and_its_siblings_are_ranked(write
                 GROUP.samples(3),
                 policy=policy,
                 journal=journal,
-                slots=asyncio.Semaphore(3),
             )
             assert group.rewards == [1.0, None, 0.0]
             failure = group.rollouts[1].failure
@@ -254,5 +251,4 @@ async def test_a_fault_of_the_service_ends_the_group(writer: Writer) -> None:
             GROUP.samples(2),
             policy=Gone(),
             journal=InMemoryJournal(),
-            slots=asyncio.Semaphore(2),
         )

@@ -1,6 +1,5 @@
 """The requests on a rollout's page are those that the customer's endpoints received."""
 
-import asyncio
 import json
 import re
 import shlex
@@ -31,7 +30,7 @@ from workers.grading.build import build_group_scorer
 from workers.journal.journal import InMemoryJournal
 from workers.rollout.groups import ScoredGroup, run_group
 from workers.rollout.limits import EpisodeLimits
-from workers.rollout.setup import RolloutSetup
+from workers.rollout.setup import RolloutSetup, RolloutSlots
 from workers.runs.steps.trace import rollout_row
 
 SECRET = "of the customer"
@@ -94,7 +93,7 @@ async def played(method: ReinforcementMethod, server: EndpointServer, job_id: st
         limits=EpisodeLimits(max_episode_steps=8, context_length=4096, max_turn_tokens=512),
         job_seed=1,
         temperature=1.0,
-        max_concurrent=1,
+        slots=RolloutSlots(1),
     )
     turns = [[*writer.ids(text), writer.end] for text in TURNS]
     row = parse_rows([json.dumps(one).encode() for one in ROWS], {"search"}, 100)[INDEX]
@@ -105,7 +104,6 @@ async def played(method: ReinforcementMethod, server: EndpointServer, job_id: st
             GroupKey(job_id, "train", 2, INDEX).samples(1),
             policy=ScriptedPolicy(turns, (writer.end,)),
             journal=InMemoryJournal(),
-            slots=asyncio.Semaphore(1),
         )
     finally:
         await egress.aclose()

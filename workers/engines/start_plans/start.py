@@ -100,6 +100,8 @@ def _unused(engine: EngineKind) -> list[str]:
 
 def _verdict(report: BaseModelReport) -> list[str]:
     lines = [f"{report.model}: {report.verdict}", *(f"  {reason}" for reason in report.reasons)]
+    engines = [name for name, has in (("CPU", report.cpu_engine), ("vLLM", report.vllm)) if has]
+    lines.append(f"  engines: {', '.join(engines) or 'none that is known'}")
     if report.tool_parser is not None:
         lines.append(f"  tool calls: {report.tool_parser}")
     if report.reasoning is not None:

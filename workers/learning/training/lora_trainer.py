@@ -106,6 +106,7 @@ class LoraTrainer:
             options.minibatches,
             self._adapted.base_digest,
             None if options.computes is None else options.computes.model_dump(),
+            options.objective,
         )
         self._steps = 0
         self._begin()

@@ -56,7 +56,6 @@ class GroupTasks:
         self._cancelled: set[asyncio.Task[PreparedGroup]] = set()
         self._arrived: list[tuple[Dispatch, PreparedGroup, float]] = []
         self._fault: BaseException | None = None
-        self._slots = context.slots()
         self.changed = asyncio.Event()
         """Set when a group has arrived or failed."""
 
@@ -66,7 +65,7 @@ class GroupTasks:
         becomes stale.
         """
         unfinished = sum(group.unfinished for group in self._in_flight.values())
-        limit = self._context.setup.max_concurrent
+        limit = self._context.setup.slots.limit
         return not self._in_flight or unfinished + self._schedule.group_size <= limit
 
     def start(self, dispatch: Dispatch) -> None:
@@ -127,7 +126,6 @@ class GroupTasks:
             schedule.keys(row, dispatch.step, dispatch.attempt),
             policy=self._policy,
             journal=await schedule.journal(self._journal_step(dispatch)),
-            slots=self._slots,
             on_finished=lambda: self._on_rollout_finished(dispatch),
         )
 

@@ -4,7 +4,6 @@ A mode decides when rollouts are sampled and when they are trained. It decides n
 gradient, nor the commit of a step, nor the published adapter.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -33,10 +32,6 @@ class SchedulerContext:
     sampler_clock: BusyClock = field(default_factory=BusyClock)
     """Runs while a request is at the engine."""
 
-    def slots(self) -> asyncio.Semaphore:
-        """Returns a semaphore for the rollouts that may be in flight at the same time."""
-        return asyncio.Semaphore(self.setup.max_concurrent)
-
     async def prepared_group(
         self,
         row: DatasetRow,
@@ -44,7 +39,6 @@ class SchedulerContext:
         *,
         policy: Policy,
         journal: Journal,
-        slots: asyncio.Semaphore,
         on_finished: Callable[[], None] = lambda: None,
     ) -> PreparedGroup:
         """Runs the group of a row and makes its training samples."""
@@ -54,7 +48,6 @@ class SchedulerContext:
             keys,
             policy=policy,
             journal=journal,
-            slots=slots,
             on_finished=on_finished,
         )
         return prepare(group, self.group_config)

@@ -63,7 +63,6 @@ class StreamingMode:
         """Queues every group of the step as it finishes; returns the seconds until the last."""
         started = time.perf_counter()
         journal = await self._schedule.journal(step)
-        slots = self._context.slots()
 
         async def sample_group(position: int, row: DatasetRow) -> None:
             group = await self._context.prepared_group(
@@ -71,7 +70,6 @@ class StreamingMode:
                 self._schedule.keys(row, step),
                 policy=self._context.policy,
                 journal=journal,
-                slots=slots,
             )
             arrivals.put_nowait((position, group))
 

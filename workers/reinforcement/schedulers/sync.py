@@ -45,7 +45,6 @@ class SyncMode:
     async def _sample(self, step: int) -> list[PreparedGroup]:
         """Runs all groups of the step side by side; returns them in the step's order."""
         journal = await self._schedule.journal(step)
-        slots = self._context.slots()
         with first_fault():
             async with asyncio.TaskGroup() as tasks:
                 groups = [
@@ -55,7 +54,6 @@ class SyncMode:
                             self._schedule.keys(row, step),
                             policy=self._context.policy,
                             journal=journal,
-                            slots=slots,
                         )
                     )
                     for row in self._schedule.rows(step)

@@ -101,10 +101,10 @@ class JobCreationService:
             models=self._ports.judge_models,
             uncalled=method.uncalled,
         )
-        if _runs_calls(new.method):
-            fault = await asyncio.to_thread(model_fault, base_of(self._ports.base_models, model))
-            if fault is not None:
-                raise fault
+        base = base_of(self._ports.base_models, model)
+        fault = await asyncio.to_thread(model_fault, base, runs_calls=_runs_calls(new.method))
+        if fault is not None:
+            raise fault
         return model, method
 
     async def create_resolved(self, new: NewJob) -> Job:

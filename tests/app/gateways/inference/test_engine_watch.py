@@ -1,14 +1,17 @@
 """Long turns of a working engine pass, and an engine that stands still is noticed."""
 
 import asyncio
+import inspect
 from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import web
 
+from app.factory import process
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion, EngineUnavailable
 from tests.support.patience import PATIENCE_S
+from workers.processes import clients
 
 STILL_S = 2.4
 """The counters are read twelve times in it."""
@@ -102,3 +105,11 @@ async def test_an_engine_that_answers_its_probe_and_computes_nothing_is_unavaila
         await _turn(client)
     await client.aclose()
     assert 0 < engine.reads < LONG_TURN
+
+
+def test_both_planes_notice_it_within_a_minute() -> None:
+    assert inspect.signature(HttpInference).parameters["still_s"].default == 60
+    for factory in (process, clients):
+        source = inspect.getsource(factory)
+        assert source.count("HttpInference(") == 1
+        assert "still_s" not in source

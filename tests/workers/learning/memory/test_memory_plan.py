@@ -200,6 +200,32 @@ def test_what_does_not_fit_is_reported_with_the_setting_that_helps(
     assert any(says in problem for problem in plan.problems), plan.problems
 
 
+def test_the_plan_of_smollm2_135m_by_hand() -> None:
+    """The README's model, as its published configuration has it."""
+    config = LlamaConfig(
+        vocab_size=49_152,
+        hidden_size=576,
+        intermediate_size=1536,
+        num_hidden_layers=30,
+        num_attention_heads=9,
+        num_key_value_heads=3,
+        tie_word_embeddings=True,
+    )
+    counts = count(config, dtype=torch.float32, rank=16, checkpointing=False)
+    embedding, norms = 49_152 * 576, 61 * 576
+    attention, feed_forward = 2 * 576 * 576 + 2 * 576 * 192, 3 * 576 * 1536
+    parameters = embedding + norms + 30 * (attention + feed_forward)
+    assert parameters == 134_515_008, "as published"
+    # Frequencies of positions are no parameters.
+    assert counts.weights == pytest.approx(4 * parameters, abs=4096)
+    assert counts.engine_weights == pytest.approx(2 * parameters, abs=4096)
+    widths = 2 * (576 + 576) + 2 * (576 + 192) + 3 * (576 + 1536)
+    assert counts.adapter == 4 * 16 * 30 * widths
+    assert counts.kv_a_token == 30 * 2 * 3 * 64 * 2
+    plan = plan_memory(PlanInputs(8 * GIB, 2048, micro_batch_tokens=4096), counts)
+    assert plan.fits
+
+
 def test_the_trainers_precision_leaves_the_engine_alone() -> None:
     config = Qwen3Config(**SHAPE)
     halves, wholes = (

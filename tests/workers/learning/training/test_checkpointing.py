@@ -1,39 +1,18 @@
 """Checkpointing through a whole trainer: layers run twice, and nothing else changes."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-from torch import nn
 from transformers import OPTConfig, OPTForCausalLM
-from transformers.modeling_layers import GradientCheckpointingLayer
 
-from tests.support.learning.gradients import gradients, warmed
+from tests.support.learning.gradients import gradients, layer_runs, warmed
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import VOCAB, MakeTrainer
 from workers.learning.memory.live_bytes import peak_bytes
+from workers.learning.trainer_options import TrainerOptions
 from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
-
-
-def layer_runs(trainer: LoraTrainer, samples: list[TrainingSample]) -> int:
-    """Returns how often a layer begins to compute in one update of one micro-batch."""
-    runs = 0
-
-    def count(_module: nn.Module, _args: Any) -> None:
-        nonlocal runs
-        runs += 1
-
-    layers = [
-        m for m in trainer._adapted.peft.modules() if isinstance(m, GradientCheckpointingLayer)
-    ]
-    assert len(layers) == 2
-    for layer in layers:
-        # Recomputation enters `forward` below the layer's own hooks.
-        layer.get_submodule("self_attn").register_forward_pre_hook(count)
-    trainer.update(samples)
-    return runs
 
 
 @pytest.mark.parametrize(("checkpointing", "runs"), [(False, 2), (True, 4), (None, 2)])
@@ -43,9 +22,14 @@ def test_each_layer_runs_again_in_backward(
     checkpointing: bool | None,
     runs: int,
 ) -> None:
-    """On a CPU, where memory is plenty and time is not, it is off unless it is asked for."""
+    """On a CPU, where memory is plenty and time is not, it is off unless it is asked for; on a GPU
+    it is on (`tests/gpu/test_memory.py` counts there).
+    """
     trainer = make_trainer(options={"checkpointing": checkpointing})
     assert layer_runs(trainer, samples) == runs
+    options = TrainerOptions(checkpointing=checkpointing)
+    assert options.checkpointing_on(cpu=True) == (runs == 4)
+    assert options.checkpointing_on(cpu=False) == (checkpointing is not False)
 
 
 def test_the_gradient_is_the_same_to_the_bit(

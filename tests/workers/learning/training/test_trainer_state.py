@@ -1,6 +1,7 @@
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from app.disk.manifest_directories import ManifestMismatch, commit_directory
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import MakeTrainer, random_samples
 from tests.support.processes.child_processes import child
+from workers.learning.mismatch_config import MismatchConfig
 from workers.learning.trainer_settings import StateMismatch, saved_settings
 
 RESUME = f"""
@@ -106,12 +108,24 @@ def test_damage_is_refused_before_anything_changes(
     assert all(torch.equal(p, before[name]) for name, p in other.parameters.items())
 
 
-@pytest.mark.parametrize("setting", [{"rank": 2}, {"alpha": 4.0}, {"learning_rate": 1e-3}])
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        ({"rank": 2}, "rank"),
+        ({"alpha": 4.0}, "alpha"),
+        ({"learning_rate": 1e-3}, "learning_rate"),
+        ({"options": {"loss": "cispo"}}, "loss"),
+        ({"options": {"minibatches": 2}}, "minibatches"),
+        ({"options": {"loss_options": {"epsilon": 0.1}}}, "objective"),
+        ({"options": {"mismatch": MismatchConfig(truncation="token")}}, "objective"),
+        ({"options": {"kl_coefficient": 0.1}}, "objective"),
+    ],
+)
 def test_another_run_s_state_is_refused(
-    make_trainer: MakeTrainer, tmp_path: Path, setting: dict[str, float]
+    make_trainer: MakeTrainer, tmp_path: Path, setting: dict[str, Any], named: str
 ) -> None:
     make_trainer().save_state(tmp_path / "state")
-    with pytest.raises(StateMismatch, match=next(iter(setting))):
+    with pytest.raises(StateMismatch, match=rf"\b{named}\b"):
         make_trainer(**setting).load_state(tmp_path / "state")
 
 
@@ -129,7 +143,7 @@ def test_a_state_is_refused_on_other_base_weights_of_the_same_name(
     make_trainer(options={"dtype": "bfloat16"}).load_state(tmp_path / "state")
 
 
-def test_a_state_of_an_earlier_version_has_no_digest_and_loads(
+def test_a_state_of_an_earlier_version_has_less_to_compare_and_loads(
     make_trainer: MakeTrainer, tmp_path: Path
 ) -> None:
     trainer = make_trainer()
@@ -140,12 +154,13 @@ def test_a_state_of_an_earlier_version_has_no_digest_and_loads(
             document = path.read_bytes()
             if path.name == "trainer.json":
                 loaded = json.loads(document)
-                del loaded["settings"]["base_digest"]
+                for name in ("base_digest", "objective"):
+                    del loaded["settings"][name]
                 document = json.dumps(loaded).encode()
             (directory / path.name).write_bytes(document)
     settings = saved_settings(tmp_path / "old")
     assert settings is not None
-    assert settings.base_digest is None
+    assert (settings.base_digest, settings.objective) == (None, None)
     resumed = make_trainer()
     resumed.load_state(tmp_path / "old")
     assert resumed.steps == 1

@@ -5,9 +5,11 @@ from collections import Counter
 
 import pytest
 
+from app.domain.data.dataset import DatasetRow
 from app.domain.errors import RunFailed
 from app.domain.ids import SampleKey
 from app.domain.methods.mode import AsyncOptions
+from app.domain.methods.reinforcement import Evaluation
 from app.domain.rollouts import metrics as names
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import (
@@ -17,6 +19,8 @@ from tests.support.reinforcement.scripted_modes import (
     keys_of,
     turns_of_the_loop,
 )
+from workers.journal.journal import InMemoryJournal
+from workers.reinforcement.evaluation import Evaluator
 from workers.reinforcement.schedulers.asynchronous import AsyncMode
 from workers.reinforcement.steps.outcome import SampledStep
 
@@ -90,6 +94,39 @@ async def test_dispatch_stops_at_the_free_slots() -> None:
     assert len((await mode.step(1)).rollouts) == 16
     assert most <= 10
     await mode.close()
+
+
+async def test_a_validation_shares_the_slots_with_training() -> None:
+    """Six slots: four rollouts of training keep theirs while a validation wants eight more."""
+    played: Counter[str] = Counter()
+    most: Counter[str] = Counter()
+    release = asyncio.Event()
+
+    async def gate(key: SampleKey) -> None:
+        for name in (key.split, "all"):
+            played[name] += 1
+            most[name] = max(most[name], played[name])
+        await release.wait()
+        played.subtract((key.split, "all"))
+
+    stage = Stage(CountingTrainer(), steps=2, max_concurrent=6, grader=GatedGrader(gate))
+    mode = AsyncMode(stage.context, AsyncOptions(max_staleness=1))
+    await mode.start(stage.schedule())
+    await turns_of_the_loop(200)
+    rows = [DatasetRow(n, [{"role": "user", "content": f"Held {n}?"}], [], {}) for n in range(4)]
+    evaluator = Evaluator(
+        stage.setup, "ftjob-1", Evaluation(samples=2, temperature=1.0, greedy=False)
+    )
+    validation = asyncio.create_task(
+        evaluator.validate(rows, step=0, policy=stage.policy, journal=InMemoryJournal())
+    )
+    await turns_of_the_loop(200)
+    assert most == {"train": 4, "valid": 2, "all": 6}
+    release.set()
+    assert len((await asyncio.wait_for(validation, PATIENCE_S)).rollouts) == 8
+    assert len((await asyncio.wait_for(mode.step(1), PATIENCE_S)).rollouts) == 16
+    await mode.close()
+    assert most["all"] == 6
 
 
 async def test_a_group_that_hangs_is_requeued_and_the_others_continue() -> None:
