@@ -1,14 +1,11 @@
-"""Guesses which column of a table becomes which part of a row, and makes the row. Pure."""
+"""Guesses which column of a table becomes which part of a row. Pure."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from types import MappingProxyType
-from typing import Any, Final, Literal, assert_never
+from typing import Final, Literal, assert_never
 
 from app.domain.curricula.sources import Columns
-from app.domain.documents.json_object import Json
 from app.domain.methods.supervised import MethodType
 
 Role = Literal["prompt", "system", "answer", "chosen", "rejected", "messages", "tags", "difficulty"]
@@ -42,6 +39,17 @@ _NEEDED: Final = MappingProxyType[MethodType, tuple[Role, ...]](
         "dpo": ("prompt", "chosen", "rejected"),
     }
 )
+_ALWAYS_READ: Final[frozenset[Role]] = frozenset(
+    {"prompt", "system", "messages", "tags", "difficulty"}
+)
+_READ: Final = MappingProxyType[MethodType, frozenset[Role]](
+    {
+        "reinforcement": _ALWAYS_READ | {"answer"},
+        "supervised": _ALWAYS_READ | {"answer"},
+        "dpo": _ALWAYS_READ | {"chosen", "rejected"},
+    }
+)
+"""The parts that a row of each method is made of."""
 _LABELS: Final = MappingProxyType[MethodType, frozenset[Role]](
     {
         "reinforcement": frozenset({"answer", "tags", "difficulty"}),
@@ -50,8 +58,8 @@ _LABELS: Final = MappingProxyType[MethodType, frozenset[Role]](
     }
 )
 """The parts that a row of a job's file can take from its other fields."""
-_RESERVED: Final = frozenset({"messages", "tools", "input", "preferred_output"})
-_TAG_SEPARATORS: Final = re.compile(r"[;,|]")
+_CONTEXT: Final = ("input", "context")
+"""Columns that belong to the text of a column `instruction`, as in the data of Alpaca and Dolly."""
 _NO_WORD: Final = re.compile(r"[\W_]+")
 ColumnMap = dict[Role, str]
 
@@ -62,22 +70,51 @@ class UnusableColumns(ValueError):
 
 def guess(header: Sequence[str], sent: Columns, method: MethodType) -> ColumnMap:
     """Returns a column for each part, those that were sent first. Raises `UnusableColumns` for a
-    column that does not exist, and for a header with repeated or too many names.
+    column that does not exist, a part that the method does not read, and a header with repeated or
+    too many names.
     """
     _check_header(header)
     chosen = _named(header, sent)
+    _check_read(chosen, method)
     free = [name for name in header if name not in chosen.values()]
     plain = {_plain(name): name for name in reversed(free)}
     for role, names in _NAMES.items():
-        if role in chosen or (role == "prompt" and "messages" in chosen):
-            continue
-        if role in {"chosen", "rejected"} and method != "dpo":
+        if role in chosen or role not in _READ[method] or _is_excluded(role, chosen, method):
             continue
         found = next((plain[name] for name in names if name in plain), None)
         if found is not None:
             chosen[role] = found
             plain = {key: name for key, name in plain.items() if name != found}
     return chosen
+
+
+def _check_read(sent: ColumnMap, method: MethodType) -> None:
+    unread = next((role for role in sent if role not in _READ[method]), None)
+    if unread is not None:
+        raise UnusableColumns(
+            f"rows of a '{method}' job have no '{unread}': leave it out of 'columns', or send "
+            f"another 'method'; the parts are {_shown(sorted(_READ[method]))}"
+        )
+    double = next((role for role in ("prompt", "system") if role in sent), None)
+    if "messages" in sent and double is not None:
+        raise UnusableColumns(
+            f"'messages' is the whole conversation: leave it or '{double}' out of 'columns'"
+        )
+
+
+def _is_excluded(role: Role, chosen: ColumnMap, method: MethodType) -> bool:
+    """Returns whether a part is not guessed because others make the conversation already."""
+    match role:
+        case "messages":
+            return "prompt" in chosen or "system" in chosen
+        case "prompt" | "system":
+            return "messages" in chosen
+        case "answer":  # a conversation has its answer: another one is added only if it was named
+            return method == "supervised" and "messages" in chosen
+        case "chosen" | "rejected" | "tags" | "difficulty":
+            return False
+        case _:
+            assert_never(role)
 
 
 def label_columns(header: Sequence[str], sent: Columns, method: MethodType) -> ColumnMap:
@@ -91,15 +128,6 @@ def label_columns(header: Sequence[str], sent: Columns, method: MethodType) -> C
             f"its rows are rows of a '{method}' job already, which take no column for '{unread}'"
         )
     return columns
-
-
-def labelled_row(row: Mapping[str, Any], columns: ColumnMap) -> Json:
-    """Returns a row of a job's file with its labels. All of its fields stay, for graders."""
-    found = dict(row)
-    if "answer" in columns:
-        found["answer"] = row.get(columns["answer"])
-    _add_labels(found, row, columns)
-    return found
 
 
 def missing(columns: Mapping[Role, str], method: MethodType) -> list[Role]:
@@ -122,32 +150,41 @@ def missing_message(
     return f"no column is named like {named}: name it in 'columns'; {left}{also}"
 
 
-def row_of(record: Mapping[str, Any], columns: ColumnMap, method: MethodType) -> Json:
-    """Returns the row of a record, whose other columns keep their names. Raises `UnusableColumns`
-    for a value that cannot be read.
-    """
-    used = set(columns.values())
-    row: Json = {
-        name: value
-        for name, value in record.items()
-        if name not in used and name not in _RESERVED and value is not None
-    }
-    messages = _messages(record, columns)
+def joined_columns(header: Sequence[str], columns: Mapping[Role, str]) -> list[str]:
+    """Returns the columns whose texts follow that of a column `instruction` in the prompt."""
+    if _plain(columns.get("prompt", "")) != "instruction":
+        return []
+    return _context_columns(header, columns)
+
+
+def unread_context(header: Sequence[str], columns: Mapping[Role, str]) -> list[str]:
+    """Returns the columns that prompts often need and these prompts do not have."""
+    if "prompt" not in columns or joined_columns(header, columns):
+        return []
+    return _context_columns(header, columns)
+
+
+def replaced_columns(
+    header: Sequence[str], columns: Mapping[Role, str], method: MethodType
+) -> list[str]:
+    """Returns the columns whose names a row of the method has for parts of other columns."""
+    made: set[str] = {role for role in ("tags", "difficulty") if role in columns}
     match method:
         case "reinforcement":
-            row["messages"] = messages
-            if "answer" in columns:
-                row["answer"] = record.get(columns["answer"])
+            made |= {"messages", *({"answer"} & {*columns})}
         case "supervised":
-            row["messages"] = [*messages, *_answers(record, columns, "answer")]
+            made |= {"messages"}
         case "dpo":
-            row["input"] = {"messages": messages}
-            row["preferred_output"] = _answers(record, columns, "chosen")
-            row["non_preferred_output"] = _answers(record, columns, "rejected")
+            made |= {"input", "preferred_output", "non_preferred_output"}
         case _:
             assert_never(method)
-    _add_labels(row, record, columns)
-    return row
+    used = {*columns.values(), *joined_columns(header, columns)}
+    return [name for name in header if name in made and name not in used]
+
+
+def _context_columns(header: Sequence[str], columns: Mapping[Role, str]) -> list[str]:
+    used = columns.values()
+    return [name for name in header if _plain(name) in _CONTEXT and name not in used]
 
 
 def _named(header: Sequence[str], sent: Columns) -> ColumnMap:
@@ -162,63 +199,6 @@ def _named(header: Sequence[str], sent: Columns) -> ColumnMap:
             )
         columns[role] = name
     return columns
-
-
-def _messages(record: Mapping[str, Any], columns: ColumnMap) -> list[Json]:
-    if "messages" in columns:
-        return _parsed(record.get(columns["messages"]), columns["messages"])
-    system = record.get(columns["system"]) if "system" in columns else None
-    lead = [{"role": "system", "content": _text(system)}] if system not in (None, "") else []
-    prompt = record.get(columns["prompt"])
-    if prompt is None or _text(prompt).strip() == "":
-        raise UnusableColumns(f"the column '{columns['prompt'][:64]}' is empty")
-    return [*lead, {"role": "user", "content": _text(prompt)}]
-
-
-def _parsed(value: Any, name: str) -> list[Json]:
-    try:
-        messages = json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        messages = None
-    if not isinstance(messages, list):
-        raise UnusableColumns(f"the column '{name[:64]}' has no list of messages as JSON")
-    return messages
-
-
-def _answers(record: Mapping[str, Any], columns: ColumnMap, role: Role) -> list[Json]:
-    if role not in columns:
-        return []
-    value = record.get(columns[role])
-    if value is None or value == "":
-        raise UnusableColumns(f"the column '{columns[role][:64]}' is empty")
-    if isinstance(value, list):  # a data set with messages in its columns
-        return value[-1:]
-    return [{"role": "assistant", "content": _text(value)}]
-
-
-def _add_labels(row: Json, record: Mapping[str, Any], columns: ColumnMap) -> None:
-    if "tags" in columns:
-        value = record.get(columns["tags"])
-        parts = value if isinstance(value, list) else _TAG_SEPARATORS.split(_text(value or ""))
-        row["tags"] = [part for each in parts if (part := str(each).strip())]
-    if "difficulty" in columns:
-        value = record.get(columns["difficulty"])
-        row["difficulty"] = _number(value) if value != "" else None
-
-
-def _number(value: Any) -> Any:
-    """Returns a text as the number that it is. Words of levels are the user's own, and stay."""
-    if not isinstance(value, str):
-        return value
-    try:
-        number = float(value)
-    except ValueError:
-        return value
-    return number if isfinite(number) else value
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _plain(name: str) -> str:

@@ -7,17 +7,19 @@ not know what happens to the rows.
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
+from app.domain.curricula.column_rows import labelled_row, row_of
 from app.domain.curricula.columns import (
     ColumnMap,
     UnusableColumns,
     guess,
+    joined_columns,
     label_columns,
-    labelled_row,
     missing,
     missing_message,
-    row_of,
+    replaced_columns,
+    unread_context,
 )
-from app.domain.curricula.reports import Findings, TableReading
+from app.domain.curricula.reports import Findings, Severity, TableReading
 from app.domain.curricula.sources import Columns
 from app.domain.documents.json_object import Json
 from app.domain.methods.supervised import MethodType
@@ -89,7 +91,30 @@ class SourceRows:
             lacking = missing(self._columns, self._method)
             if lacking:
                 raise UnusableColumns(missing_message(header, lacking, self._columns))
+            self._note_columns(header, self._columns)
         return self._columns
+
+    def _note_columns(self, header: list[str], columns: ColumnMap) -> None:
+        """Notes the columns whose texts a person would look for in the rows at another place."""
+        prompt = columns.get("prompt", "")[:64]
+        notes: tuple[tuple[Severity, str, list[str], str], ...] = (
+            (
+                *("info", "joined_columns", joined_columns(header, columns)),
+                f"Prompts have the texts of '{prompt}' and, after a blank line, of",
+            ),
+            (
+                *("warning", "unread_context", unread_context(header, columns)),
+                f"Prompts are the texts of '{prompt}' alone, without those of",
+            ),
+            (
+                *("warning", "replaced_column", replaced_columns(header, columns, self._method)),
+                "Rows have a part of the same name, made of another column, instead of",
+            ),
+        )
+        for severity, code, names, clause in notes:
+            if names:
+                shown = " and ".join(f"'{name[:64]}'" for name in names)
+                self._findings.add(severity, code, f"{clause} {shown}.", source=self._table.source)
 
     def _mapped(self, record: Json, columns: ColumnMap, line: int) -> TableRecord:
         if any(isinstance(v, str) and v.startswith(_FORMULA) for v in record.values()):

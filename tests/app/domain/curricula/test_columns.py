@@ -4,15 +4,14 @@ from typing import Any
 
 import pytest
 
+from app.domain.curricula.column_rows import labelled_row, row_of
 from app.domain.curricula.columns import (
     ColumnMap,
     Role,
     UnusableColumns,
     guess,
     label_columns,
-    labelled_row,
     missing,
-    row_of,
 )
 from app.domain.curricula.sources import Columns
 from app.domain.methods.supervised import MethodType
