@@ -4,13 +4,7 @@ import json
 from typing import Any, assert_never
 
 from app.domain.documents.json_object import Json
-from app.domain.evals.data_sources import (
-    ItemReference,
-    JsonlSource,
-    MessageTemplate,
-    SampledSource,
-    SentSampling,
-)
+from app.domain.evals.data_sources import ItemReference, MessageTemplate
 from app.domain.graders.judge_prompts import Prompt
 from app.domain.graders.samples import object_or_list, one_turn_keys
 from app.domain.graders.templates.templates import MissingVariable, RenderedTooLong, parse_template
@@ -50,51 +44,6 @@ def _messages_at(path: str, item: Json) -> list[Json]:
         if any(not isinstance(part, dict) or part.get("type") != "text" for part in parts):
             raise UnusableItem(f"'{path}' contains parts other than text")
     return messages
-
-
-def settings_of(params: SentSampling, *, seed: int) -> Json:
-    """Returns Chat Completions settings; translates names of the Responses API."""
-    form = params.response_format or (params.text or {}).get("format")
-    if isinstance(form, dict) and form.get("type") == "json_schema" and "json_schema" not in form:
-        form = {
-            "type": "json_schema",
-            "json_schema": {key: value for key, value in form.items() if key != "type"},
-        }
-    settings = {
-        "seed": seed,
-        "temperature": 1.0 if params.temperature is None else params.temperature,
-        "top_p": 1.0 if params.top_p is None else params.top_p,
-        "max_completion_tokens": params.max_completion_tokens,
-        "reasoning_effort": params.reasoning_effort,
-        "response_format": form,
-        "tools": _tools(params) or None,
-    }
-    return {key: value for key, value in settings.items() if value is not None}
-
-
-def tools_of(source: JsonlSource | SampledSource) -> list[Json]:
-    """Returns the tools that the model is offered, which a judge of its answers reads too."""
-    match source:
-        case SampledSource():
-            return _tools(source.sampling_params)
-        case JsonlSource():
-            return []
-        case _:
-            assert_never(source)
-
-
-def _tools(params: SentSampling) -> list[Json]:
-    return [_tool(tool) for tool in params.tools or ()]
-
-
-def _tool(tool: Json) -> Json:
-    """Returns a function in the nested form of Chat Completions; the Responses API's is flat."""
-    if "function" in tool:
-        return tool
-    return {
-        "type": "function",
-        "function": {key: value for key, value in tool.items() if key != "type"},
-    }
 
 
 def sample_of(choices: list[Any], model: str | None, *, tokens: int | None = None) -> Json:

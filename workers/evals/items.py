@@ -15,6 +15,7 @@ from app.domain.documents.json_object import Json
 from app.domain.errors import first_fault
 from app.domain.evals.data_sources import EvalRow, JsonlSource, SampledSource
 from app.domain.evals.evals import ItemStatus, OutputItem, token_usage
+from app.domain.evals.sampling import settings_of, tools_of
 from app.domain.ids import GroupKey, SampleKey, new_id
 from app.domain.rollouts.trajectory import ScoredRollout, Trajectory
 from workers.evals.context import EvalContext
@@ -24,8 +25,6 @@ from workers.evals.eval_prompts import (
     given_sample,
     prompt_of,
     sample_of,
-    settings_of,
-    tools_of,
 )
 from workers.evals.sampling import Sampler, SamplingRefused
 from workers.journal.journal import InMemoryJournal

@@ -18,25 +18,31 @@ from app.domain.evals.data_sources import (
     EvalRow,
     FileContent,
     FileReference,
+    ItemReference,
     JsonlSource,
+    MessageTemplate,
     SampledSource,
     repeats_too_much,
 )
+from app.domain.evals.sampling import sampling_fault
 from app.domain.faults.unknown_keys import NOT_AVAILABLE, refused_wholly
 from app.domain.graders.templates.template_faults import placeholders, template_fault
+from app.domain.graders.templates.templates import Placeholder
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.redaction import found_in
 
 ROOT: Final = "data_source"
 _ROWS: Final[Path] = ("source", "content")
 _TOOLS: Final[Path] = ("sampling_params", "tools")
+_Reading = tuple[Path, Placeholder]
+"""A path that a prompt reads, with the field that has it."""
 
 
 def data_source_faults(source: JsonlSource | SampledSource) -> Iterator[InvalidRequest]:
     """Yields an error per fault, each with its parameter."""
     walked = _walked(source)
     for field in walked:
-        fault = refused_wholly(field, ROOT) or template_fault(field, ROOT) or _sample_read(field)
+        fault = refused_wholly(field, ROOT) or template_fault(field, ROOT)
         if fault is not None:
             yield fault
         if field.path == _TOOLS:
@@ -45,7 +51,12 @@ def data_source_faults(source: JsonlSource | SampledSource) -> Iterator[InvalidR
     for field in walked:
         for path, _, _ in found_in(field):
             yield _credential(path)
-    yield from _missing_fields(source, walked)
+    fault = sampling_fault(source, ROOT)
+    if fault is not None:
+        yield fault
+    read = [*_read_by_templates(walked), *_read_by_reference(source)]
+    yield from _samples_read(read)
+    yield from _missing_fields(source, read)
     yield from _too_many_samples(source)
 
 
@@ -76,21 +87,37 @@ def _size(source: JsonlSource | SampledSource, rows: tuple[EvalRow, ...]) -> int
     return sum(len(json.dumps(row.item)) for row in rows) if source.samples > 1 else 0
 
 
-def _sample_read(field: WalkedField) -> InvalidRequest | None:
-    """Returns the error for a prompt that reads a sample, which does not exist before the model
+def _read_by_templates(walked: list[WalkedField]) -> Iterator[_Reading]:
+    for field in walked:
+        if field.kind is FieldKind.TEMPLATE:
+            yield from ((field.path, each) for each in placeholders(field.value))
+
+
+def _read_by_reference(source: JsonlSource | SampledSource) -> Iterator[_Reading]:
+    """Yields the path of the messages of an item."""
+    match source:
+        case SampledSource(input_messages=ItemReference(item_reference=reference)):
+            for each in placeholders("{{" + reference + "}}"):
+                yield ("input_messages", "item_reference"), each
+        case SampledSource(input_messages=MessageTemplate()) | JsonlSource():
+            return
+        case _:
+            assert_never(source)
+
+
+def _samples_read(read: list[_Reading]) -> Iterator[InvalidRequest]:
+    """Yields the error for each prompt that reads a sample, which does not exist before the model
     answers.
     """
-    read = placeholders(field.value) if field.kind is FieldKind.TEMPLATE else ()
-    wrong = next((each for each in read if each.namespace == "sample"), None)
-    if wrong is None:
-        return None
-    return _invalid(
-        field.path, f"'{{{{{wrong.text}}}}}' is not there before the model answers; use 'item'"
-    )
+    for path, each in read:
+        if each.namespace == "sample":
+            yield _invalid(
+                path, f"'{{{{{each.text}}}}}' is not there before the model answers; use 'item'"
+            )
 
 
 def _missing_fields(
-    source: JsonlSource | SampledSource, walked: list[WalkedField]
+    source: JsonlSource | SampledSource, read: list[_Reading]
 ) -> Iterator[InvalidRequest]:
     """Yields an error per field of a prompt that no item of the call has."""
     match source.source:
@@ -100,10 +127,9 @@ def _missing_fields(
             return
         case rows:
             assert_never(rows)
-    for field in walked:
-        for each in placeholders(field.value) if field.kind is FieldKind.TEMPLATE else ():
-            if each.namespace == "item" and not any(map(each.leads_somewhere, items)):
-                yield _invalid(field.path, f"'{{{{{each.text}}}}}': no item has it")
+    for path, each in read:
+        if each.namespace == "item" and not any(map(each.leads_somewhere, items)):
+            yield _invalid(path, f"'{{{{{each.text}}}}}': no item has it")
 
 
 def _invalid(path: Path, reason: str) -> InvalidRequest:

@@ -9,6 +9,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import FieldKind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, WrongState, refused_value
+from app.domain.evals.criterion_paths import path_fault
 from app.domain.evals.evals import Eval, EvalOrder, NewEval, custom_config
 from app.domain.faults.schemas import schema_fault
 from app.domain.faults.unknown_keys import refused_wholly
@@ -111,7 +112,10 @@ def _check_unread(new: NewEval) -> None:
         raise refused_value(param, f"it is not a JSON schema ({reason})")
     for number, criterion in enumerate(new.criteria):
         for field in walk_fields(type(criterion), criterion):
-            fault = refused_wholly(field, f"testing_criteria[{number}]", only_near=True)
+            root = f"testing_criteria[{number}]"
+            fault = refused_wholly(field, root, only_near=True) or path_fault(
+                field, root, item_schema=new.item_schema
+            )
             if fault is not None:
                 raise fault
 

@@ -7,6 +7,7 @@ import pytest
 from tests.support.api.application import ENDPOINT, Api
 
 CONFIG = {"type": "custom", "item_schema": {"type": "object"}}
+CLOSED_ITEM = {"type": "object", "properties": {"a": {}}, "additionalProperties": False}
 CHECK = {
     "type": "string_check",
     "name": "exact",
@@ -64,6 +65,16 @@ async def made(api: Api, *criteria: dict[str, Any]) -> str:
         ({"testing_criteria": [{"name": "x"}]}, "missing_required_parameter", "[0].type"),
         ({"testing_criteria": [SIMILAR]}, "missing_required_parameter", "[0].pass_threshold"),
         ({"testing_criteria": [{**CHECK, "input": "{{ other.x }}"}]}, "invalid_value", "[0].input"),
+        (
+            {"testing_criteria": [{**CHECK, "input": "{{ sample.output_txt }}"}]},
+            "invalid_value",
+            "testing_criteria[0].input",
+        ),
+        (
+            {"data_source_config": {"type": "custom", "item_schema": CLOSED_ITEM}},
+            "invalid_value",
+            "testing_criteria[0].reference",
+        ),
         ({"testing_criteria": None}, "invalid_value", "testing_criteria"),
         ({"metadata": {"k": 1}}, "invalid_value", "metadata"),
         ({"name": "n" * 300}, "invalid_value", "name"),
@@ -157,6 +168,43 @@ async def test_a_run_that_cannot_be_is_refused_by_parameter(
     reply = await post(api, f"{path}/runs", {"data_source": source})
     assert error(reply) == (400, code, param)
     assert (await api.call("GET", f"{path}/runs")).json()["data"] == []
+
+
+@pytest.mark.parametrize(
+    ("params", "param", "words"),
+    [
+        ({"reasoning_effort": "huge"}, "reasoning_effort", "'huge'. Supported values are"),
+        ({"tools": [{"foo": 1}]}, "tools[0].foo", "foo"),
+        ({"tools": [{"type": "function", "name": "a b"}]}, "tools[0].name", "tools[0].name'"),
+        ({"response_format": {"type": "xml"}}, "response_format.type", "json_schema"),
+        ({"text": {"format": {"type": "xml"}}}, "text.format.type", "json_schema"),
+        ({"text": {"format": {"type": "json_schema", "name": "a b", "schema": {}}}},
+         "text.format.name", "1 to 64 letters"),
+    ],
+)  # fmt: skip
+async def test_sampling_that_no_chat_takes_is_refused_before_the_run(
+    api: Api, params: dict[str, Any], param: str, words: str
+) -> None:
+    path = await made(api)
+    reply = await post(api, f"{path}/runs", {"data_source": {**SAMPLED, "sampling_params": params}})
+    said = reply.json()["error"]
+    assert (reply.status_code, said["param"]) == (400, f"data_source.sampling_params.{param}")
+    assert words in said["message"]
+    assert (await api.call("GET", f"{path}/runs")).json()["data"] == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [("item.zzz", "no item has it"), ("sample.output_text", "not there before the model answers")],
+)
+async def test_messages_that_no_item_has_are_refused_before_the_run(
+    api: Api, reference: str, words: str
+) -> None:
+    messages = {"type": "item_reference", "item_reference": reference}
+    body = {"data_source": {**SAMPLED, "input_messages": messages}}
+    said = (await post(api, f"{await made(api)}/runs", body)).json()["error"]
+    assert said["param"] == "data_source.input_messages.item_reference"
+    assert words in said["message"]
 
 
 async def test_a_file_of_another_project_or_purpose_is_refused(api: Api) -> None:
