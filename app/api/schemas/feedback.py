@@ -149,8 +149,8 @@ class EndUserRemoval(DescribedModel):
     curricula: list[str]
     """Ids of the curricula that have a new version, or are deleted because no row was left."""
     jobs: list[str]
-    """Ids of ended jobs that read those files: their models keep what they learned, and the jobs
-    and models can be deleted.
+    """Ids of ended jobs that read files with such rows, each once: their models keep what they
+    learned, and the jobs and models can be deleted. A repeated call names them again.
     """
 
     @classmethod

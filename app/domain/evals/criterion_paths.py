@@ -1,5 +1,5 @@
-"""Faults of the paths of an eval's criteria: misspelt parts of a sample, and fields that the schema of
-the items excludes. Pure. An item may come with a sample that has keys of its own.
+"""Faults of the paths of an eval's criteria: misspelt parts of a sample, and fields that the schema
+of the items excludes. Pure. An item may come with a sample that has keys of its own.
 """
 
 from difflib import get_close_matches

@@ -1,5 +1,6 @@
-"""The result of removing an end user's data. Pure data."""
+"""The result of removing an end user's data, and the digest that is left of a person. Pure."""
 
+import hashlib
 from dataclasses import dataclass, field
 
 
@@ -17,3 +18,8 @@ class Removal:
     """Ids of the curricula that got a new version, or were deleted because no row is left."""
     jobs: list[str] = field(default_factory=list)
     """Ids of jobs that read the files: their models have learned from the rows."""
+
+
+def person_digest(project_id: str, person: str) -> str:
+    """Returns what a build keeps of a person whose rows a deleted file had."""
+    return hashlib.sha256(f"{project_id}\0{person}".encode()).hexdigest()

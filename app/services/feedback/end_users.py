@@ -12,7 +12,7 @@ from app.domain.data.files import FileRow
 from app.domain.documents.json_object import Json
 from app.domain.errors import NotFound, WrongState
 from app.domain.feedback.builds import FeedbackBuild
-from app.domain.feedback.removals import Removal
+from app.domain.feedback.removals import Removal, person_digest
 from app.domain.feedback.rows import people_of
 from app.domain.ids import new_id
 from app.domain.registry.curricula import CURRICULUM_SPLITS, CurriculumSplit, SplitInput
@@ -44,6 +44,9 @@ class EndUserService:
                 await _withhold(unit, build)
         for build in builds:
             await self._clean(build, done)
+        digest = person_digest(self._tenant.project_id, end_user)
+        async with self._database.tenant(self._tenant) as unit:
+            done.jobs = sorted({*done.jobs, *await unit.feedback_builds.jobs_of(digest)})
         return done
 
     async def _clean(self, build: FeedbackBuild, done: Removal) -> None:
@@ -51,19 +54,31 @@ class EndUserService:
         async with self._database.tenant(self._tenant) as unit:
             files = await unit.files.existing(build.file_ids)
         replaced: dict[str, str | None] = {}
+        people: dict[str, set[str]] = {}
         for file in files:
-            kept, removed = await self._divided(file, build.removed_people)
-            if removed:
+            kept, dropped = await self._divided(file, build.removed_people)
+            if dropped:
                 replaced[file.id] = await self._rewritten(build, file, kept) if kept else None
-                done.rows += removed
+                people[file.id] = set().union(*map(people_of, [*kept, *dropped]))
+                done.rows += len(dropped)
         await self._replace(build, replaced, done)
         for file_id in replaced:
-            async with self._database.tenant(self._tenant) as unit:
-                done.jobs += await unit.jobs.with_file(file_id)
+            done.jobs += await self._learned(build, file_id, people[file_id])
             await self._ports.files.delete(file_id)
             done.files.append(file_id)
         async with self._database.tenant(self._tenant) as unit:
             await unit.files.release(await unit.feedback_builds.forget(build, replaced))
+
+    async def _learned(self, build: FeedbackBuild, file_id: str, people: set[str]) -> list[str]:
+        """Returns the jobs that read a file. The build keeps them with all people in it, as the
+        next removal does not find the file any more.
+        """
+        digests = [person_digest(self._tenant.project_id, person) for person in people]
+        async with self._database.tenant(self._tenant) as unit:
+            jobs = await unit.jobs.with_file(file_id)
+            if jobs:
+                await unit.feedback_builds.note_jobs(build.id, jobs, people=digests)
+        return jobs
 
     async def _rewritten(self, build: FeedbackBuild, file: FileRow, rows: list[Json]) -> str:
         """Returns the id of a file with these rows. The build notes it first, so that the
@@ -75,16 +90,15 @@ class EndUserService:
         await self._ports.row_files.write(rows, file.filename, file_id=file_id)
         return file_id
 
-    async def _divided(self, file: FileRow, removed: frozenset[str]) -> tuple[list[Json], int]:
-        """Returns the rows without any of these people, and the number of the others."""
+    async def _divided(
+        self, file: FileRow, removed: frozenset[str]
+    ) -> tuple[list[Json], list[Json]]:
+        """Returns the rows without any of these people, and the others."""
         _, chunks = await self._ports.files.content(file.id)
-        kept, dropped = list[Json](), 0
+        kept, dropped = list[Json](), list[Json]()
         async for line in _lines(chunks):
             row: Json = strict_loads(line.decode(), most=None)
-            if removed.isdisjoint(people_of(row)):
-                kept.append(row)
-            else:
-                dropped += 1
+            (kept if removed.isdisjoint(people_of(row)) else dropped).append(row)
         return kept, dropped
 
     async def _replace(

@@ -73,6 +73,28 @@ class FeedbackBuildStore:
         )
         return [_to_build(row) for row in rows]
 
+    async def note_jobs(
+        self, build_id: str, jobs: Sequence[str], *, people: Collection[str]
+    ) -> None:
+        """Notes the jobs that read a file which will be deleted, with digests of the people in
+        it.
+        """
+        row = await self._session.scalar(
+            select(Table).where(Table.id == build_id).with_for_update()
+        )
+        noted: Json = {"jobs": list(jobs), "people": sorted(people)}
+        if row is not None and noted not in row.learned:
+            row.learned = [*row.learned, noted]
+            await self._session.flush()
+
+    async def jobs_of(self, person_digest: str) -> list[str]:
+        """Returns the ids of the jobs that read deleted files with rows of a person, sorted."""
+        learned = await self._session.scalars(
+            select(Table.learned).where(Table.learned.contains([{"people": [person_digest]}]))
+        )
+        noted = [one for each in learned for one in each if person_digest in one["people"]]
+        return sorted({job_id for one in noted for job_id in one["jobs"]})
+
     async def mark_removed(self, person: str) -> list[FeedbackBuild]:
         """Notes in each build with rows of a person that they must go. Returns all builds whose
         files may still have rows that must go.

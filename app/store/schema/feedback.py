@@ -9,9 +9,10 @@ from sqlalchemy import (
     Text,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.domain.documents.json_object import Json
 from app.store.schema.base import Base, JsonColumn, Now, of_project
 
 
@@ -81,4 +82,6 @@ class FeedbackBuildTable(Base):
     removed_people: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
     """People whose rows must go from the files."""
     file_ids: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    learned: Mapped[list[Json]] = mapped_column(JSONB, server_default=text("'[]'"))
+    """The jobs that read each deleted file, and digests of the people whose rows it had."""
     created_at: Mapped[Now]

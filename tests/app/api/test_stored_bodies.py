@@ -45,6 +45,7 @@ MADE: Final = {
     "eval_runs.usage",
     "event_log.data",
     "feedback.content",
+    "feedback_builds.learned",
     "feedback_builds.report",
     "fine_tuning_jobs.ended_early",
     "fine_tuning_jobs.error",

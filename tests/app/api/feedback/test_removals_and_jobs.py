@@ -17,17 +17,19 @@ JOBS = "/v1/fine_tuning/jobs"
 PERSON = f"{FEEDBACK}/end_users/ann"
 
 
-async def build_of(chats: Conversations) -> Any:
-    """Builds files with rows of `ann` and of others."""
+async def build_of(
+    chats: Conversations, *, people: tuple[str, ...] = (), validation_share: float = 0
+) -> Any:
+    """Builds files with rows of `ann` and of others, or with rows of these people in turns."""
     for number in range(20):
         await chats.judge(
             type="preference",
-            messages=[{"role": "user", "content": f"Which {number}?"}],
+            messages=[{"role": "user", "content": f"Which {number} of {chr(97 + number) * 9}?"}],
             chosen="a",
             rejected="b",
-            end_user="ann" if number < 5 else "ben",
+            end_user=people[number % len(people)] if people else "ann" if number < 5 else "ben",
         )
-    return await chats("POST", BUILDS, method="dpo", name="n", validation_share=0)
+    return await chats("POST", BUILDS, method="dpo", name="n", validation_share=validation_share)
 
 
 def waits_for_a_lock(database: Database) -> Callable[[], bool]:
@@ -58,6 +60,29 @@ async def test_no_job_begins_with_a_file_that_is_being_rewritten(
     newest = await chats("GET", f"/v1/curricula/{build['curriculum_id']}")
     job = {"training_file": newest["training_file"], "method": {"type": "dpo"}}
     assert (await chats("POST", JOBS, model="tiny-agent", **job))["id"]
+
+
+async def test_jobs_are_named_once_and_again_to_everybody_whose_rows_they_read(
+    chats: Conversations, database: Database
+) -> None:
+    """A job reads both files. Both people are in them, and the second one leaves after the files
+    were replaced.
+    """
+    build = await build_of(chats, people=("ann", "ben"), validation_share=0.5)
+    curriculum = {"id": build["curriculum_id"]}
+    method = {"type": "dpo"}
+    job = await chats("POST", JOBS, model="tiny-agent", curriculum=curriculum, method=method)
+    assert job["validation_file"] is not None
+    execute(database, "UPDATE fine_tuning_jobs SET status = 'succeeded'")
+    removed = await chats("DELETE", PERSON)
+    assert (len(removed["files"]), removed["jobs"]) == (2, [job["id"]])
+    again = await chats("DELETE", PERSON)
+    assert (again["files"], again["jobs"]) == ([], [job["id"]])
+    later = await chats("DELETE", f"{FEEDBACK}/end_users/ben")
+    assert later["jobs"] == [job["id"]]
+    for path, key in (("zoe", None), ("ann", chats.api.other_key)):
+        other = await chats("DELETE", f"{FEEDBACK}/end_users/{path}", key=key)
+        assert other["jobs"] == []
 
 
 async def test_a_build_without_rows_of_the_person_keeps_its_files_for_jobs(
