@@ -6623,7 +6623,7 @@ export interface components {
             curricula: string[];
             /**
              * Jobs
-             * @description Ids of ended jobs that read those files: their models keep what they learned, and the jobs and models can be deleted.
+             * @description Ids of ended jobs that read files with such rows, each once: their models keep what they learned, and the jobs and models can be deleted. A repeated call names them again.
              */
             jobs: string[];
         };

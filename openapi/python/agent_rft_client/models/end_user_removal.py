@@ -33,8 +33,8 @@ class EndUserRemoval:
             rows (int): Rows of files that were built from the feedback.
             files (list[str]): Ids of the files that had such rows and are deleted; files without the rows replace them.
             curricula (list[str]): Ids of the curricula that have a new version, or are deleted because no row was left.
-            jobs (list[str]): Ids of ended jobs that read those files: their models keep what they learned, and the jobs and
-                models can be deleted.
+            jobs (list[str]): Ids of ended jobs that read files with such rows, each once: their models keep what they
+                learned, and the jobs and models can be deleted. A repeated call names them again.
      """
 
     completions: int
