@@ -36,11 +36,11 @@ async def explain_improvement_plan(
     body: ExplainImprovementPlan, services: Services
 ) -> ImprovementPlanReading:
     """Reads a job backwards: the nearest knob positions, and what they do not express."""
-    call = body.to_call()
+    call, warnings = body.to_call(), body.warnings()
     total_steps = None
     if call is None:
         job = await services.jobs().get(str(body.job_id))
         call, total_steps = (job.method.kind, job.method.options, job.caps), job.total_steps
     kind, options, caps = call
     reading = reading_of(kind, options, caps=caps, total_steps=total_steps)
-    return ImprovementPlanReading.of(kind, reading)
+    return ImprovementPlanReading.of(kind, reading, warnings)

@@ -27,6 +27,7 @@ from app.domain.coach.sessions import (
 )
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
+from app.domain.errors import refused_value
 from app.domain.plans.recipes import PlanRecipe
 from app.domain.students.students import student_named
 
@@ -79,10 +80,17 @@ class CreateCoachSession(PlannedJob):
         return student_named(self.student) or self.student
 
     def options(self, recipe: PlanRecipe | None) -> CoachOptions:
+        """Raises `InvalidRequest` for a prompt that is sent twice."""
+        first = dict[str, int]()
+        for number, prompt in enumerate(self.prompts):
+            same = first.setdefault(prompt.strip(), number)
+            if same != number:
+                reason = f"it is 'prompts[{same}]' again, and each prompt is measured once"
+                raise refused_value(f"prompts[{number}]", reason)
         rubric = () if recipe is None else (_rubric_prompt(recipe),)
         return CoachOptions(
             promote=self.promote,
-            prompts=(*self.prompts, *rubric)[: MAX_PROMPTS + 1],
+            prompts=tuple(dict.fromkeys((*self.prompts, *rubric)))[: MAX_PROMPTS + 1],
             samples=self.samples,
             target=self.target,
             min_gain=self.min_gain,

@@ -9,7 +9,7 @@ from app.api.schemas.jobs import CreateFineTuningJob, MetadataKey, MetadataValue
 from app.api.schemas.method_descriptions import DescribedBy
 from app.api.schemas.methods import refuse_unknown
 from app.api.schemas.parameters import first_fault
-from app.api.schemas.preflight import Fault
+from app.api.schemas.preflight import Fault, read_call, unread_in_method
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.errors import (
@@ -163,6 +163,19 @@ class ExplainImprovementPlan(ClosedBody):
             raise InvalidRequest(error.message, param=param, code=error.code) from error
         return method.kind, method.model_dump(mode="json", exclude=set(_PARTS)), spec.caps
 
+    def warnings(self) -> list[Fault]:
+        """Returns a warning for each key of the sent body that nothing reads. Raises
+        `InvalidRequest` for other faults of its form.
+        """
+        if self.job is None:
+            return []
+        issues = read_call(self.job)[1]
+        for issue in issues:
+            if issue.severity == "error":
+                param = "job" if issue.param is None else f"job.{issue.param}"
+                raise InvalidRequest(issue.message, param=param, code=issue.code)
+        return [Fault.of(issue) for issue in [*issues, *unread_in_method(self.job)]]
+
 
 class KnobExplanation(DescribedModel):
     """The settings of one knob, with their reasons."""
@@ -239,15 +252,20 @@ class ImprovementPlanReading(DescribedModel):
     """True if the positions express the whole job."""
     outside: list[Outside]
     """Settings of the job that the positions do not express."""
+    warnings: list[Fault]
+    """Keys of the sent body that nothing reads."""
 
     @classmethod
-    def of(cls, kind: MethodType, reading: Reading) -> "ImprovementPlanReading":
+    def of(
+        cls, kind: MethodType, reading: Reading, warnings: list[Fault]
+    ) -> "ImprovementPlanReading":
         return cls(
             method=kind,
             knobs=reading.knobs,
             explanation=[KnobExplanation.of(knob) for knob in reading.explanation],
             exact=not reading.outside,
             outside=list(reading.outside),
+            warnings=warnings,
         )
 
 
@@ -255,12 +273,14 @@ def _refusal(issue: PreflightIssue) -> RequestError:
     """Returns an error of the job as one of the plan; an object that the project does not have is a
     404.
     """
-    param = issue.param
+    param, message = issue.param, issue.message.replace("'method.type'", "'method'")
     for part in _PARTS:
         path = f"method.reinforcement.{part}"
+        message = message.replace(f"'{path}", f"'{part}")
         if param is not None and (param == path or param.startswith((f"{path}.", f"{path}["))):
             param = param.removeprefix("method.reinforcement.")
-    message = issue.message if issue.line is None else f"Line {issue.line}: {issue.message}"
+    if issue.line is not None and not message.startswith(f"Line {issue.line}"):
+        message = f"Line {issue.line}: {message}"
     names_object = param in _DATA or (param is not None and param.endswith(".id"))
     missing = names_object and issue.code.endswith("not_found")
     error = NotFound if missing else InvalidRequest

@@ -12,7 +12,7 @@ from app.api.schemas.methods import other_bodies
 from app.api.schemas.parameters import refusals
 from app.domain.data.prompts import Overlap
 from app.domain.documents.field_descriptions import DescribedModel
-from app.domain.documents.walk import FieldKind
+from app.domain.documents.walk import FieldKind, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.suggestions import NOWHERE, KeyHints
@@ -27,7 +27,7 @@ from app.domain.jobs.creation.preflight import (
     issue_of,
 )
 from app.domain.jobs.creation.requests import JobRequest
-from app.domain.methods.method_models import METHOD_MODELS
+from app.domain.methods.method_models import METHOD_MODELS, parameters_of
 
 _ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
 """The parts of a call that are parsed separately."""
@@ -114,6 +114,17 @@ def read_call(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIs
     request, faults = _read(body)
     reported = {fault.param for fault in faults}
     return request, [*faults, *_unknown(body, reported=reported)]
+
+
+def unread_in_method(body: dict[str, Any]) -> list[PreflightIssue]:
+    """Returns a warning for each key of a valid method that nothing reads."""
+    method = CreateFineTuningJob.model_validate(body).to_spec().method
+    keys = unread(
+        walk_fields(type(method), method),
+        f"method.{method.kind}",
+        parameters_of(method.kind, method),
+    )
+    return [PreflightIssue("warning", UNKNOWN_PARAMETER, key.message, key.param) for key in keys]
 
 
 def _unknown(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[PreflightIssue]:

@@ -6,7 +6,9 @@ from typing import Any, Final, Literal, assert_never
 
 from app.domain.data.chat_rows import message_faults, messages_faults, tools_faults
 from app.domain.documents.json_object import Json
+from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest, missing_parameter, refused_value
+from app.domain.feedback.answers import check_better, check_offered
 
 FeedbackType = Literal["thumbs", "correction", "preference"]
 Rating = Literal["up", "down"]
@@ -89,6 +91,11 @@ def check_sent(sent: SentFeedback) -> None:
             assert_never(sent.type)
     for param, reason in _faults(sent):
         raise refused_value(param, reason)
+    for name in ("correction", "chosen"):
+        if sent.get(name) is not None:
+            check_better(name, message_of(sent.get(name)))
+    if sent.get("chosen") is not None:
+        check_offered("chosen", message_of(sent.get("chosen")), sent.get("tools") or [])
 
 
 def message_of(sent: str | Json) -> Json:
@@ -113,8 +120,13 @@ def _one_of(sent: SentFeedback, names: tuple[str, ...]) -> None:
 def _only(sent: SentFeedback, known: set[str]) -> None:
     for name, value in sent.values.items():
         if value is not None and name not in known:
+            between = (
+                " between two completions"
+                if sent.type == "preference" and name in {*_TEXTS, "tools"}
+                else ""
+            )
             raise InvalidRequest(
-                f"Feedback of type '{sent.type}' has no '{name}'.",
+                f"Feedback of type '{sent.type}'{between} has no '{name}'.",
                 param=name,
                 code="invalid_parameter_combination",
             )
@@ -146,4 +158,6 @@ def _answer_faults(name: str, message: Json) -> Iterator[tuple[str, str]]:
 
 def _named(name: str, faults: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for pointer, message in faults:
-        yield name + pointer.replace("/", "."), f"it {message}"
+        parts = pointer.split("/")[1:]
+        path = tuple(int(part) if part.isdigit() else part for part in parts)
+        yield parameter(name, path), f"it {message}"

@@ -148,7 +148,7 @@ class _RowCollector:
             self._read_file(table, reading, out)
         except TableFault as fault:
             where = "" if fault.line is None else f"Line {fault.line}: "
-            message = f"'{filename[:64]}' cannot be read. {where}{fault.message}."
+            message = f"'{filename[:64]}' cannot be read: {where}{fault.message}."
             self._found.findings.add("error", fault.code, message, source=table.source)
         except UnusableColumns as fault:
             message = f"'{filename[:64]}': {fault}."

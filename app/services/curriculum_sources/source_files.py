@@ -157,20 +157,11 @@ class SourceCopier:
             )
         return job
 
-    async def batches(self, source: RolloutsSource) -> AsyncIterator[list[RolloutRow]]:
-        where = RolloutFilter(
-            split=source.split,
-            step=source.step,
-            min_reward=source.min_reward,
-            max_reward=source.max_reward,
-            stop_reason=source.stop_reason,
-            failed=False,
-        )
-        where.check("step")
+    async def batches(self, job_id: str, where: RolloutFilter) -> AsyncIterator[list[RolloutRow]]:
         cursor: RolloutCursor | None = None
         while True:
             async with self._database.tenant(self._tenant) as unit:
-                batch = await unit.rollouts.batch(source.job_id, where, behind=cursor, limit=_BATCH)
+                batch = await unit.rollouts.batch(job_id, where, behind=cursor, limit=_BATCH)
             if not batch:
                 return
             yield batch
@@ -232,11 +223,12 @@ class _OneSourceCopier:
         if source.split is not None and split_of(source.split) is None:
             reason = "evals alone have such rollouts, and jobs have none"
             raise refused_value(f"sources[{self.number}].split", reason)
+        where = _where(source, f"sources[{self.number}]")
         param = f"sources[{self.number}].job_id"
         job = await self.copier.job(source.job_id, param)
         path, count = self.directory / f"rollouts-{self.number}.jsonl", 0
         async with await open_file(path, "wb") as out:
-            async for batch in self.copier.batches(source):
+            async for batch in self.copier.batches(source.job_id, where):
                 count += len(batch)
                 if count > MOST_ROLLOUTS:
                     reason = f"more than {MOST_ROLLOUTS} rollouts meet the conditions; send more"
@@ -278,3 +270,21 @@ class _OneSourceCopier:
             replace(file, from_feedback=row.id in of_feedback)
             for row, file in zip(rows, files, strict=True)
         ]
+
+
+def _where(source: RolloutsSource, root: str) -> RolloutFilter:
+    """Returns the conditions of a source. Raises `InvalidRequest` for contradictory ones."""
+    where = RolloutFilter(
+        split=source.split,
+        step=source.step,
+        min_reward=source.min_reward,
+        max_reward=source.max_reward,
+        stop_reason=source.stop_reason,
+        failed=False,
+    )
+    try:
+        where.check("step")
+    except InvalidRequest as error:
+        message = f"{root}: {error.message}"
+        raise InvalidRequest(message, param=f"{root}.{error.param}", code=error.code) from error
+    return where

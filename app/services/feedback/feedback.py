@@ -7,7 +7,9 @@ from typing import Any
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.chat.stored_completions import StoredCompletion
+from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, NotFound, WrongState, refused_value
+from app.domain.feedback.answers import check_offered
 from app.domain.feedback.builds import MOST_BYTES, MOST_FEEDBACK
 from app.domain.feedback.feedback import (
     Feedback,
@@ -108,11 +110,14 @@ class FeedbackService:
         """Returns the feedback with the ids of the answers that it is about, which exist."""
         chosen = "completion_id" if sent.get("completion_id") else "chosen_completion_id"
         if sent.get("rollout_id") is not None:
-            await _check_rollout(unit, sent.get("rollout_id"))
+            trace = await _rollout(unit, sent.get("rollout_id"))
+            if trace.get("tools") is not None:
+                _check_calls(new, trace["tools"])
             return replace(new, rollout_id=sent.get("rollout_id"))
         if sent.get(chosen) is None:
             return new
         own = await _completion(unit, sent.get(chosen), chosen)
+        _check_calls(new, own.tools)
         new = replace(new, completion_id=own.id, end_user=new.end_user or own.end_user)
         if sent.get("rejected_completion_id") is None:
             return new
@@ -140,10 +145,18 @@ async def _completion(unit: UnitOfWork, completion_id: str, param: str) -> Store
     return found
 
 
-async def _check_rollout(unit: UnitOfWork, rollout_id: str) -> None:
-    messages = await unit.feedback.rollout_turns(rollout_id)
+async def _rollout(unit: UnitOfWork, rollout_id: str) -> Json:
+    """Returns the trace of a rollout that ends with an answer."""
+    trace = await unit.feedback.rollout_trace(rollout_id)
+    messages = trace["messages"]
     if not messages[:-1] or messages[-1].get("role") != "assistant":
         raise refused_value("rollout_id", "its last message is no answer of the model")
+    return trace
+
+
+def _check_calls(new: Feedback, tools: list[Json]) -> None:
+    if new.type == "correction" and new.better is not None:
+        check_offered("correction", new.better, tools)
 
 
 def _answer(completion: StoredCompletion) -> Any:

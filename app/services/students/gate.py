@@ -45,13 +45,19 @@ async def _regression_set(unit: UnitOfWork, eval_id: str) -> RegressionSet:
         of = await unit.evals.get(eval_id)
     except NotFound as error:
         raise InvalidRequest(error.message, param=param, code="eval_not_found") from error
-    if of.job_id is None:
-        of_gates = await unit.skills.gate_runs(eval_id)
-        async for run in _newest_runs(unit, eval_id):
-            if run.model is None or run.id in of_gates:
-                continue
-            if run.status is not EvalRunStatus.CANCELED:
-                return RegressionSet(eval_id, run.id)
+    if of.job_id is not None:
+        raise InvalidRequest(
+            f"Eval {eval_id} belongs to job {of.job_id}: its runs are the job's validations, and "
+            "no other run can be started. Create an eval of your own: POST /v1/evals.",
+            param=param,
+            code="eval_without_rows",
+        )
+    of_gates = await unit.skills.gate_runs(eval_id)
+    async for run in _newest_runs(unit, eval_id):
+        if run.model is None or run.id in of_gates:
+            continue
+        if run.status is not EvalRunStatus.CANCELED:
+            return RegressionSet(eval_id, run.id)
     raise InvalidRequest(
         f"Eval {eval_id} has no run that samples a model, so the gate does not know its rows. "
         f"Start one of a data source with a model: POST /v1/evals/{eval_id}/runs.",

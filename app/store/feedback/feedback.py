@@ -84,8 +84,8 @@ class FeedbackStore:
         count = select(func.count()).select_from(Table).where(Table.id.in_(feedback_ids))
         return await self._session.scalar(count) or 0
 
-    async def rollout_turns(self, rollout_id: str) -> list[Json]:
-        """Returns the messages of a rollout. Raises `InvalidRequest` if there is none."""
+    async def rollout_trace(self, rollout_id: str) -> Json:
+        """Returns the messages and tools of a rollout. Raises `InvalidRequest` if there is none."""
         trace = await self._session.scalar(select(Rollout.trace).where(Rollout.id == rollout_id))
         if trace is None:
             raise InvalidRequest(
@@ -93,8 +93,8 @@ class FeedbackStore:
                 param="rollout_id",
                 code="rollout_not_found",
             )
-        messages: list[Json] = trace["messages"]
-        return messages
+        found: Json = trace
+        return found
 
     async def judgements(
         self, where: FeedbackFilter, *, after: str | None, limit: int

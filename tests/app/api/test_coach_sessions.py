@@ -78,6 +78,7 @@ async def test_wrong_calls_name_their_parameter(coaching: Coaching) -> None:
         ({"promote": "always"}, "promote"),
         ({"budget": {"jobs": 0}}, "budget.jobs"),
         ({"budgett": {}}, "budgett"),
+        ({"prompts": ["Be kind.", "Be brief.", "Be kind. "]}, "prompts[2]"),
     ):
         status, _, named = await _error(coaching, {**body, **changes})
         assert (status, named) == (400, param), changes

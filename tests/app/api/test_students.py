@@ -73,6 +73,11 @@ async def test_wrong_calls_name_their_parameter(api: Api, jobs: TrainedJobs) -> 
     for verb in ("promote", "roll_back"):
         path = f"{STUDENTS}/clerk/{verb}"
         assert await _error(api, "POST", path, none) == (404, "skill_not_found", "skill")
+    of_job = f"eval_{waiting['job'].removeprefix('ftjob-')}"
+    body = {**CLERK, "name": "d", "regression_evals": [of_job]}
+    said = (await api.call("POST", STUDENTS, json=body)).json()["error"]
+    assert (said["param"], said["code"]) == ("regression_evals", "eval_without_rows")
+    assert f"belongs to job {waiting['job']}" in said["message"]
     chat = {"model": "student:nobody", "messages": [{"role": "user", "content": "hi"}]}
     unknown = await _error(api, "POST", "/v1/chat/completions", chat)
     assert unknown == (404, "model_not_found", "model")

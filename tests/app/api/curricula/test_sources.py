@@ -140,6 +140,10 @@ async def test_conditions_choose_the_rollouts(api: Api, job: str) -> None:
 
 async def test_good_conversations_become_supervised_rows(api: Api, job: str) -> None:
     await ended(api, job)
+    contradictory = {"type": "rollouts", "job_id": job, "min_reward": 1, "max_reward": 0}
+    body = {"sources": [{"type": "rows", "rows": [{"prompt": "a"}]}, contradictory]}
+    refused = (await api.call("POST", "/v1/curricula/preview", json=body)).json()["error"]
+    assert refused["param"] == "sources[1].min_reward"
     source = {"type": "rollouts", "job_id": job, "min_reward": 1}
     made = await made_from(api, source, method="supervised", split={"validation_share": 0})
     rows = await rows_of(api, made["training_file"])

@@ -16,6 +16,14 @@ TEXTS: dict[str, Any] = {
 }
 
 
+TOOLS: Any = [{"type": "function", "function": {"name": "f"}}]
+
+
+def calling(name: str, arguments: str) -> Any:
+    call = {"id": "c", "type": "function", "function": {"name": name, "arguments": arguments}}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
 async def test_thumbs_on_a_stored_answer(chats: Conversations) -> None:
     answer = await chats.said("Where?", "Rome", user="u-1")
     made = await chats.judge(
@@ -43,7 +51,7 @@ async def test_thumbs_on_a_stored_answer(chats: Conversations) -> None:
 
 
 async def test_a_correction_is_a_text_or_a_message(chats: Conversations) -> None:
-    answer = await chats.said("Where?", "Rome")
+    answer = await chats.said("Where?", "Rome", tools=TOOLS)
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     made = [
@@ -131,10 +139,25 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         {"type": "correction", "completion_id": "ID", "correction": {"role": "assistant"}},
         *("correction.content", "invalid_value"),
     ),
+    *(
+        ({"type": "correction", "completion_id": "ID", "correction": correction},
+         f"correction{param}", code)
+        for correction, param, code in (
+            (" \n", "", "invalid_value"),
+            ({"role": "assistant", "content": [{"type": "text", "text": " "}]}, "",
+             "invalid_value"),
+            ({"role": "assistant", "content": "x", "zzz": 1}, ".zzz", "unknown_parameter"),
+            (calling("f", "{bad"), ".tool_calls[0].function.arguments", "invalid_value"),
+            (calling("f", "{}"), ".tool_calls[0].function.name", "invalid_value"),
+        )
+    ),
+    ({**TEXTS, "chosen": " "}, "chosen", "invalid_value"),
+    ({**TEXTS, "chosen": calling("g", "{}"), "tools": TOOLS},
+     "chosen.tool_calls[0].function.name", "invalid_value"),
     ({**TEXTS, "rejected": TEXTS["chosen"]}, "rejected", "invalid_value"),
-    ({**TEXTS, "messages": [{"role": "x"}]}, "messages.0.role", "invalid_value"),
+    ({**TEXTS, "messages": [{"role": "x"}]}, "messages[0].role", "invalid_value"),
     ({**TEXTS, "messages": None}, "messages", "missing_required_parameter"),
-    ({**TEXTS, "tools": [{"type": "x"}]}, "tools.0", "invalid_value"),
+    ({**TEXTS, "tools": [{"type": "x"}]}, "tools[0]", "invalid_value"),
     ({**TEXTS, "chosen_completion_id": "ID"}, "chosen_completion_id",
      "invalid_parameter_combination"),
     ({"type": "preference", "chosen_completion_id": "ID"}, "rejected_completion_id",

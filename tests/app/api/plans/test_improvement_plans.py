@@ -168,7 +168,16 @@ async def test_a_faulty_row_is_named_by_its_line(api: Api, plan: dict[str, Any])
     reply = await api.call("POST", COMPILE, json={**plan, "training_file": bad})
     error = reply.json()["error"]
     assert (reply.status_code, error["param"]) == (400, "training_file")
-    assert error["message"].startswith("Line 12: ")
+    assert error["message"].startswith("Line 12")
+    assert error["message"].count("Line 12") == 1
+
+
+async def test_a_message_names_the_parameters_of_the_plan(api: Api, plan: dict[str, Any]) -> None:
+    body = {**plan, "grader": {"type": "string_check", "operation": "eq", "input": 3}}
+    error = (await api.call("POST", COMPILE, json=body)).json()["error"]
+    assert error["param"].startswith("grader.")
+    assert f"'{error['param']}'" in error["message"]
+    assert "method.reinforcement" not in error["message"]
 
 
 async def test_a_recipe_takes_rows_and_knobs_of_ones_own(api: Api, plan: dict[str, Any]) -> None:

@@ -27,6 +27,19 @@ async def job(api: Api, call: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+async def test_keys_that_nothing_reads_are_warnings(api: Api, job: dict[str, Any]) -> None:
+    job["foo"] = 1
+    job["method"]["reinforcement"]["zzz"] = 1
+    read = (await api.call("POST", EXPLAIN, json={"job": job})).json()
+    assert [(each["severity"], each["param"]) for each in read["warnings"]] == [
+        ("warning", "foo"),
+        ("warning", f"{ROOT}.zzz"),
+    ]
+    job["method"]["dpo"] = {}
+    said = (await api.call("POST", EXPLAIN, json={"job": job})).json()["error"]
+    assert said["param"] == "job.method.dpo"
+
+
 async def test_every_setting_that_no_knob_has_is_outside(api: Api, job: dict[str, Any]) -> None:
     read = (await api.call("POST", EXPLAIN, json={"job": job})).json()
     assert (read["exact"], read["outside"]) == (True, [])
