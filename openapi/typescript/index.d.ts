@@ -9307,6 +9307,11 @@ export interface components {
              * @description Settings of the job that the positions do not express.
              */
             outside: components["schemas"]["Outside"][];
+            /**
+             * Warnings
+             * @description Keys of the sent body that nothing reads.
+             */
+            warnings: components["schemas"]["Fault"][];
         };
         /**
          * JobErrorBody

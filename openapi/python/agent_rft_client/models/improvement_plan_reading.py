@@ -14,6 +14,7 @@ from typing import cast
 from typing import Literal, cast
 
 if TYPE_CHECKING:
+  from ..models.fault import Fault
   from ..models.knob_explanation import KnobExplanation
   from ..models.knobs import Knobs
   from ..models.outside import Outside
@@ -38,6 +39,7 @@ class ImprovementPlanReading:
             explanation (list[KnobExplanation]): The settings of these positions.
             exact (bool): True if the positions express the whole job.
             outside (list[Outside]): Settings of the job that the positions do not express.
+            warnings (list[Fault]): Keys of the sent body that nothing reads.
      """
 
     method: ImprovementPlanReadingMethod
@@ -45,6 +47,7 @@ class ImprovementPlanReading:
     explanation: list[KnobExplanation]
     exact: bool
     outside: list[Outside]
+    warnings: list[Fault]
     object_: Literal['improvement_plan.reading'] = 'improvement_plan.reading'
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -53,6 +56,7 @@ class ImprovementPlanReading:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.fault import Fault # noqa: PLC0415
         from ..models.knob_explanation import KnobExplanation # noqa: PLC0415
         from ..models.knobs import Knobs # noqa: PLC0415
         from ..models.outside import Outside # noqa: PLC0415
@@ -78,6 +82,13 @@ class ImprovementPlanReading:
 
 
 
+        warnings = []
+        for warnings_item_data in self.warnings:
+            warnings_item = warnings_item_data.to_dict()
+            warnings.append(warnings_item)
+
+
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -88,6 +99,7 @@ class ImprovementPlanReading:
             "explanation": explanation,
             "exact": exact,
             "outside": outside,
+            "warnings": warnings,
         })
 
         return field_dict
@@ -96,6 +108,7 @@ class ImprovementPlanReading:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.fault import Fault # noqa: PLC0415
         from ..models.knob_explanation import KnobExplanation # noqa: PLC0415
         from ..models.knobs import Knobs # noqa: PLC0415
         from ..models.outside import Outside # noqa: PLC0415
@@ -136,6 +149,16 @@ class ImprovementPlanReading:
             outside.append(outside_item)
 
 
+        warnings = []
+        _warnings = d.pop("warnings")
+        for warnings_item_data in (_warnings):
+            warnings_item = Fault.from_dict(warnings_item_data)
+
+
+
+            warnings.append(warnings_item)
+
+
         improvement_plan_reading = cls(
             object_=object_,
             method=method,
@@ -143,6 +166,7 @@ class ImprovementPlanReading:
             explanation=explanation,
             exact=exact,
             outside=outside,
+            warnings=warnings,
         )
 
 
