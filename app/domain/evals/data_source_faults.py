@@ -96,13 +96,20 @@ def _read_by_templates(walked: list[WalkedField]) -> Iterator[_Reading]:
 def _read_by_reference(source: JsonlSource | SampledSource) -> Iterator[_Reading]:
     """Yields the path of the messages of an item."""
     match source:
-        case SampledSource(input_messages=ItemReference(item_reference=reference)):
-            for each in placeholders("{{" + reference + "}}"):
-                yield ("input_messages", "item_reference"), each
-        case SampledSource(input_messages=MessageTemplate()) | JsonlSource():
+        case SampledSource(input_messages=messages):
+            pass
+        case JsonlSource():
             return
         case _:
             assert_never(source)
+    match messages:
+        case ItemReference(item_reference=reference):
+            for each in placeholders("{{" + reference + "}}"):
+                yield ("input_messages", "item_reference"), each
+        case MessageTemplate():
+            return
+        case _:
+            assert_never(messages)
 
 
 def _samples_read(read: list[_Reading]) -> Iterator[InvalidRequest]:
