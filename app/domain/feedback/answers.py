@@ -10,10 +10,10 @@ from app.domain.errors import refused_value
 
 
 def check_better(param: str, message: Json) -> None:
-    """Raises `InvalidRequest` for a message that no chat takes, and for one that says nothing."""
+    """Raises `InvalidRequest` for a message that no chat takes, and for a blank one."""
     check_message(message, param)
     if not message.get("tool_calls") and not _text(message).strip():
-        raise refused_value(param, "its text is blank: a job would learn to say nothing")
+        raise refused_value(param, "its text is blank: a job would learn an empty answer")
 
 
 def check_offered(param: str, message: Json, tools: Sequence[Json]) -> None:
