@@ -101,7 +101,7 @@ def test_a_trainer_in_another_process_gives_the_same_bits(
     assert here["steps"] == 2
     assert here["accelerators"] == 0
     digest = here["settings"].base_digest
-    objective = '{"kl_coefficient": 0.0, "loss": {}, "mismatch": null}'
+    objective = '{"kl_coefficient": 0.1, "loss": {}, "mismatch": null}'
     assert here["settings"] == TrainerSettings(
         "public-model-2026-01-01", 4, 8.0, 1e-2, "ppo", 1, digest, None, objective
     )
