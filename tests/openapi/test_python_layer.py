@@ -176,7 +176,7 @@ def test_a_plan_is_compiled_and_sent(client: AgentRFT, student: Student) -> None
     assert (reading.knobs.drift_guard, reading.knobs.effort) == (80, "light")
     assert ImprovementPlan.explain(compiled.job.to_dict(), client=client).exact
     with pytest.raises(TypeError, match="this is NoneType"):
-        ImprovementPlan.explain(None, client=client)  # type: ignore[arg-type]  # the mistake
+        ImprovementPlan.explain(None, client=client)
     assert TrainingJob.get(job.id, client=client).body.model == student.body.base_model
     assert job.curves() == job.curves("reward/mean") == job.curves("train/loss") == {}
     with pytest.raises(BadRequestError) as refused:

@@ -68,7 +68,7 @@ def _repeated(name: ToolParser) -> set[str]:
     marks = build_tool_format(name).marks
     cuts = {
         text[: match.end()]
-        for text in (row[1] for row in (*READ, *MARKED) if row[0] == name)
+        for text in (str(row[1]) for row in (*READ, *MARKED) if row[0] == name)
         for mark in (*marks, '"', "=", ">", "(", ",")
         for match in re.finditer(re.escape(mark), text)
     }

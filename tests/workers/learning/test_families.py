@@ -7,7 +7,7 @@ import pytest
 import torch
 from peft import LoraConfig, get_peft_model
 from torch import nn
-from transformers import AutoModelForImageTextToText, Gemma3Config
+from transformers import Gemma3Config, Gemma3ForConditionalGeneration
 
 from tests.support.learning.architectures import ARCHITECTURES, build_architecture
 from tests.support.learning.family_matrix import HEADER, measure
@@ -54,14 +54,14 @@ def test_a_vision_tower_is_left_alone() -> None:
     vision = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 28}
     config = Gemma3Config(text_config=text, vision_config=vision)
     with torch.device("meta"):
-        model = AutoModelForImageTextToText.from_config(config)
+        model = Gemma3ForConditionalGeneration(config)
     layers = [name for name, one in model.named_modules() if type(one) is nn.Linear]
     vision_layers = [name for name in layers if "vision_tower" in name]
     assert any(name.endswith("q_proj") for name in vision_layers)
     with torch.device("meta"):
         peft = get_peft_model(model, LoraConfig(target_modules=lora_targets(model)))
     adapted = {
-        name for name, one in peft.base_model.model.named_modules() if hasattr(one, "lora_A")
+        name for name, one in peft.get_base_model().named_modules() if hasattr(one, "lora_A")
     }
     expected = [name for name in layers if ".language_model." in f".{name}"]
     assert len(expected) == 14

@@ -8,6 +8,7 @@ from itertools import count
 
 import pytest
 from aiohttp import http_parser
+from aiohttp.compression_utils import ZLibDecompressor
 
 from app.gateways.egress.egress import (
     EgressFailure,
@@ -141,12 +142,11 @@ async def test_fifty_hostile_endpoints_end_at_once_and_nothing_is_unpacked(
 ) -> None:
     unpacked = list[str]()
 
-    class Counted(http_parser.ZLibDecompressor):
-        def __init__(self, encoding: str | None = None) -> None:
-            super().__init__(encoding)
-            unpacked.append(encoding or "")
+    def counted(encoding: str | None = None) -> ZLibDecompressor:
+        unpacked.append(encoding or "")
+        return ZLibDecompressor(encoding)
 
-    monkeypatch.setattr(http_parser, "ZLibDecompressor", Counted)
+    monkeypatch.setattr(http_parser, "ZLibDecompressor", counted)
     scripts = [script for script, _ in HOSTILE.values()]
     numbers = count()
 

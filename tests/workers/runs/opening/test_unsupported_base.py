@@ -25,6 +25,7 @@ async def test_it_is_tried_once_and_samples_nothing(
     assert ended.error is not None
     assert (ended.status, ended.step, ended.attempts) == (JobStatus.FAILED, 0, 1)
     assert (ended.error.code, ended.error.param) == ("base_model_unsupported", "model")
+    assert ended.error.message is not None
     assert "none of its layers is a linear layer that LoRA can adapt" in ended.error.message
     for split in ("train", "valid", "valid_base"):
         assert await runs.rollouts(ended, split) == []
