@@ -81,8 +81,10 @@ class ModelService:
         async with self._database.tenant(self._tenant) as unit:
             tuned = await unit.models.get(name)
         if tuned is None:
+            student = student_named(name)
+            hint = "" if student is None else f": see GET /v1/students/{student}, if there is one"
             raise NotFound(
-                f"The model '{name}' does not exist", param="model", code="model_not_found"
+                f"The model '{name}' does not exist{hint}", param="model", code="model_not_found"
             )
         return self._tuned(tuned)
 

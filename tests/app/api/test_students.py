@@ -79,6 +79,8 @@ async def test_wrong_calls_name_their_parameter(api: Api, jobs: TrainedJobs) -> 
     assert (said["param"], said["code"]) == ("regression_evals", "eval_without_rows")
     assert f"belongs to job {waiting['job']}" in said["message"]
     chat = {"model": "student:nobody", "messages": [{"role": "user", "content": "hi"}]}
+    model = (await api.call("GET", "/v1/models/student:clerk")).json()["error"]
+    assert "see GET /v1/students/clerk" in model["message"]
     unknown = await _error(api, "POST", "/v1/chat/completions", chat)
     assert unknown == (404, "model_not_found", "model")
 
