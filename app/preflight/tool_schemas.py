@@ -1,11 +1,13 @@
 """Checks that a row's tools pass through the model's chat template and tool-call parser unchanged.
 
-Owns the round trip: the rendered prompt must contain each schema completely, and a call of each
-tool must be parsed to the same call. Must not know files.
+Owns the round trip: the rendered prompt must show what a call needs to be right, and a call of
+each tool must be parsed to the same call. A part of a schema is shown if the prompt without it is
+another one, whatever the template writes in its place. Must not know files.
 """
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 from app.domain.errors import InvalidRequest
@@ -17,6 +19,14 @@ _DEEPEST: Final = 6
 _TEXT: Final = 'a "quoted" wörd'
 _LEAVES: Final = {"integer": 7, "number": 2.5, "boolean": True, "null": None}
 _BRANCHES: Final = ("anyOf", "oneOf", "allOf")
+_UNSAID: Final = frozenset({"strict", "required", "additionalProperties", "title", "$schema"})
+"""Keys that few templates show, and without which a model makes the same calls."""
+_MOST_PARTS: Final = 40
+"""Largest number of parts of one tool whose absence is rendered."""
+_MOST_NAMED: Final = 5
+
+Part = tuple[str, tuple[str, ...]]
+"""A part of a function in words, and its keys from the outermost on."""
 
 
 def tool_problems(
@@ -30,10 +40,69 @@ def tool_problems(
     for position, (tool, safe) in enumerate(zip(tools, shown, strict=True)):
         function = tool["function"]
         if safe not in rendered and safe["function"] not in rendered:
-            yield position, "the chat template does not show the model this tool's whole schema"
+            hidden = _hidden_parts(renderer, messages, tools, position)
+            if hidden:
+                yield position, f"the chat template does not show the model {_listing(hidden)}"
         problem = _call_problem(renderer, messages, tools, function)
         if problem is not None:
             yield position, problem
+
+
+def _hidden_parts(
+    renderer: Renderer, messages: list[Message], tools: list[Message], position: int
+) -> list[str]:
+    """Returns the parts of a tool that the prompt does not show; of a hidden part no inner one."""
+    whole = renderer.prompt_text(messages, tools)
+    hidden: list[Part] = []
+    for words, path in islice(_parts(tools[position]["function"]), _MOST_PARTS):
+        if any(path[: len(outer)] == outer for _, outer in hidden):
+            continue
+        tool = {**tools[position], "function": _without(tools[position]["function"], path)}
+        try:
+            shorter = renderer.prompt_text(
+                messages, [*tools[:position], tool, *tools[position + 1 :]]
+            )
+        except InvalidRequest:  # the template reads it
+            continue
+        if shorter == whole:
+            hidden.append((words, path))
+    return [words for words, _ in hidden]
+
+
+def _parts(function: dict[str, Any]) -> Iterator[Part]:
+    """Yields description, parameters and what describes them, each part before its inner ones."""
+    if function.get("description"):
+        yield "its description", ("description",)
+    parameters = function.get("parameters")
+    if isinstance(parameters, dict) and parameters:
+        yield "its parameters", ("parameters",)
+        yield from _properties(parameters, ("parameters",), "")
+
+
+def _properties(schema: dict[str, Any], path: tuple[str, ...], outer: str) -> Iterator[Part]:
+    named = schema.get("properties")
+    if not isinstance(named, dict) or len(path) > 2 * _DEEPEST:
+        return
+    for name, inner in named.items():
+        at, full = (*path, "properties", name), f"{outer}{name}"
+        yield f"the parameter '{full}'", at
+        if not isinstance(inner, dict):
+            continue
+        for key in sorted(inner.keys() - _UNSAID - {"properties"}):
+            yield f"'{key}' of the parameter '{full}'", (*at, key)
+        yield from _properties(inner, at, f"{full}.")
+
+
+def _without(value: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    first, *rest = path
+    if rest:
+        return {**value, first: _without(value[first], tuple(rest))}
+    return {key: inner for key, inner in value.items() if key != first}
+
+
+def _listing(parts: list[str]) -> str:
+    more = len(parts) - _MOST_NAMED
+    return ", ".join(parts[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _call_problem(

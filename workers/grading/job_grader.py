@@ -100,6 +100,7 @@ def to_failure(fault: ScoreFault, grader: str) -> Failure:
         source=grader if fault.child is None else f"{grader}.{fault.child}",
         child=fault.child,
         measures=_measures_of(fault),
+        details=fault.errors.details,
     )
 
 

@@ -22,6 +22,7 @@ from app.domain.errors import (
     UNREADABLE_ROW,
 )
 from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
+from app.domain.texts.personal_data import shaped_data
 from workers.reinforcement.steps.summary import valid_share
 
 CURES: Final = {
@@ -51,6 +52,9 @@ CURES: Final = {
     ),
 }
 """Error code and correction by the error flag of a grade without a score."""
+_GRADER: Final = "method.reinforcement.grader"
+_EXCERPT: Final = 240
+"""Largest number of characters of a grader's details in the error of a job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,8 @@ class ExcessiveLosses:
     """The class of most failures."""
     flag: str | None = None
     """The error flag of most failures, if it names a cause that the user can correct."""
+    param: str | None = None
+    """The path of the grader that raised the flag, in the body of the job."""
 
     @property
     def cure(self) -> str:
@@ -127,7 +133,22 @@ def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Excessi
         f"{lost:.0%} of the step's rollouts were lost to failures of tools, environments "
         f"or graders (mostly '{source}', {cause.value}: {message})"
     )
-    return ExcessiveLosses(reason, cause, flag)
+    if flag is None:
+        return ExcessiveLosses(reason, cause)
+    row, example = next(
+        (each.key.prompt_index + 1, each.failure)
+        for each in rollouts
+        if each.failure is not None and _cause(each.failure) == main
+    )
+    path = _GRADER if example.child is None else f"{_GRADER}.graders.{example.child}"
+    flagged = f"The grader ({path}) has the error '{flag}'; for example in row {row}: "
+    return ExcessiveLosses(f"{reason}. {flagged}{_excerpt(example)}", cause, flag, path)
+
+
+def _excerpt(failure: Failure) -> str:
+    """Returns the grader's reason, which may quote a judge, bounded and without personal data."""
+    shown = shaped_data(failure.details or failure.message)
+    return shown if len(shown) <= _EXCERPT else f"{shown[:_EXCERPT]}…"
 
 
 def _cause(failure: Failure) -> tuple[str, FailureClass, str | None]:

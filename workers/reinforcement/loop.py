@@ -259,6 +259,7 @@ class ReinforcementLoop:
                 "these failures. The rollouts are kept: GET /v1/fine_tuning/jobs/"
                 f"{self._context.job.id}/rollouts?failed=true",
                 code=lost.code,
+                param=lost.param,
                 outcome=outcome,
             )
 

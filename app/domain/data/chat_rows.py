@@ -58,7 +58,7 @@ def load_line(line: bytes, number: int) -> dict[str, Any]:
         raise DatasetError(number, "", f"the row is larger than {MAX_ROW_BYTES} bytes")
     try:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-        item = strict_loads(text, most=None)
+        item = strict_loads(text, most=None, unambiguous=True)
     except UnicodeDecodeError as error:
         raise DatasetError(number, "", f"not UTF-8 (byte {error.start})") from None
     except RecursionError:

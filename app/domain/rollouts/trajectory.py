@@ -190,6 +190,8 @@ class Failure:
     """Tokens of judges that did answer, and the flag of an answer without a score, as in
     `Grade.measures`.
     """
+    details: str | None = None
+    """The reason of that flag, with the first words of a judge's answer; not part of a trace."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,12 @@ from app.domain.texts.strict_json import (
     MAX_VALUES,
     TooManyValues,
     count_values,
+    finite_integer,
     finite_number,
     has_too_many_values,
     is_too_deep,
     refuse_constant,
+    unambiguous_object,
 )
 
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
@@ -34,7 +36,8 @@ def read_json(body: bytes) -> Any:
             body,
             parse_constant=refuse_constant,
             parse_float=finite_number,
-            object_pairs_hook=_object,
+            parse_int=finite_integer,
+            object_pairs_hook=unambiguous_object,
         )
         _check_shape(value, body)
         # Without an escape sequence, UTF-8 has no surrogate and JSON no control character.
@@ -56,13 +59,6 @@ def json_problem(body: bytes) -> str | None:
     except UnusableJson as problem:
         return str(problem)
     return None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ValueError("an object contains a key twice")
-    return value
 
 
 def _check_shape(value: Any, body: bytes) -> None:

@@ -7,6 +7,7 @@ later reader takes time for each value.
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final, NoReturn
@@ -21,6 +22,8 @@ _SURROGATE: Final = re.compile(r"\\u[dD]")
 # A string that nothing closes matches too, as far as it goes: each character is read once.
 _STRUCTURE: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[,\[{]', re.DOTALL)
 _STRUCTURE_OF_BYTES: Final = re.compile(_STRUCTURE.pattern.encode(), re.DOTALL)
+_SAFE_DIGITS: Final = 308
+"""A whole number of so many digits is one that a float can have."""
 _SHOWN: Final = 20
 """Largest number of characters of a number in a message."""
 
@@ -32,14 +35,21 @@ class TooManyValues(ValueError):
         super().__init__(f"it contains more than {most} values")
 
 
-def strict_loads(text: str, *, most: int | None = MAX_VALUES) -> Any:
+def strict_loads(text: str, *, most: int | None = MAX_VALUES, unambiguous: bool = False) -> Any:
     """Returns the parsed value. Raises `ValueError`, also for numbers that a float cannot have and
     for half of a surrogate pair, which is not text, `TooManyValues` for more than `most` values,
-    and `RecursionError` for text that is nested too deeply.
+    and `RecursionError` for text that is nested too deeply. `unambiguous` refuses what a request's
+    body may not have either: a key that is given twice, and a whole number beyond any float.
     """
     if most is not None and has_too_many_values(text, most):
         raise TooManyValues(most)
-    value = json.loads(text, parse_constant=refuse_constant, parse_float=finite_number)
+    value = json.loads(
+        text,
+        parse_constant=refuse_constant,
+        parse_float=finite_number,
+        parse_int=finite_integer if unambiguous else None,
+        object_pairs_hook=unambiguous_object if unambiguous else None,
+    )
     if most is not None and text.count(",") >= most and count_values(value) > most:
         raise TooManyValues(most)
     if _SURROGATE.search(text):
@@ -109,3 +119,21 @@ def finite_number(text: str) -> float:
     if not math.isfinite(number):  # `json.dumps` would write Infinity, which is not JSON
         raise ValueError(f"{text[:_SHOWN]} is out of range")
     return number
+
+
+def finite_integer(text: str) -> int:
+    """Returns the whole number of a JSON text. Raises `ValueError` for one beyond the largest
+    float: arithmetic with it, and many other parsers, would fail.
+    """
+    if len(text) > _SAFE_DIGITS:
+        finite_number(text)
+    return int(text)
+
+
+def unambiguous_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns an object. Raises `ValueError` for a key that is given twice: one value is lost."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"an object contains the key {twice[:_SHOWN]!r} twice")
+    return value

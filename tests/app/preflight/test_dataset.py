@@ -194,9 +194,17 @@ def test_a_tool_must_survive_template_and_parser(tmp_path: Path) -> None:
     rows = [row(f"a{n}", tools=[TOOL]) for n in range(10)]
     valid, named = [row(f"v{n}") for n in range(10)], frozenset({"lookup"})
     assert look(tmp_path, rows, valid, tools=named, base=base).issues == ()
-    # The shipped model's template shows the names of tools only.
-    hidden = look(tmp_path, rows, valid, tools=named)
+    # The shipped model's template shows names and types of parameters, without their descriptions.
+    assert look(tmp_path, rows, valid, tools=named).issues == ()
+    properties = {"record": {"type": "string", "description": "its number"}}
+    described = {"name": "lookup", "parameters": {"type": "object", "properties": properties}}
+    tool = {"type": "function", "function": described}
+    hidden = look(tmp_path, [row(f"a{n}", tools=[tool]) for n in range(10)], valid, tools=named)
     assert reported(hidden) == [("tool_schema", "training_file", 1, "/tools/0/function")]
+    assert hidden.issues[0].message == (
+        "Tool 'lookup': the chat template does not show the model 'description' of the parameter "
+        "'record'."
+    )
 
 
 def test_a_registered_tool_that_no_row_offers_is_reported(tmp_path: Path) -> None:

@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 
 from app.preflight.tool_schemas import example_of, tool_problems
+from app.rendering.renderer import Renderer
+from app.settings.models import shipped_models
+from examples.records_agent.tools import SCHEMAS
 from tests.support.models.tiny_model import KEEPS_THINKING
 from tests.support.rendering.renderers import renderer_of
 
@@ -49,11 +52,28 @@ def test_a_template_that_shows_the_schema_and_the_call_is_fine(tmp_path: Path) -
     assert listed == [(0, "its parameters describe no JSON object, so the model cannot fill them")]
 
 
+def test_what_the_shipped_template_hides_is_named_and_nothing_else() -> None:
+    model = shipped_models()[0]
+    shipped = Renderer(str(model.path), tool_parser=model.tool_parser, chat_template=None)
+    assert list(tool_problems(shipped, MESSAGES, list(SCHEMAS))) == []
+    described = {"type": "string", "description": "a part", "enum": ["A", "B"]}
+    inner = {"type": "object", "properties": {"deep": {"type": "string"}}, "required": ["deep"]}
+    parameters = {"type": "object", "properties": {"part": described, "more": inner}}
+    problems = list(tool_problems(shipped, MESSAGES, [SCHEMAS[0], tool(parameters)]))
+    named = "'description' of the parameter 'part', 'enum' of the parameter 'part', "
+    hidden = f"the chat template does not show the model {named}the parameter 'more.deep'"
+    assert problems == [(1, hidden)]
+    many = {"properties": {f"p{n}": described for n in range(9)}}
+    [(_, said)] = tool_problems(shipped, MESSAGES, [tool(many)])
+    assert said.endswith("'description' of the parameter 'p2' and 13 more")
+
+
 def test_a_template_that_drops_parameters_or_garbles_calls_is_reported(tmp_path: Path) -> None:
     drops = renderer_of(tmp_path, KEEPS_THINKING.replace("(tool | tojson)", "tool.function.name"))
     parameters = {"properties": {"a": {"type": "string"}}}
+    hidden = "the chat template does not show the model its description, its parameters"
     reported = list(tool_problems(drops, MESSAGES, [tool(parameters)]))
-    assert reported == [(0, "the chat template does not show the model this tool's whole schema")]
+    assert reported == [(0, hidden)]
     garbles = renderer_of(tmp_path, KEEPS_THINKING.replace("</tool_call>'", "</tool>'"))
     reported = list(tool_problems(garbles, MESSAGES, [tool(parameters)]))
     assert reported == [(0, "a call of it is not read back by the tool-call parser")]

@@ -91,12 +91,23 @@ def test_a_judge_or_a_function_without_a_score_has_a_code_and_a_cure_of_its_own(
     flag: str | None, code: str, cure: str
 ) -> None:
     measures = {} if flag is None else {"j": {f"errors/{flag}": 1.0}}
-    failure = Failure(FailureClass.GRADER_BAD_REPLY, "no score", "m.j", "j", measures=measures)
-    rollout = replace(scored(("valid", 1, 0, 0), None), failure=failure)
+    words = f"no number: 'ask ann@example.org {'x' * 300}'"
+    failure = Failure(
+        FailureClass.GRADER_BAD_REPLY, "no score", "m.j", "j", measures=measures, details=words
+    )
+    rollout = replace(scored(("valid", 1, 6, 0), None), failure=failure)
     lost = too_many_lost([rollout], limit=0.5)
     assert lost is not None
     assert lost.code == code
     assert lost.cure.startswith(cure)
+    if flag is None:
+        assert (lost.param, "example" in lost.reason) == (None, False)
+        return
+    assert lost.param == "method.reinforcement.grader.graders.j"
+    assert f"({lost.param}) has the error '{flag}'; for example in row 7: no numb" in lost.reason
+    assert "'ask [e-mail] xxx" in lost.reason
+    assert lost.reason.endswith("x…")
+    assert lost.reason.count("x") < 240
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from workers.runs.steps.step_outcome import StepOutcome
 class StepLost(RunFailed):
     """Ends a run. `outcome` has the rollouts and their counts; nothing was trained on them."""
 
-    def __init__(self, message: str, *, code: str, outcome: StepOutcome) -> None:
-        super().__init__(message, code=code)
+    def __init__(
+        self, message: str, *, code: str, outcome: StepOutcome, param: str | None = None
+    ) -> None:
+        super().__init__(message, code=code, param=param)
         self.outcome = outcome
