@@ -20,7 +20,7 @@ _TABLE: Final[Table[RolloutRow]] = Table(
         **dict.fromkeys(("id", "object", "fine_tuning_job_id", "split"), "text"),
         **dict.fromkeys(("step", "prompt_index", "sample_index"), "integer"),
         "trace_id": "text",
-        "reward": "number",
+        **dict.fromkeys(("reward", "shaped_reward", "advantage"), "number"),
         **dict.fromkeys(("failure_class", "failure_message", "stop_reason"), "text"),
         **dict.fromkeys(
             (

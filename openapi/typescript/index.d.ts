@@ -13438,6 +13438,16 @@ export interface components {
              */
             reward: number | null;
             /**
+             * Shaped Reward
+             * @description The reward less all terms of the job's objective; of graded rollouts of a trained step.
+             */
+            shaped_reward: number | null;
+            /**
+             * Advantage
+             * @description The advantage that its tokens were trained with. `null` where it trained nothing: it is of no trained step, it was lost, or its group is masked or has equal rewards.
+             */
+            advantage: number | null;
+            /**
              * Failure Class
              * @description Class of the infrastructure failure, if the rollout was lost.
              */

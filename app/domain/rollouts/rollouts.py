@@ -40,6 +40,16 @@ class RolloutRow:
     """Unix seconds."""
     finished_at: float
 
+    @property
+    def advantage(self) -> float | None:
+        """The advantage that it was trained with."""
+        return self.trace.get("advantage")
+
+    @property
+    def shaped_reward(self) -> float | None:
+        """The reward less all terms of the job's objective, from which advantages are computed."""
+        return self.trace.get("shaped_reward")
+
 
 @dataclass(frozen=True, slots=True)
 class RolloutCursor:

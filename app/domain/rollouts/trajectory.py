@@ -222,6 +222,10 @@ class ScoredRollout:
     trajectory: Trajectory
     grade: Grade | None = None
     failure: Failure | None = None
+    advantage: float | None = None
+    """The advantage that its tokens were trained with; `None` where it trained nothing."""
+    shaped_reward: float | None = None
+    """The reward less all terms of the objective, of a graded rollout of a trained step."""
 
     def __post_init__(self) -> None:
         if (self.grade is None) == (self.failure is None):

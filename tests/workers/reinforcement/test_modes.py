@@ -1,12 +1,14 @@
 """Real runs in every mode: what they train, and what they leave."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import cycle
+from statistics import fmean
 from typing import Any
 
 import psycopg
 import pytest
 
+from app.api.schemas.rollouts import Rollout
 from app.domain.jobs.jobs import JobStatus
 from tests.support import stack
 from tests.support.runs.real_run import QUIET, RealRuns, Script
@@ -63,8 +65,25 @@ async def test_each_position_of_the_curriculum_is_trained_once(
     assert _remembered(database, job.id) == 0
     tokens = await runs.curve(job, "train/tokens")
     assert sum(tokens.values()) == ended.trained_tokens
+    _check_advantages([Rollout.of(row) for row in await runs.rollouts(job, "train")])
     computed = await runs.curve(job, "train/computed_tokens")
     assert all(0 < count < tokens[step] for step, count in computed.items())
+
+
+def _check_advantages(rollouts: list[Rollout]) -> None:
+    """Checks that each rollout shows what it was trained with: its distance from its group."""
+    groups = defaultdict[tuple[int, int], list[Rollout]](list)
+    for rollout in rollouts:
+        assert rollout.shaped_reward == rollout.reward
+        groups[rollout.step, rollout.prompt_index].append(rollout)
+    for group in groups.values():
+        rewards = [rollout.reward or 0.0 for rollout in group]
+        advantages = [rollout.advantage for rollout in group]
+        if len(set(rewards)) == 1:
+            assert set(advantages) == {None}
+        else:
+            middle = fmean(rewards)
+            assert advantages == pytest.approx([reward - middle for reward in rewards])
 
 
 async def test_what_was_begun_ahead_is_forgotten_when_a_job_ends_early(

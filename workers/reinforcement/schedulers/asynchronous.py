@@ -17,7 +17,12 @@ from app.domain.methods.mode import AsyncOptions
 from app.domain.rollouts import metrics as names
 from workers.compute.compute_thread import run_on_compute_thread
 from workers.reinforcement.schedulers.group_tasks import CommittedPolicy, GroupTasks
-from workers.reinforcement.schedulers.groups import PreparedGroup, rollouts_of, step_samples
+from workers.reinforcement.schedulers.groups import (
+    PreparedGroup,
+    rollouts_of,
+    samples_of,
+    settled,
+)
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
 from workers.reinforcement.schedulers.staleness import Dispatch, StalenessQueue
@@ -89,7 +94,8 @@ class AsyncMode:
             values[names.GIVEN_UP_GROUP_SECONDS] = fmean(self._cancelled_s)
         sampled = time.perf_counter()
         self._schedule.check(rollouts_of(groups))
-        samples = step_samples(groups, self._context.group_config)
+        groups = settled(groups, self._context.group_config)
+        samples = samples_of(groups)
         if samples:
             with self._reading.trainer_clock:
                 values |= await run_on_compute_thread(self._context.trainer.update, samples)

@@ -5,13 +5,14 @@ The code is the same for every mode, so that no mode changes a sample's gradient
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.learning.objective.advantages import (
     BATCH_STD,
+    GroupOutcome,
     GroupStatus,
     RewardGroup,
     step_advantages,
@@ -42,34 +43,60 @@ class PreparedGroup:
     """A scored group and the training samples made of it."""
 
     scored: ScoredGroup
+    advantages: Sequence[float | None]
+    """Parallel to the rollouts; `None` for one that trains nothing."""
     samples: list[TrainingSample]
     status: GroupStatus
     shaped: Sequence[ShapedReward | None]
     """Parallel to the rollouts; `None` for a failed one."""
 
+    @property
+    def trained_rollouts(self) -> list[ScoredRollout]:
+        """The rollouts with the values that they were trained on."""
+        return [
+            replace(
+                rollout,
+                advantage=advantage,
+                shaped_reward=None if shaped is None else shaped.value,
+            )
+            for rollout, advantage, shaped in zip(
+                self.scored.rollouts, self.advantages, self.shaped, strict=True
+            )
+        ]
+
 
 def prepare(group: ScoredGroup, config: GroupConfig) -> PreparedGroup:
     """Computes the advantage of each rollout within its group."""
-    # An estimator that divides by the step's deviation waits for the step: see `step_samples`.
+    # An estimator that divides by the step's deviation waits for the step: see `settled`.
     estimator = "centred" if config.estimator == BATCH_STD else config.estimator
     shaped = order_equals([_shaped(rollout, config.shaping) for rollout in group.rollouts])
     rewards = _rewards(group, shaped, config)
     (outcome,) = step_advantages([rewards], estimator=estimator)
-    return PreparedGroup(group, _samples(group, outcome.advantages), outcome.status, shaped)
+    return _prepared(group, outcome, shaped)
 
 
-def step_samples(groups: Sequence[PreparedGroup], config: GroupConfig) -> list[TrainingSample]:
-    """Returns the training samples of a whole step, once all of its groups are finished."""
+def settled(groups: Sequence[PreparedGroup], config: GroupConfig) -> list[PreparedGroup]:
+    """Returns the groups of a whole step with the advantages that train, once all are finished."""
     if config.estimator != BATCH_STD:
-        return samples_of(groups)
+        return list(groups)
     outcomes = step_advantages(
         [_rewards(group.scored, group.shaped, config) for group in groups], estimator=BATCH_STD
     )
     return [
-        sample
+        _prepared(group.scored, outcome, group.shaped)
         for group, outcome in zip(groups, outcomes, strict=True)
-        for sample in _samples(group.scored, outcome.advantages)
     ]
+
+
+def _prepared(
+    group: ScoredGroup, outcome: GroupOutcome, shaped: Sequence[ShapedReward | None]
+) -> PreparedGroup:
+    samples = [
+        TrainingSample.of(rollout.trajectory, advantage)
+        for rollout, advantage in zip(group.rollouts, outcome.advantages, strict=True)
+        if advantage is not None
+    ]
+    return PreparedGroup(group, outcome.advantages, samples, outcome.status, shaped)
 
 
 def rollouts_of(groups: Sequence[PreparedGroup]) -> list[ScoredRollout]:
@@ -113,14 +140,6 @@ def _rewards(
         objective=[None if reward is None else reward.value for reward in shaped],
         distinctions=[None if reward is None else reward.distinction for reward in shaped],
     )
-
-
-def _samples(group: ScoredGroup, advantages: Sequence[float | None]) -> list[TrainingSample]:
-    return [
-        TrainingSample.of(rollout.trajectory, advantage)
-        for rollout, advantage in zip(group.rollouts, advantages, strict=True)
-        if advantage is not None
-    ]
 
 
 def _shaped(rollout: ScoredRollout, shaping: ShapingConfig) -> ShapedReward | None:

@@ -65,5 +65,5 @@ class StepReading:
             trained_tokens=tokens,
             probe=rollouts[0].trajectory.tokens if rollouts else (),
             scheduler_state=scheduler_state,
-            rollouts=rollouts,
+            rollouts=[rollout for group in groups for rollout in group.trained_rollouts],
         )

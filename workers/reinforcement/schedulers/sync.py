@@ -13,7 +13,12 @@ from app.domain.errors import first_fault
 from app.domain.rollouts import metrics as names
 from workers.compute.compute_thread import run_on_compute_thread
 from workers.learning.trainer import UpdateStats
-from workers.reinforcement.schedulers.groups import PreparedGroup, rollouts_of, step_samples
+from workers.reinforcement.schedulers.groups import (
+    PreparedGroup,
+    rollouts_of,
+    samples_of,
+    settled,
+)
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
 from workers.reinforcement.steps.outcome import SampledStep
@@ -30,9 +35,10 @@ class SyncMode:
 
     async def step(self, step: int) -> SampledStep:
         started = time.perf_counter()
-        groups = await self._sample(step)
+        sampled = await self._sample(step)
         sampling_s = time.perf_counter() - started
-        self._schedule.check(rollouts_of(groups))
+        self._schedule.check(rollouts_of(sampled))
+        groups = settled(sampled, self._context.group_config)
         values = {names.TIME_SAMPLING: sampling_s, **await self._train(groups)}
         return self._reading.sampled_step(step, groups, values=values)
 
@@ -64,7 +70,7 @@ class SyncMode:
         """Makes one update on the step's samples; none if there are no samples."""
         stats: UpdateStats = {}
         started = time.perf_counter()
-        samples = step_samples(groups, self._context.group_config)
+        samples = samples_of(groups)
         if samples:
             with self._reading.trainer_clock:
                 stats = await run_on_compute_thread(self._context.trainer.update, samples)

@@ -35,7 +35,7 @@ def rollout_row(
         prompt_tokens=trajectory.prompt_tokens,
         tool_calls=len(trajectory.tool_calls),
         components={} if grade is None else grade.components,
-        trace=_trace(rollout) | ({} if trained_step is None else {"trained_step": trained_step}),
+        trace=_trace(rollout) | _learned(rollout, trained_step),
         started_at=trajectory.started_at,
         finished_at=trajectory.finished_at,
     )
@@ -52,6 +52,16 @@ def _trace(rollout: ScoredRollout) -> dict[str, Any]:
         "graders": {} if scored is None else scored.measures,
         "grader_errors": {} if rollout.grade is None else rollout.grade.details,
         "grader_reasons": {} if rollout.grade is None else rollout.grade.reasons,
+    }
+
+
+def _learned(rollout: ScoredRollout, trained_step: int | None) -> dict[str, Any]:
+    if trained_step is None:
+        return {}
+    return {
+        "trained_step": trained_step,
+        "advantage": rollout.advantage,
+        "shaped_reward": rollout.shaped_reward,
     }
 
 

@@ -40,6 +40,10 @@ class Rollout:
             sample_index (int): Number of the rollout in its group, from 0.
             trace_id (str): Id sent to tools and graders with the calls of this rollout.
             reward (float | None): `null` when the rollout was discarded: a failure is never a reward.
+            shaped_reward (float | None): The reward less all terms of the job's objective; of graded rollouts of a trained
+                step.
+            advantage (float | None): The advantage that its tokens were trained with. `null` where it trained nothing: it
+                is of no trained step, it was lost, or its group is masked or has equal rewards.
             failure_class (None | str): Class of the infrastructure failure, if the rollout was lost.
             failure_message (None | str): The failure in a sentence.
             stop_reason (None | str): `final_answer`, or the limit that it reached.
@@ -63,6 +67,8 @@ class Rollout:
     sample_index: int
     trace_id: str
     reward: float | None
+    shaped_reward: float | None
+    advantage: float | None
     failure_class: None | str
     failure_message: None | str
     stop_reason: None | str
@@ -104,6 +110,12 @@ class Rollout:
         reward: float | None
         reward = self.reward
 
+        shaped_reward: float | None
+        shaped_reward = self.shaped_reward
+
+        advantage: float | None
+        advantage = self.advantage
+
         failure_class: None | str
         failure_class = self.failure_class
 
@@ -144,6 +156,8 @@ class Rollout:
             "sample_index": sample_index,
             "trace_id": trace_id,
             "reward": reward,
+            "shaped_reward": shaped_reward,
+            "advantage": advantage,
             "failure_class": failure_class,
             "failure_message": failure_message,
             "stop_reason": stop_reason,
@@ -194,6 +208,22 @@ class Rollout:
             return cast(float | None, data)
 
         reward = _parse_reward(d.pop("reward"))
+
+
+        def _parse_shaped_reward(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        shaped_reward = _parse_shaped_reward(d.pop("shaped_reward"))
+
+
+        def _parse_advantage(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        advantage = _parse_advantage(d.pop("advantage"))
 
 
         def _parse_failure_class(data: object) -> None | str:
@@ -254,6 +284,8 @@ class Rollout:
             sample_index=sample_index,
             trace_id=trace_id,
             reward=reward,
+            shaped_reward=shaped_reward,
+            advantage=advantage,
             failure_class=failure_class,
             failure_message=failure_message,
             stop_reason=stop_reason,
