@@ -9,6 +9,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import bootstrap
+from constraints import renew
 from constraints.renew import EXTRAS, blocks, needs, project
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,3 +98,46 @@ def test_the_image_takes_the_list_of_the_service_and_the_same_torch() -> None:
         if each.startswith("torch")
     )
     assert ours.specifier.contains(bootstrap.TORCH.removeprefix("torch=="))
+
+
+FAKE_UV = """
+import sys
+from packaging.requirements import Requirement
+
+words = sys.argv[1:]
+assert words[:3] == ["pip", "compile", "--quiet"], words
+assert {"--universal", "--no-header", "--no-annotate", "--no-emit-index-url"} <= set(words)
+names = sorted({Requirement(line.strip()).name.lower().replace("_", "-") for line in sys.stdin})
+hashed = " \\\\\\n    --hash=sha256:" + "0" * 64 if "--generate-hashes" in words else ""
+with open(words[words.index("-o") + 1], "r+") as output:
+    known = {line.split("==")[0]: line.split()[0] for line in output if "==" in line}
+    output.seek(0)
+    output.truncate()
+    output.writelines(f"{known.get(name, name + '==9.9')}{hashed}\\n" for name in names)
+"""
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_the_command_writes_every_list_and_the_versions_that_changed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    keep: bool,
+) -> None:
+    """With a resolver of its own, which needs no index."""
+    (tmp_path / "uv.py").write_text(FAKE_UV)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    lists = tmp_path / "constraints"
+    lists.mkdir()
+    monkeypatch.setattr(renew, "CONSTRAINTS", lists)
+    (lists / "installer.txt").write_text(f"uv==0.1 \\\n    --hash=sha256:{'1' * 64}\n")
+    assert renew.main(["--keep"] if keep else []) == 0
+    said = capsys.readouterr().out
+    assert ("installer: uv 0.1 -> 9.9\n" in said) is not keep
+    assert "service: pydantic None -> 9.9\n" in said
+    texts = {path.stem: path.read_text() for path in lists.iterdir()}
+    assert set(texts) == set(NAMES)
+    assert all(PACKAGE.sub("", text) == "" for text in texts.values())
+    packages = [package for name in NAMES[2:] for package in blocks(texts[name])]
+    assert len(packages) == len(set(packages)) > 20, "a list has what the lists before it lack"
+    assert renew.main(["--kept"]) == 2

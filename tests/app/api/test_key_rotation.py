@@ -16,7 +16,9 @@ from app.gateways.secrets import build_secret_box
 from app.settings.egress import EgressSettings
 from app.settings.environment import to_environment
 from app.settings.settings import Settings
+from app.settings.sources import PREFIX
 from app.store.database import Database as Store
+from tests.support.cli.command_line import agent_rft
 from tests.support.stack import Database
 from tests.support.web.application import application
 
@@ -53,6 +55,13 @@ async def keys(settings: Settings, slug: str) -> str:
     made = await provisioning.provision(slug=slug, title=slug, project_name="p")
     await store.dispose()
     return made.api_key
+
+
+def as_owner(settings: Settings) -> dict[str, str]:
+    """The variables of an operator who replaces the key."""
+    variables = to_environment(settings)
+    names = ("SECRET_KEY", "OLDER_SECRET_KEYS", "OWNER_DATABASE_URL")
+    return {f"{PREFIX}{name}": variables[f"{PREFIX}{name}"] for name in names}
 
 
 async def rewrapped(settings: Settings, *, batch: int = 2) -> dict[str, Any]:
@@ -162,7 +171,9 @@ async def test_the_key_is_replaced_while_requests_come(database: Database) -> No
         for noun in (*sealed, "coach_sessions"):
             assert report[noun]["unreadable"] == 0, noun
             assert report[noun]["current"] >= report[noun]["rewrapped"] >= 1, noun
-        again = await rewrapped(both)
+        done = await asyncio.to_thread(agent_rft, "keys", "rewrap", **as_owner(both))
+        assert done.returncode == 0, done.stderr
+        again = json.loads(done.stdout)
         assert {noun: table.get("rewrapped") for noun, table in again.items()} == {
             "jobs": 0,
             "evals": 0,
@@ -194,7 +205,9 @@ async def test_a_blob_under_an_unknown_key_is_counted_and_stays(database: Databa
     async with service(foreign, key) as http:
         await fill(http)
     before = blobs(database, "registered_versions", "secrets")
-    report = await rewrapped(new)
+    done = await asyncio.to_thread(agent_rft, "keys", "rewrap", **as_owner(new))
+    assert done.returncode == 1, done.stderr
+    report = json.loads(done.stdout)
     assert report["registered_versions"] == {"rewrapped": 0, "current": 0, "unreadable": 5}
     assert report["jobs"] == {"rewrapped": 0, "current": 0, "unreadable": 1}
     assert blobs(database, "registered_versions", "secrets") == before

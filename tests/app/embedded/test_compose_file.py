@@ -54,6 +54,11 @@ def test_each_process_gets_the_url_of_its_role_only(compose: dict[str, Any]) -> 
     )
 
 
+def test_a_worker_of_runs_has_one_job_at_a_time(compose: dict[str, Any]) -> None:
+    for name in ("runs", "runs-gpu"):
+        assert " worker -Q runs -c 1 " in compose["services"][name]["command"]
+
+
 def test_the_sandbox_has_no_secret_and_no_network(compose: dict[str, Any]) -> None:
     sandbox = compose["services"]["sandbox"]
     assert set(sandbox["environment"]) == {"AGENT_RFT_SANDBOX__SOCKET", "AGENT_RFT_SANDBOX__FLOOR"}

@@ -80,6 +80,13 @@ def test_a_worker_that_loads_on_a_busy_machine_works(tmp_path: Path) -> None:
     _assert_work_counts(worker_child(settings, DataDir.at(tmp_path), "runs"), counts=True)
 
 
+def test_a_worker_of_runs_has_one_job_at_a_time(tmp_path: Path) -> None:
+    """Trainers of several jobs would share the memory that was planned for one."""
+    settings = Settings(database_url="postgresql+psycopg://u@h/d", secret_key="x" * 32)
+    command = worker_child(settings, DataDir.at(tmp_path), "runs").command
+    assert "-Q runs -c 1 " in " ".join(command)
+
+
 def _assert_work_counts(child: ChildSpec, *, counts: bool) -> None:
     """Computes until the child's measure of work has changed, if it does."""
     before, began = child.works(os.getpid()), time.process_time()

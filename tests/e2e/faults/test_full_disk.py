@@ -7,7 +7,6 @@ The installation lies on a small file system of its own, which needs the right t
 import os
 import signal
 import subprocess
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,12 +71,12 @@ def _fill(filler: Path) -> None:
 
 
 def _kill(pid: int, line: str, logs: Path) -> None:
-    """Kills a process. Warns with the ends of the logs when it has ended already."""
+    """Kills a process. Fails with the ends of the logs when it has ended already."""
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
         ends = {path.name: path.read_text()[-1000:] for path in logs.glob("*.log")}
-        warnings.warn(f"{line} ended on the full disk: {ends}", stacklevel=2)
+        pytest.fail(f"{line} ended on the full disk: {ends}")
 
 
 def test_a_full_disk_ends_nothing_for_good(

@@ -151,6 +151,39 @@ async def test_a_canceled_run_writes_nothing_more(world: World) -> None:
     assert await claim_row(eval_claims(world.ports.database), path.rsplit("/", 1)[1]) is None
 
 
+async def test_a_run_whose_grader_hangs_ends_after_the_longest_time_and_keeps_its_items(
+    world: World,
+) -> None:
+    """Also while nobody waits for its slot. The time runs from the first claim."""
+    hanging = asyncio.Event()
+
+    async def once(request: ReceivedRequest) -> Reply:
+        if request.json["item"]["n"] > 0:
+            await hanging.wait()
+        return Reply(json={"score": 1})
+
+    world.grader.script = once
+    source = {"type": "jsonl", "source": rows(*({"n": n} for n in range(3)))}
+    path = await world.make(endpoint_grader(world), source=source)
+    lease = await world.claim(path)
+    killed = asyncio.create_task(work(world.ports, lease))
+    await world.until_items(path, 1)
+    killed.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await killed
+    assert (await world.get(path))["status"] == "in_progress"
+    settings = world.ports.settings
+    runs = settings.runs.model_copy(update={"max_eval_run_s": 1e-3})
+    limited = replace(world.ports, settings=settings.model_copy(update={"runs": runs}))
+    await work(limited, lease)
+    hanging.set()
+    run = await world.get(path)
+    assert (run["status"], run["error"]["code"]) == ("failed", "run_timeout")
+    assert run["error"]["message"].startswith("The run did not end within 0.001 seconds.")
+    assert run["result_counts"] == {"total": 1, "errored": 0, "failed": 0, "passed": 1}
+    assert len(await world.items(path)) == 1
+
+
 async def test_a_model_that_is_gone_ends_the_run(world: World) -> None:
     path = await world.make(exact(), source=sampled(rows(RIGHT)))
     url = world.ports.settings.owner_database_url

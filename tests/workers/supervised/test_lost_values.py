@@ -1,12 +1,12 @@
-"""A supervised run whose held-out loss is not a number."""
+"""Supervised and preference runs whose loss, held out or trained on, is not a number."""
 
-from math import nan
+from math import inf, nan
 from typing import Any
 
 import pytest
 
 from app.domain.jobs.jobs import JobStatus
-from tests.support.supervised.runs import SupervisedRuns, chat_row
+from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
 from workers.learning.training.lora_trainer import LoraTrainer
 
 TRAIN, VALID = [chat_row(n) for n in range(10)], [chat_row(n) for n in range(20, 30)]
@@ -46,3 +46,28 @@ async def test_a_baseline_without_its_loss_is_measured_once(
     assert warned == [f"The validation of step 0 gave no finite value of {names}."]
     report = await runs.read.report(done)
     assert (report["rows"], report["rows_left_out"], report["ties"]) == (0, len(VALID), 0)
+
+
+@pytest.mark.parametrize("kind", ["supervised", "dpo"])
+async def test_a_job_whose_every_update_is_left_out_publishes_no_model(
+    runs: SupervisedRuns, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    step = LoraTrainer._clipped_step
+    monkeypatch.setattr(
+        LoraTrainer, "_clipped_step", lambda self, _, denominator: step(self, inf, denominator)
+    )
+    rows = TRAIN if kind == "supervised" else [pair_row(n) for n in range(10)]
+    job = await runs.job(kind, rows, hyperparameters={"n_epochs": 1, "batch_size": 5})
+    ended = await runs.run(job)
+    assert (ended.status, ended.step, ended.fine_tuned_model) == (JobStatus.FAILED, 2, None)
+    assert ended.error is not None
+    assert ended.error.code == "nothing_to_learn"
+    assert str(ended.error.message).startswith(
+        "Nothing was learned, so no model is published: every update was left out, because its loss"
+    )
+    assert ended.trained_tokens == 0
+    last = (await runs.read.events(job))[-1]
+    assert (last.level, last.message) == ("error", ended.error.message)
+    async with runs.world.app.tenant(runs.world.tenant) as unit:
+        names = [model.name for model in await unit.models.all() if model.job_id == job.id]
+    assert [name for name in names if ":ckpt-step-" not in name] == []
