@@ -29,7 +29,6 @@ from app.domain.processes.exit_codes import FAILED, WRONG_OPTIONS
 app = typer.Typer(
     name="agent-rft",
     help="Reinforcement fine-tuning of tool-using agents, on one machine or many.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 app.add_typer(keys, name="keys")
@@ -47,6 +46,29 @@ app.add_typer(audit, name="audit")
 
 app.command()(usage)
 app.command()(up)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # noqa: PLC0415 - keeps `agent-rft --help` fast
+
+        print(version("agent-rft"))
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    *,
+    version: Annotated[  # noqa: ARG001 - its callback has printed it
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 import socket
 import subprocess
+from importlib import metadata
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -146,3 +147,14 @@ def test_the_memory_of_a_model_is_planned_from_its_directory() -> None:
     assert planned.returncode == 10, planned.stderr
     assert "trainer: weights" in planned.stdout
     assert "DOES NOT FIT" in planned.stdout
+
+
+def test_the_command_alone_prints_its_commands_and_its_version() -> None:
+    alone = agent_rft()
+    assert (alone.returncode, alone.stderr) == (0, ""), alone.stdout
+    assert alone.stdout == agent_rft("--help").stdout
+    assert "doctor" in alone.stdout
+    shown = agent_rft("--version")
+    assert (shown.returncode, shown.stdout) == (0, f"{metadata.version('agent-rft')}\n")
+    wrong = agent_rft("--versions")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
