@@ -13444,7 +13444,7 @@ export interface components {
             shaped_reward: number | null;
             /**
              * Advantage
-             * @description The advantage that its tokens were trained with. `null` where it trained nothing: it is of no trained step, it was lost, or its group is masked or has equal rewards.
+             * @description The advantage that its tokens were trained with. `null` where it trained nothing: it belongs to no trained step, was lost, or its group is masked or has equal rewards.
              */
             advantage: number | null;
             /**

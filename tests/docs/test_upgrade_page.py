@@ -18,7 +18,7 @@ PROGRAMS: Final = "agent-rft|make|docker|git|alembic"
 LINES = re.findall(rf"^    ((?:{PROGRAMS}) .*)$", TEXT, re.MULTILINE)
 INLINE = re.findall(rf"`((?:{PROGRAMS}) [^`]*)`", TEXT)
 OTHERS: Final = {"git pull", "alembic downgrade"}
-"""Commands of programs that are not ours."""
+"""Commands of programs of others."""
 
 
 def _composed() -> ArgumentParser:

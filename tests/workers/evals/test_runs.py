@@ -154,7 +154,7 @@ async def test_a_canceled_run_writes_nothing_more(world: World) -> None:
 async def test_a_run_whose_grader_hangs_ends_after_the_longest_time_and_keeps_its_items(
     world: World,
 ) -> None:
-    """Also while nobody waits for its slot. The time runs from the first claim."""
+    """Also while its slot is needed by no other run. The time runs from the first claim."""
     hanging = asyncio.Event()
 
     async def once(request: ReceivedRequest) -> Reply:

@@ -21,7 +21,7 @@ from workers.reinforcement.schedulers.groups import (
     PreparedGroup,
     rollouts_of,
     samples_of,
-    settled,
+    settled_groups,
 )
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
@@ -94,7 +94,7 @@ class AsyncMode:
             values[names.GIVEN_UP_GROUP_SECONDS] = fmean(self._cancelled_s)
         sampled = time.perf_counter()
         self._schedule.check(rollouts_of(groups))
-        groups = settled(groups, self._context.group_config)
+        groups = settled_groups(groups, self._context.group_config)
         samples = samples_of(groups)
         if samples:
             with self._reading.trainer_clock:

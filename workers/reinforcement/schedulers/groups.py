@@ -67,7 +67,7 @@ class PreparedGroup:
 
 def prepare(group: ScoredGroup, config: GroupConfig) -> PreparedGroup:
     """Computes the advantage of each rollout within its group."""
-    # An estimator that divides by the step's deviation waits for the step: see `settled`.
+    # An estimator that divides by the step's deviation waits for the step: see `settled_groups`.
     estimator = "centred" if config.estimator == BATCH_STD else config.estimator
     shaped = order_equals([_shaped(rollout, config.shaping) for rollout in group.rollouts])
     rewards = _rewards(group, shaped, config)
@@ -75,7 +75,7 @@ def prepare(group: ScoredGroup, config: GroupConfig) -> PreparedGroup:
     return _prepared(group, outcome, shaped)
 
 
-def settled(groups: Sequence[PreparedGroup], config: GroupConfig) -> list[PreparedGroup]:
+def settled_groups(groups: Sequence[PreparedGroup], config: GroupConfig) -> list[PreparedGroup]:
     """Returns the groups of a whole step with the advantages that train, once all are finished."""
     if config.estimator != BATCH_STD:
         return list(groups)

@@ -17,7 +17,7 @@ from workers.reinforcement.schedulers.groups import (
     PreparedGroup,
     rollouts_of,
     samples_of,
-    settled,
+    settled_groups,
 )
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
@@ -38,7 +38,7 @@ class SyncMode:
         sampled = await self._sample(step)
         sampling_s = time.perf_counter() - started
         self._schedule.check(rollouts_of(sampled))
-        groups = settled(sampled, self._context.group_config)
+        groups = settled_groups(sampled, self._context.group_config)
         values = {names.TIME_SAMPLING: sampling_s, **await self._train(groups)}
         return self._reading.sampled_step(step, groups, values=values)
 

@@ -43,7 +43,7 @@ class Rollout:
             shaped_reward (float | None): The reward less all terms of the job's objective; of graded rollouts of a trained
                 step.
             advantage (float | None): The advantage that its tokens were trained with. `null` where it trained nothing: it
-                is of no trained step, it was lost, or its group is masked or has equal rewards.
+                belongs to no trained step, was lost, or its group is masked or has equal rewards.
             failure_class (None | str): Class of the infrastructure failure, if the rollout was lost.
             failure_message (None | str): The failure in a sentence.
             stop_reason (None | str): `final_answer`, or the limit that it reached.

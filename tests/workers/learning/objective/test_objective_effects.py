@@ -17,7 +17,7 @@ from tests.support.learning.samples import MakeTrainer
 from tests.support.reinforcement.scored_rollouts import scored, scored_group, tool_call
 from workers.learning.training.lora_trainer import LoraTrainer
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
-from workers.reinforcement.schedulers.groups import GroupConfig, prepare, samples_of, settled
+from workers.reinforcement.schedulers.groups import GroupConfig, prepare, samples_of, settled_groups
 
 BASE = BaseModelSpec(name="m", path="m", context_length=128, max_turn_tokens=40)
 GOOD, AGAINST, BAD = range(3)
@@ -60,7 +60,9 @@ def likelier(
         shaping=shaping_config(learning.objective),
         estimator=learning.advantage.type,
     )
-    samples = samples_of(settled([prepare(scored_group(its), config) for its in rollouts], config))
+    samples = samples_of(
+        settled_groups([prepare(scored_group(its), config) for its in rollouts], config)
+    )
     before = [sum(trainer.logprobs(rollout.trajectory.tokens)[2:]) for rollout in rollouts[0]]
     kept = {name: p.detach().clone() for name, p in trainer.parameters.items()}
     for name, gradient in gradients(trainer, samples).items():
@@ -127,7 +129,7 @@ def test_an_estimator_scales_a_groups_gradient(
     first: list[dict[str, Any]] = []
     for settings in (config, estimated):
         samples = samples_of(
-            settled([prepare(scored_group(its), settings) for its in rollouts], settings)
+            settled_groups([prepare(scored_group(its), settings) for its in rollouts], settings)
         )
         first.append(gradients(trainer, [s for s in samples if s.group == samples[0].group]))
     for name, gradient in first[0].items():

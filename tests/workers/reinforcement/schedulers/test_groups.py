@@ -15,7 +15,7 @@ from workers.reinforcement.schedulers.groups import (
     prepare,
     rollouts_of,
     samples_of,
-    settled,
+    settled_groups,
 )
 
 MIXED = [
@@ -76,7 +76,7 @@ def test_a_longer_answer_of_better_reward_stays_the_better_one(
         for n, (reward, sampled) in enumerate(rewards)
     ]
     config = GroupConfig(min_group_share=0.75, shaping=ShapingConfig(), estimator=estimator)
-    samples = samples_of(settled([prepare(scored_group(group), config)], config))
+    samples = samples_of(settled_groups([prepare(scored_group(group), config)], config))
     short, long, middle = (sample.advantage for sample in samples)
     assert long > 0 > short > middle, "of equals the shorter one"
 
@@ -125,7 +125,7 @@ def test_a_penalty_that_a_user_set_trains_a_group_of_equal_rewards(
 def test_the_config_selects_the_estimator(estimator: str, expected: list[float]) -> None:
     config = replace(PLAIN, estimator=estimator)
     groups = [prepare(scored_group(rollouts), config) for rollouts in (MIXED, EQUAL, THIN)]
-    for samples in (samples_of(groups), samples_of(settled(groups, config))):
+    for samples in (samples_of(groups), samples_of(settled_groups(groups, config))):
         assert [sample.advantage for sample in samples] == pytest.approx(expected)
         assert [sample.group for sample in samples] == [(1, 4)] * 3
 
@@ -136,7 +136,7 @@ def test_what_is_divided_by_the_steps_deviation_waits_for_the_step() -> None:
     groups = [prepare(scored_group(rollouts), config) for rollouts in (MIXED, EQUAL, THIN)]
     assert group_counts(groups)[names.GROUPS_TRAINED] == 1.0
     spread = 0.125**0.5 + 1e-6
-    divided = settled(groups, config)
+    divided = settled_groups(groups, config)
     samples = samples_of(divided)
     known = [rollout.advantage for group in divided for rollout in group.trained_rollouts]
     assert known == [*(samples[n].advantage for n in (0, 1)), None, 0.0, *[None] * 8]
