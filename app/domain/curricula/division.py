@@ -30,7 +30,7 @@ class Division:
 
 TOO_FEW: Final = "too few rows for two files: nothing is held out"
 ONE_GROUP: Final = (
-    "so many rows are nearly the same that no held-out part has {wanted} rows without leakage"
+    "so many rows are nearly the same that no two parts have {wanted} rows each without leakage"
 )
 
 
@@ -52,7 +52,7 @@ def divide(
     chosen = _chosen(strata, counts, wanted / len(rows))
     _fill(chosen, [group for stratum in strata for group in stratum], counts, wanted)
     held = sum(counts[key] for key in chosen)
-    if held < MIN_EXAMPLES:
+    if min(held, len(rows) - held) < MIN_EXAMPLES:  # each side is a file of a job
         return Division(frozenset(), ONE_GROUP.format(wanted=MIN_EXAMPLES))
     share = options.validation_share * len(rows)
     capped = f"at most {MAX_VALID_EXAMPLES} rows may be held out" if share > wanted + 1 else None

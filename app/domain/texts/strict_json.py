@@ -38,8 +38,8 @@ class TooManyValues(ValueError):
 def strict_loads(text: str, *, most: int | None = MAX_VALUES, unambiguous: bool = False) -> Any:
     """Returns the parsed value. Raises `ValueError`, also for numbers that a float cannot have and
     for half of a surrogate pair, which is not text, `TooManyValues` for more than `most` values,
-    and `RecursionError` for text that is nested too deeply. `unambiguous` refuses what a request's
-    body may not have either: a key that is given twice, and a whole number beyond any float.
+    and `RecursionError` for text that is nested too deeply. `unambiguous` refuses a key that is
+    given twice, as in a request's body, and a whole number beyond any float.
     """
     if most is not None and has_too_many_values(text, most):
         raise TooManyValues(most)

@@ -20,6 +20,7 @@ TYPES = {
     ".css": "text/css; charset=utf-8",
     ".png": "image/png",
     ".svg": "image/svg+xml",
+    ".webp": "image/webp",
     ".txt": "text/plain; charset=utf-8",
 }
 

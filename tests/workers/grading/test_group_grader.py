@@ -139,7 +139,7 @@ async def test_a_score_out_of_range_costs_its_own_rollout_only(score: float, sho
     grader, journal = GroupGrader("ranks", judge), InMemoryJournal()
     verdicts = await grader.score(played(), row(), journal=journal)
     message = f"the score {shown} is beyond ±1e+09"
-    failure = Failure(FailureClass.GRADER_BAD_SCORE, message, "ranks")
+    failure = Failure(FailureClass.GRADER_BAD_SCORE, message, "ranks", details=message)
     assert verdicts == [_grade(0.25), failure, _grade(0.75)]
     json.dumps([payload for _, payload in journal.entries.values()], allow_nan=False)
     assert await grader.score(played(), row(), journal=as_stored(journal)) == verdicts

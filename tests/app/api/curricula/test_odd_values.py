@@ -52,7 +52,8 @@ async def test_a_number_of_400_digits_is_no_fault_of_the_service(api: Api) -> No
         for number in range(12)
     )
     preview = await preview_of(api, rows, "rows.jsonl")
-    assert (preview["rows"], codes(preview)[0]) == (12, ("warning", "unread_difficulty"))
+    assert (preview["rows"], codes(preview)[0]) == (0, ("error", "invalid_row"))
+    assert "is out of range" in preview["findings"][0]["message"]
 
 
 @pytest.mark.parametrize("value", [2, -0.5, True, "easy", [1], {"a": 1}])

@@ -107,6 +107,16 @@ def test_one_large_group_holds_out_nothing_for_a_reason() -> None:
     assert "nearly the same" in (division.reason or "")
 
 
+def test_groups_that_leave_the_training_file_short_hold_out_nothing() -> None:
+    groups = [[f"{n}{at}" for at in range(4)] for n in range(5)]
+    rows = [Labels(key, ()) for group in groups for key in group]
+    found = divide(rows, groups, options())
+    assert (found.held_out, found.reason and "two parts have 10 rows" in found.reason) == (
+        frozenset(),
+        True,
+    )
+
+
 def test_a_bounded_sketch_still_finds_near_duplicates() -> None:
     words = [f"word{n}" for n in range(600)]
     long = [" ".join(words[start:] + words[:start]) for start in range(0, 600, 100)]
