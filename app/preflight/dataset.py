@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final, assert_never
 
 from app.domain.data.dataset import TOOLS_NOT_RUN
+from app.domain.data.example_counts import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.data.prompts import OVERLAPPING_ROWS, Overlap
 from app.domain.data.row_difficulty import UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_MESSAGE
 from app.domain.errors import InvalidRequest
@@ -20,7 +21,6 @@ from app.domain.jobs.creation.preflight import (
     SampleRow,
     TokenLengths,
 )
-from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.models.models import BaseModelSpec
 from app.domain.tools.mcp_listings import SERVERS
 from app.preflight.files import FileRules, ReadFile, read_file

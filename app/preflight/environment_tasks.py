@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.data.chat_rows import DatasetError, is_blank, load_line
+from app.domain.data.example_counts import MAX_TRAIN_EXAMPLES
 from app.domain.environments.environments import (
     FILE_PARAM,
     AnyEnvironment,
@@ -23,7 +24,6 @@ from app.domain.environments.environments import (
 )
 from app.domain.environments.gsm8k import PROBLEM_COLUMNS, UnreadableProblem, row_of
 from app.domain.errors import InvalidRequest
-from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES
 from app.preflight.method_parts import method_of, reinforcement_of
 from app.tables.faults import TableFault
 from app.tables.json_lines import lines_of

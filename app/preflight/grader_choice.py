@@ -11,11 +11,11 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from app.domain.data.chat_rows import DatasetError, is_blank, load_line
+from app.domain.data.example_counts import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES
 from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.auto import AUTO, AutoGrader
 from app.domain.graders.choice.choice import GraderChoice, NoGraderFits, choose_grader
 from app.domain.graders.choice.row_facts import RowFacts, row_facts
-from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES
 from app.domain.methods.response_format import answer_schema
 from app.preflight.method_parts import method_of, reinforcement_of
 from app.tables.json_lines import lines_of

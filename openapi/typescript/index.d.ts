@@ -5321,7 +5321,7 @@ export interface components {
              */
             method: "supervised" | "dpo" | "reinforcement";
             /**
-             * @description The held-out part of the rows of `sources`. Rows that are nearly the same are on one side.
+             * @description The held-out part of the rows of `sources`. Rows that are nearly the same are on one side, unless the finding `alike_rows` says otherwise.
              * @default {
              *       "validation_share": 0.2,
              *       "seed": 0
@@ -5604,7 +5604,7 @@ export interface components {
             thumbs_up_as_rows: boolean;
             /**
              * Validation Share
-             * @description Share of the rows that is held out. Prompts that are nearly the same are on one side. Without enough rows for both files nothing is held out.
+             * @description Share of the rows that is held out. Prompts that are nearly the same are on one side, unless `alike_rows` says otherwise. Without enough rows for both files nothing is held out; at most 1,000 rows are.
              * @default 0.2
              */
             validation_share: number;
@@ -7568,6 +7568,12 @@ export interface components {
              * @description Groups of prompts that are nearly the same; no group is in both files.
              */
             prompt_groups: number;
+            /**
+             * Alike Rows
+             * @description Rows of a few templates, which were divided by what differs in them: both files have rows of the same form.
+             * @default 0
+             */
+            alike_rows: number;
             /** @description Counts by type of feedback. */
             sources: components["schemas"]["FeedbackSources"];
             /**
@@ -12205,7 +12211,7 @@ export interface components {
              */
             method: "supervised" | "dpo" | "reinforcement";
             /**
-             * @description The held-out part of the rows of `sources`. Rows that are nearly the same are on one side.
+             * @description The held-out part of the rows of `sources`. Rows that are nearly the same are on one side, unless the finding `alike_rows` says otherwise.
              * @default {
              *       "validation_share": 0.2,
              *       "seed": 0

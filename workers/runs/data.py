@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from app.domain.data.chat_rows import DatasetError
+from app.domain.data.example_counts import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.errors import NotFound, RunFailed
-from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 

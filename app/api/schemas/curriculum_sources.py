@@ -30,7 +30,9 @@ class MakingKeys(WireModel):
     method: MethodType = "reinforcement"
     """The kind of job that the rows of `sources` are for."""
     split: SplitOptions = SplitOptions()
-    """The held-out part of the rows of `sources`. Rows that are nearly the same are on one side."""
+    """The held-out part of the rows of `sources`. Rows that are nearly the same are on one side,
+    unless the finding `alike_rows` says otherwise.
+    """
     invalid_rows: Literal["refuse", "skip"] = "refuse"
     """`skip` leaves out rows of `sources` that no such job takes, and counts them; `refuse` refuses
     the call.

@@ -30,8 +30,9 @@ class CreateFeedbackBuild(ClosedBody):
     thumbs_up_as_rows: _Flag = False
     """True learns answers with more thumbs up than down too, for `supervised`."""
     validation_share: Annotated[float, Field(strict=True, ge=0, le=0.5)] = 0.2
-    """Share of the rows that is held out. Prompts that are nearly the same are on one side. Without
-    enough rows for both files nothing is held out.
+    """Share of the rows that is held out. Prompts that are nearly the same are on one side, unless
+    `alike_rows` says otherwise. Without enough rows for both files nothing is held out; at most
+    1,000 rows are.
     """
     created_after: Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)] | None = None
     """Unix seconds: only later feedback is read."""
@@ -112,6 +113,10 @@ class FeedbackBuildReport(DescribedModel):
     """Different prompts of the rows."""
     prompt_groups: int
     """Groups of prompts that are nearly the same; no group is in both files."""
+    alike_rows: int = 0
+    """Rows of a few templates, which were divided by what differs in them: both files have rows of
+    the same form.
+    """
     sources: FeedbackSources
     """Counts by type of feedback."""
     dropped: list[DroppedFeedback]

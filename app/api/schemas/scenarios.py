@@ -6,9 +6,9 @@ from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from app.api.schemas.common import ClosedBody
+from app.domain.data.example_counts import MIN_EXAMPLES
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
-from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.registry.scenarios import ScenarioModel, ScenarioPlan, ScenarioSet
 

@@ -20,8 +20,8 @@ from app.dashboard.students.example_kinds import (
     with_tags,
 )
 from app.domain.data.chat_rows import DatasetError, is_blank, load_line
+from app.domain.data.example_counts import MIN_EXAMPLES
 from app.domain.data.row_formats import inspect_row
-from app.domain.jobs.jobs import MIN_EXAMPLES
 
 MOST_ROWS: Final = 20_000
 MOST_FINDINGS: Final = 50

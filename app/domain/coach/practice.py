@@ -19,7 +19,7 @@ from typing import Final
 from app.domain.coach.clusters import TextClusters
 from app.domain.coach.samples import Measurement, PracticeRow
 from app.domain.coach.weaknesses import Slice, SliceKind, key_of
-from app.domain.jobs.jobs import MIN_EXAMPLES
+from app.domain.data.example_counts import MIN_EXAMPLES
 from app.domain.rollouts.metrics import TIE
 
 TOGETHER: Final = 0.5

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from app.domain.data.division import Labels, divide, rows_by_tags, wanted_rows
 from app.domain.data.near_duplicates import pieces_of
-from app.domain.data.row_groups import Tags, row_groups
+from app.domain.data.row_groups import RowGroups, row_groups
 from app.domain.documents.json_object import Json
 from app.domain.feedback.findings import FeedbackConflict
-from app.domain.feedback.held_out import held_out
 from app.domain.feedback.judgements import Judgement
 from app.domain.feedback.rows import BuildOptions, BuiltRow, BuiltRows, build_rows, people_of
-from app.domain.jobs.jobs import MIN_EXAMPLES
 
 MOST_FEEDBACK: Final = 20_000
 """Feedback that one build reads."""
@@ -68,8 +67,9 @@ def assemble(
     """
     made = build_rows(judgements, options)
     texts = {row.prompt.key: row.prompt.text for row in made.rows}
-    groups = _groups(made.rows, texts, validation_share)
-    outside = _held_out(made.rows, groups, validation_share)
+    labels = [Labels(row.prompt.key, ()) for row in made.rows]
+    grouped = _groups(labels, texts, validation_share)
+    outside = divide(labels, grouped.groups, share=validation_share).held_out
     training = [row for row in made.rows if row.prompt.key not in outside]
     validation = [row for row in made.rows if row.prompt.key in outside]
     report = {
@@ -77,7 +77,8 @@ def assemble(
         "training_rows": len(training),
         "validation_rows": len(validation),
         "prompts": len(texts),
-        "prompt_groups": len(groups),
+        "prompt_groups": len(grouped.groups),
+        "alike_rows": sum(label.key in grouped.divided for label in labels),
         "sources": _sources(judgements, made),
         "dropped": _dropped(made),
         "findings": dict(sorted(Counter(finding.kind for finding in findings).items())),
@@ -89,29 +90,11 @@ def file_name(build_id: str, split: str) -> str:
     return f"{build_id}-{split}.jsonl"
 
 
-def _groups(rows: Sequence[BuiltRow], texts: dict[str, str], share: float) -> list[list[str]]:
+def _groups(labels: Sequence[Labels], texts: dict[str, str], share: float) -> RowGroups:
     """Returns the keys of the prompts, near-duplicates together."""
-    counts = {key: Counter[Tags]() for key in texts}
-    for row in rows:
-        counts[row.prompt.key][()] += 1
     pieces = {key: pieces_of(text, most=_MOST_PIECES) for key, text in texts.items()}
-    wanted = _wanted(len(rows), share) / max(1, len(rows))
-    return row_groups(pieces, counts, share=wanted).groups
-
-
-def _wanted(rows: int, share: float) -> int:
-    if share == 0 or rows < 2 * MIN_EXAMPLES:
-        return 0
-    return max(MIN_EXAMPLES, min(round(share * rows), rows - MIN_EXAMPLES))
-
-
-def _held_out(rows: Sequence[BuiltRow], groups: list[list[str]], share: float) -> set[str]:
-    wanted = _wanted(len(rows), share)
-    if not wanted:
-        return set()
-    counts = Counter(row.prompt.key for row in rows)
-    outside = held_out(groups, counts, wanted=wanted)
-    return outside if sum(counts[key] for key in outside) >= MIN_EXAMPLES else set()
+    wanted = wanted_rows(len(labels), share) / max(1, len(labels))
+    return row_groups(pieces, rows_by_tags(labels), share=wanted)
 
 
 def _sources(judgements: Sequence[Judgement], made: BuiltRows) -> Json:

@@ -14,10 +14,6 @@ from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 
-MIN_EXAMPLES = 10
-MAX_TRAIN_EXAMPLES = 100_000
-MAX_VALID_EXAMPLES = 1_000
-
 RUN_TASK = "agent_rft.run_job"
 SWEEP_TASK = "agent_rft.sweep"
 EXPIRE_TASK = "agent_rft.expire"

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import BinaryIO, assert_never
 
 from app.domain.curricula.columns import UnusableColumns
-from app.domain.curricula.division import Labels
 from app.domain.curricula.reports import SHOWN_ROWS, CollectedRows, TableReading
 from app.domain.curricula.sources import CurriculumOptions, HubSource
+from app.domain.data.division import Labels
 from app.domain.data.files import MAX_FILE_BYTES
 from app.domain.data.row_difficulty import (
     UNREAD_DIFFICULTY,

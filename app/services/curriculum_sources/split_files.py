@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, assert_never
 
-from app.domain.curricula.division import Labels, divide, rows_by_tags, wanted_rows
 from app.domain.curricula.reports import CollectedRows
 from app.domain.curricula.sources import CurriculumOptions
+from app.domain.data.division import Labels, divide, rows_by_tags, wanted_rows
+from app.domain.data.example_counts import MIN_EXAMPLES
 from app.domain.data.near_duplicates import Pieces, pieces_of
 from app.domain.data.row_groups import RowGroups, row_groups
 from app.domain.documents.json_object import Json
 from app.domain.feedback.judgements import digest, text_of
-from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import CurriculumSplit
 
@@ -60,7 +60,9 @@ def write_splits(
 ) -> None:
     grouped = _groups(labels, options, directory)
     found.groups = len(grouped.groups)
-    division = divide(labels, grouped.groups, options.split)
+    division = divide(
+        labels, grouped.groups, share=options.split.validation_share, seed=options.split.seed
+    )
     alike = sum(label.key in grouped.divided for label in labels)
     if alike:
         found.findings.add("warning", "alike_rows", ALIKE.format(rows=alike))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.data.example_counts import MIN_EXAMPLES
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.feedback.build_requests import BuildRequest
@@ -20,7 +21,6 @@ from app.domain.feedback.findings import find
 from app.domain.feedback.judgements import Judgement
 from app.domain.feedback.rows import BuiltRow
 from app.domain.ids import new_id
-from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.registry.curricula import CURRICULUM_SPLITS, CurriculumSplit, SplitInput
 from app.domain.registry.registered_objects import LabelChanges, RegisteredVersion
 from app.services.feedback.feedback import FeedbackService

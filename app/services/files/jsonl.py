@@ -11,8 +11,8 @@ from collections.abc import AsyncIterable, AsyncIterator
 import msgspec
 
 from app.domain.data.chat_rows import is_blank
+from app.domain.data.example_counts import MAX_TRAIN_EXAMPLES
 from app.domain.errors import InvalidRequest
-from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 MAX_BLANK_LINES = 2 * MAX_TRAIN_EXAMPLES

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from app.domain.data.example_counts import MAX_VALID_EXAMPLES
 from app.domain.data.row_tags import tags_of
 from app.domain.documents.json_object import Json
 from app.domain.errors import NotFound
-from app.domain.jobs.jobs import MAX_VALID_EXAMPLES, Job
+from app.domain.jobs.jobs import Job
 from app.domain.texts.strict_json import strict_loads
 from app.services.files.files import FileService
 from app.services.files.rows import FileLine, RowsTooFar, rows_at

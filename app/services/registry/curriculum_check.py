@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from app.domain.data.chat_rows import is_blank
+from app.domain.data.example_counts import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.data.prompts import OVERLAPPING_ROWS, Overlap
 from app.domain.data.row_formats import inspect_row
 from app.domain.faults.issues import PreflightIssue
-from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.curricula import CurriculumReport, CurriculumSplit, SplitReport
 from app.preflight.files import FileRules, ReadFile, read_file

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from app.domain.data.chat_rows import tools_faults
 from app.domain.data.dataset import row_faults
+from app.domain.data.example_counts import MIN_EXAMPLES
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.ids import new_id
-from app.domain.jobs.jobs import MIN_EXAMPLES
 from app.domain.registry.scenarios import (
     AT_ONCE,
     EASIEST,

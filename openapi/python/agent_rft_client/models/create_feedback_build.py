@@ -36,7 +36,8 @@ class CreateFeedbackBuild:
             thumbs_up_as_rows (bool | Unset): True learns answers with more thumbs up than down too, for `supervised`.
                 Default: False.
             validation_share (float | Unset): Share of the rows that is held out. Prompts that are nearly the same are on
-                one side. Without enough rows for both files nothing is held out. Default: 0.2.
+                one side, unless `alike_rows` says otherwise. Without enough rows for both files nothing is held out; at most
+                1,000 rows are. Default: 0.2.
             created_after (int | None | Unset): Unix seconds: only later feedback is read.
             dry_run (bool | Unset): True returns the counts and stores nothing. Default: False.
      """

@@ -36,6 +36,8 @@ class FeedbackBuildObject:
             validation_rows (int): Rows that are held out.
             prompts (int): Different prompts of the rows.
             prompt_groups (int): Groups of prompts that are nearly the same; no group is in both files.
+            alike_rows (int): Rows of a few templates, which were divided by what differs in them: both files have rows of
+                the same form. Default: 0.
             sources (FeedbackSources): The use of the feedback of each type.
             dropped (list[DroppedFeedback]): Feedback that no row uses, by reason.
             findings (FeedbackBuildObjectFindings): Number of findings of each kind, as in `GET /v1/feedback/findings`.
@@ -59,6 +61,7 @@ class FeedbackBuildObject:
     created_at: int | None
     curriculum_id: None | str
     curriculum_version: int | None
+    alike_rows: int = 0
     object_: Literal['feedback.build'] = 'feedback.build'
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -79,6 +82,8 @@ class FeedbackBuildObject:
         prompts = self.prompts
 
         prompt_groups = self.prompt_groups
+
+        alike_rows = self.alike_rows
 
         sources = self.sources.to_dict()
 
@@ -114,6 +119,7 @@ class FeedbackBuildObject:
             "validation_rows": validation_rows,
             "prompts": prompts,
             "prompt_groups": prompt_groups,
+            "alike_rows": alike_rows,
             "sources": sources,
             "dropped": dropped,
             "findings": findings,
@@ -146,6 +152,8 @@ class FeedbackBuildObject:
         prompts = d.pop("prompts")
 
         prompt_groups = d.pop("prompt_groups")
+
+        alike_rows = d.pop("alike_rows")
 
         sources = FeedbackSources.from_dict(d.pop("sources"))
 
@@ -209,6 +217,7 @@ class FeedbackBuildObject:
             validation_rows=validation_rows,
             prompts=prompts,
             prompt_groups=prompt_groups,
+            alike_rows=alike_rows,
             sources=sources,
             dropped=dropped,
             findings=findings,

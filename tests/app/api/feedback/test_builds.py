@@ -58,6 +58,7 @@ async def test_thumbs_become_pairs_that_a_dpo_job_accepts(chats: Conversations) 
     report = {
         "object": "feedback.build",
         "method": "dpo",
+        "alike_rows": 26,
         "training_rows": 16,
         "validation_rows": 10,
         "prompts": 26,

@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from app.domain.curricula.division import Division, Labels, divide, rows_by_tags, wanted_rows
-from app.domain.curricula.sources import SplitOptions
+from app.domain.data.division import Division, Labels, divide, rows_by_tags, wanted_rows
 from app.domain.data.near_duplicates import pieces_of
 from app.domain.data.row_groups import RowGroups, row_groups
 
@@ -22,7 +21,7 @@ def divided(rows: list[tuple[str, str]]) -> tuple[RowGroups, Division]:
     share = wanted_rows(len(labels), 0.2) / len(labels)
     texts = {text: pieces_of(text) for text, _ in rows}
     grouped = row_groups(texts, rows_by_tags(labels), share=share)
-    return grouped, divide(labels, grouped.groups, SplitOptions(validation_share=0.2))
+    return grouped, divide(labels, grouped.groups, share=0.2)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Chooses the held-out part of a curriculum: whole groups of near-duplicates, of all tags. Pure."""
+"""Chooses the held-out part of rows: whole groups of near-duplicates, of all tags. Pure."""
 
 import hashlib
 from collections import Counter, defaultdict
@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.domain.curricula.sources import SplitOptions
+from app.domain.data.example_counts import MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.data.row_groups import Tags, tags_of_group
-from app.domain.jobs.jobs import MAX_VALID_EXAMPLES, MIN_EXAMPLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +34,27 @@ ONE_GROUP: Final = (
 
 
 def divide(
-    rows: Sequence[Labels], groups: Sequence[Sequence[str]], options: SplitOptions
+    rows: Sequence[Labels], groups: Sequence[Sequence[str]], *, share: float, seed: int = 0
 ) -> Division:
     """Returns the held-out keys. `groups` have every key of the rows once; a group is on one side.
 
     Each combination of tags gives its share; what rounding leaves is carried to the next one. Where
     whole groups give less than a job needs, further ones are added.
     """
-    if options.validation_share == 0:
+    if share == 0:
         return Division(frozenset(), None)
-    wanted = wanted_rows(len(rows), options.validation_share)
+    wanted = wanted_rows(len(rows), share)
     if wanted == 0:
         return Division(frozenset(), TOO_FEW)
     counts = Counter(row.key for row in rows)
-    strata = _strata(rows, groups, options.seed)
+    strata = _strata(rows, groups, seed)
     chosen = _chosen(strata, counts, wanted / len(rows))
     _fill(chosen, [group for stratum in strata for group in stratum], counts, wanted)
     held = sum(counts[key] for key in chosen)
     if min(held, len(rows) - held) < MIN_EXAMPLES:  # each side is a file of a job
         return Division(frozenset(), ONE_GROUP.format(wanted=MIN_EXAMPLES))
-    share = options.validation_share * len(rows)
-    capped = f"at most {MAX_VALID_EXAMPLES} rows may be held out" if share > wanted + 1 else None
+    cut = share * len(rows) > wanted + 1
+    capped = f"at most {MAX_VALID_EXAMPLES} rows may be held out" if cut else None
     return Division(frozenset(chosen), capped)
 
 

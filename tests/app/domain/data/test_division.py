@@ -1,23 +1,23 @@
 """The held-out part of a curriculum: no leakage, all tags, and a choice that the seed decides."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
-from app.domain.curricula.division import Labels, divide
-from app.domain.curricula.sources import SplitOptions
+from app.domain.data.division import Labels, divide
 from app.domain.data.near_duplicates import near_duplicates, pieces_of
 
 ROWS = [Labels(f"key{n}", (("easy", "hard")[n % 4 == 0],)) for n in range(200)]
 ALONE = [[row.key] for row in ROWS]
 
 
-def options(share: float = 0.2, seed: int = 0) -> SplitOptions:
-    return SplitOptions(validation_share=share, seed=seed)
+def options(share: float = 0.2, seed: int = 0) -> Any:
+    return {"share": share, "seed": seed}
 
 
 def test_each_tag_gives_its_share() -> None:
-    held = divide(ROWS, ALONE, options()).held_out
+    held = divide(ROWS, ALONE, **options()).held_out
     tags = Counter(row.tags for row in ROWS if row.key in held)
     assert tags == {("easy",): 30, ("hard",): 10}
 
@@ -25,7 +25,7 @@ def test_each_tag_gives_its_share() -> None:
 def test_what_rounding_leaves_is_carried_to_the_next_tag() -> None:
     tags = "a" * 7 + "b" * 8 + "c" * 15
     rows = [Labels(f"key{n}", (tag,)) for n, tag in enumerate(tags)]
-    held = divide(rows, [[row.key] for row in rows], options(0.5)).held_out
+    held = divide(rows, [[row.key] for row in rows], **options(0.5)).held_out
     assert Counter(row.tags for row in rows if row.key in held) == {
         ("a",): 4, ("b",): 4, ("c",): 7,
     }  # fmt: skip
@@ -37,13 +37,13 @@ def test_a_group_counts_for_its_most_frequent_tag() -> None:
     rows = [row for group in [*mixed, *alone] for row in group]
     groups = [[row.key for row in group] for group in [*mixed, *alone]]
     for seed in range(5):
-        held = divide(rows, groups, options(seed=seed)).held_out
+        held = divide(rows, groups, **options(seed=seed)).held_out
         assert sum(group[0].key in held for group in mixed) == 2
         assert sum(group[0].key in held for group in alone) == 6
 
 
 def test_a_share_of_zero_holds_out_nothing() -> None:
-    division = divide(ROWS, ALONE, options(0))
+    division = divide(ROWS, ALONE, **options(0))
     assert (division.held_out, division.reason) == (frozenset(), None)
 
 
@@ -60,15 +60,15 @@ def test_prompts_are_alike_from_0_55_of_their_pieces(shared: int, together: bool
 
 def test_a_group_is_never_cut() -> None:
     groups = [[f"key{n}" for n in range(start, start + 8)] for start in range(0, 200, 8)]
-    held = divide(ROWS, groups, options()).held_out
+    held = divide(ROWS, groups, **options()).held_out
     assert len(held) == 40
     assert all(held.issuperset(group) or held.isdisjoint(group) for group in groups)
 
 
 def test_the_seed_decides_and_repeats_itself() -> None:
-    first = divide(ROWS, ALONE, options())
-    assert divide(ROWS, ALONE, options()) == first
-    other = divide(ROWS, ALONE, options(seed=1))
+    first = divide(ROWS, ALONE, **options())
+    assert divide(ROWS, ALONE, **options()) == first
+    other = divide(ROWS, ALONE, **options(seed=1))
     assert other.held_out != first.held_out
     assert len(other.held_out) == len(first.held_out) == 40
 
@@ -76,7 +76,7 @@ def test_the_seed_decides_and_repeats_itself() -> None:
 @pytest.mark.parametrize("rows", [1, 19, 20, 21, 37, 100, 199])
 @pytest.mark.parametrize("share", [0.01, 0.2, 0.5])
 def test_both_files_are_large_enough_for_a_job(rows: int, share: float) -> None:
-    division = divide(ROWS[:rows], ALONE[:rows], options(share))
+    division = divide(ROWS[:rows], ALONE[:rows], **options(share))
     held = len(division.held_out)
     if rows < 20:
         assert (held, division.reason is None) == (0, False)
@@ -86,7 +86,7 @@ def test_both_files_are_large_enough_for_a_job(rows: int, share: float) -> None:
 
 def test_no_more_than_a_job_reads_is_held_out() -> None:
     many = [Labels(f"key{n}", ()) for n in range(9_000)]
-    division = divide(many, [[row.key] for row in many], options())
+    division = divide(many, [[row.key] for row in many], **options())
     assert (len(division.held_out), division.reason) == (
         1_000, "at most 1000 rows may be held out",
     )  # fmt: skip
@@ -95,14 +95,14 @@ def test_no_more_than_a_job_reads_is_held_out() -> None:
 def test_groups_that_round_to_less_than_a_job_needs_are_added_to() -> None:
     groups = [[f"key{n}" for n in range(start, start + 4)] for start in range(0, 48, 4)]
     for seed in range(4):
-        division = divide(ROWS[:48], groups, options(seed=seed))
+        division = divide(ROWS[:48], groups, **options(seed=seed))
         assert (len(division.held_out), division.reason) == (12, None)
     halves = [[row.key for row in ROWS[:24]], [row.key for row in ROWS[24:48]]]
-    assert divide(ROWS[:48], halves, options()).held_out == frozenset()
+    assert divide(ROWS[:48], halves, **options()).held_out == frozenset()
 
 
 def test_one_large_group_holds_out_nothing_for_a_reason() -> None:
-    division = divide(ROWS, [[row.key for row in ROWS]], options())
+    division = divide(ROWS, [[row.key for row in ROWS]], **options())
     assert division.held_out == frozenset()
     assert "nearly the same" in (division.reason or "")
 
@@ -110,7 +110,7 @@ def test_one_large_group_holds_out_nothing_for_a_reason() -> None:
 def test_groups_that_leave_the_training_file_short_hold_out_nothing() -> None:
     groups = [[f"{n}{at}" for at in range(4)] for n in range(5)]
     rows = [Labels(key, ()) for group in groups for key in group]
-    found = divide(rows, groups, options())
+    found = divide(rows, groups, **options())
     assert (found.held_out, found.reason and "two parts have 10 rows" in found.reason) == (
         frozenset(),
         True,
