@@ -40,6 +40,7 @@ IN_FUNCTIONS: Final = {
     "app/domain/rollouts/metric_meanings.py": "names of curves, as long as a tool's name",
     "app/embedded/base_model/source.py": "the name of the operator's model",
     "app/embedded/servers/binaries.py": "output of the Postgres that the operator installed",
+    "app/grading/kinds/llm_judge.py": "names of the user's criteria; each repeat has a bound",
     "app/grading/texts/rouge_words.py": "repeated classes, each apart from what follows it",
     "workers/base_models/tokenizer.py": "texts of the shipped model's training",
     "workers/engines/cpu/models/adapters.py": "names of modules",
@@ -129,6 +130,8 @@ def test_the_steps_of_a_pattern_grow_with_its_text(pattern_name: str) -> None:
         (rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[,\[{]', 'a"b\\"c",[{"'),
         (r"^(?:(a)|b)*$", "abab"),
         (r"(?>a+)ab|x", "aab x"),
+        (r"(?:([`\"'])|(?<!`))<a>(?(1)(?!\1))", "`<a>` \"<a>' <a> `<a>x"),
+        (r"(a|b)c\1", "acb bcb aca"),
     ],
 )
 def test_steps_are_counted_on_the_way_that_the_engine_goes(pattern: str | bytes, text: str) -> None:

@@ -56,6 +56,7 @@ class RegexSearch:
     text: str
     steps: int = 0
     spans: list[tuple[int, int]] = field(default_factory=list)
+    groups: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def run(self, *, anchored: bool) -> "RegexSearch":
         """Finds all matches, as `finditer` does, or the one at the beginning."""
@@ -63,6 +64,7 @@ class RegexSearch:
         at = 0
         while at <= len(self.text):
             ends: list[int] = []
+            self.groups.clear()
             if matcher(at, _kept(ends)):
                 self.spans.append((at, ends[0]))
             if anchored:
@@ -84,7 +86,9 @@ class RegexSearch:
         makers: dict[Any, Callable[[], Matcher]] = {
             **dict.fromkeys(_SINGLE, lambda: self._one(op, value)),
             **dict.fromkeys(_REPEATS, lambda: self._repeat(op, *value)),
-            ops.SUBPATTERN: lambda: self._sequence(value[3]),
+            ops.SUBPATTERN: lambda: self._group(value[0], self._sequence(value[3])),
+            ops.GROUPREF: lambda: self._repeated_group(value),
+            ops.GROUPREF_EXISTS: lambda: self._with_group(*value),
             ops.ATOMIC_GROUP: lambda: self._atomic(self._sequence(value)),
             ops.BRANCH: lambda: self._branch(value[1]),
             ops.ASSERT: lambda: self._assertion(op, *value),
@@ -96,6 +100,43 @@ class RegexSearch:
     def _one(self, op: Any, value: Any) -> Matcher:
         fits = self._fits(op, value)
         return lambda at, then: fits(at) and then(at + 1)
+
+    def _group(self, number: int | None, inner: Matcher) -> Matcher:
+        if number is None:
+            return inner
+
+        def run(at: int, then: Next) -> bool:
+            before = dict(self.groups)
+
+            def end_at(end: int) -> bool:
+                self.groups[number] = (at, end)
+                return then(end)
+
+            if inner(at, end_at):
+                return True
+            self.groups.clear()
+            self.groups.update(before)
+            return False
+
+        return run
+
+    def _repeated_group(self, number: int) -> Matcher:
+        def run(at: int, then: Next) -> bool:
+            start, end = self.groups.get(number, (0, -1))
+            self.steps += 1 + max(0, end - start)
+            found = end >= start and self.text.startswith(self.text[start:end], at)
+            return found and then(at + end - start)
+
+        return run
+
+    def _with_group(self, number: int, found: Any, missing: Any) -> Matcher:
+        one, other = self._sequence(found), self._sequence(missing or ())
+
+        def run(at: int, then: Next) -> bool:
+            chosen = one if number in self.groups else other
+            return chosen(at, then)
+
+        return run
 
     def _branch(self, branches: Any) -> Matcher:
         inner = [self._sequence(branch) for branch in branches]
