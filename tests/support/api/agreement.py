@@ -48,7 +48,8 @@ def check_agreement(refusal: httpx.Response, report: httpx.Response) -> None:
     if error["param"] in _OWN_ORDER and first["param"] in _OWN_ORDER:
         assert expected[:2] in [(each["code"], each["param"]) for each in found["errors"]], found
         return
-    assert (first["code"], first["param"], first["message"]) == expected
+    said = (first["code"], first["param"], first["message"])
+    assert said == expected, f"validate says {said}, create {expected}"
 
 
 def _check_offline(error: dict[str, Any], report: dict[str, Any]) -> None:

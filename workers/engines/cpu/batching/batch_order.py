@@ -87,9 +87,13 @@ class BatchOrder:
             for owner, step in self._served.items()
             if owner in present or owner[0] != background
         }
+        # An owner that comes waits like the one that waits longest, and no longer: chats that come
+        # and go would otherwise always be first.
+        known = [step for owner, step in self._served.items() if owner in present]
+        self._served = dict.fromkeys(present, min(known, default=0)) | self._served
 
         def rank(kind: BatchKind) -> tuple[int, int]:
-            longest_ago = min((self._served.get(owner, 0) for owner in owned[kind]), default=0)
+            longest_ago = min((self._served[owner] for owner in owned[kind]), default=0)
             return longest_ago, self._last.get(kind, 0)
 
         chosen = min(kinds, key=rank)

@@ -60,4 +60,12 @@ def test_an_owner_with_many_versions_gets_no_more_steps_than_another() -> None:
     steps = Counter(taken)
     assert min(steps[alone], steps[shared], sum(steps[kind] for kind in many)) >= 42
     assert steps.keys() == set(working)  # each version advances
-    assert order.next([alone, many[0]], owners.__getitem__)[0] == alone
+
+
+def test_owners_that_come_and_go_do_not_keep_another_waiting() -> None:
+    shared, alone = BatchKind(1, background=False), BatchKind(2, background=False)
+    order, taken = BatchOrder(), list[BatchKind]()
+    for number in range(40):
+        owners = {shared: {f"visitor {number}", f"visitor {number + 1}"}, alone: {"one"}}
+        taken.append(order.next([shared, alone], owners.__getitem__)[0])
+    assert taken.count(alone) == 20
