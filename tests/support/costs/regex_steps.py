@@ -112,20 +112,17 @@ class RegexSearch:
                 self.groups[number] = (at, end)
                 return then(end)
 
-            if inner(at, end_at):
-                return True
-            self.groups.clear()
-            self.groups.update(before)
-            return False
+            found = inner(at, end_at)
+            self.groups = self.groups if found else before
+            return found
 
         return run
 
     def _repeated_group(self, number: int) -> Matcher:
         def run(at: int, then: Next) -> bool:
-            start, end = self.groups.get(number, (0, -1))
-            self.steps += 1 + max(0, end - start)
-            found = end >= start and self.text.startswith(self.text[start:end], at)
-            return found and then(at + end - start)
+            start, end = self.groups.get(number, (len(self.text), -1))
+            self.steps += 1 + len(again := self.text[start:end])
+            return end >= 0 and self.text.startswith(again, at) and then(at + len(again))
 
         return run
 
@@ -133,8 +130,7 @@ class RegexSearch:
         one, other = self._sequence(found), self._sequence(missing or ())
 
         def run(at: int, then: Next) -> bool:
-            chosen = one if number in self.groups else other
-            return chosen(at, then)
+            return (one if number in self.groups else other)(at, then)
 
         return run
 
