@@ -13450,7 +13450,7 @@ export interface components {
             shaped_reward: number | null;
             /**
              * Advantage
-             * @description The advantage that its tokens were trained with. `null` where it trained nothing: it belongs to no trained step, was lost, or its group is masked or has equal rewards.
+             * @description The advantage that its tokens were trained with, before a KL penalty, which changes that of each token by its own distance. `null` where it trained nothing: it belongs to no trained step, was lost, or its group is masked or has equal rewards.
              */
             advantage: number | null;
             /**

@@ -101,7 +101,8 @@ class Rollout(DescribedModel):
     shaped_reward: float | None = None
     """The reward less all terms of the job's objective; of graded rollouts of a trained step."""
     advantage: float | None = None
-    """The advantage that its tokens were trained with. `null` where it trained nothing: it
+    """The advantage that its tokens were trained with, before a KL penalty, which changes that of
+    each token by its own distance. `null` where it trained nothing: it
     belongs to no trained step, was lost, or its group is masked or has equal rewards.
     """
     failure_class: str | None

@@ -4,12 +4,13 @@ Owns the two tests. `chance_of_share` is the tail of the binomial distribution, 
 numbers along its logarithm, since the value of a row is a number from 0 to 1 and not only 0 or 1;
 of all such values with one mean, 0 and 1 vary most (Hoeffding 1963; Bentkus 2004, "On Hoeffding's
 inequalities"). `share_limits` are the shares for which that test fails (Clopper and Pearson 1934).
-`chance_of_less` is Student's t. `holm` says which of many tests hold together (Holm 1979, "A simple
-sequentially rejective multiple test procedure").
+`chance_of_less` is Student's t, which takes a side without any success for one without variance:
+there, `chance_of_none` decides as well. `holm` says which of many tests hold together (Holm 1979,
+"A simple sequentially rejective multiple test procedure").
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean, variance
 from typing import Final
 
@@ -55,6 +56,17 @@ def chance_of_less_within(differences: Sequence[float]) -> float:
     """Returns the same for the values of the same rows, from what each row has less."""
     error = math.sqrt(variance(differences) / len(differences))
     return _chance(fmean(differences), error, len(differences))
+
+
+def chance_of_none(strata: Iterable[tuple[int, int, int]]) -> float:
+    """Returns the probability that by chance alone none of some attempts reaches a score that
+    others reach: of each stratum their number, that of the others, and how many of these reach it.
+    The tail of the hypergeometric distribution at 0 (Fisher's exact test), over all strata.
+    """
+    return math.prod(
+        math.comb(others, reached) / math.comb(others + attempts, reached)
+        for attempts, others, reached in strata
+    )
 
 
 def holm(chances: Mapping[int, float]) -> dict[int, float]:

@@ -20,6 +20,7 @@ from typing import Final, Literal
 from app.domain.coach.chances import (
     chance_of_less,
     chance_of_less_within,
+    chance_of_none,
     chance_of_share,
     holm,
     share_limits,
@@ -32,6 +33,7 @@ from app.domain.coach.samples import (
     stopped_short,
 )
 from app.domain.coach.scales import Scale, ScoreRanges, seen_scale
+from app.domain.rollouts.metrics import TIE
 
 SliceKind = Literal["tag", "cluster", "all"]
 WeaknessKind = Literal[SliceKind, "component", "stop_reason", "failing_tool"]
@@ -203,14 +205,28 @@ def _chance_of_less(concerned: Sequence[Attempt], others: Sequence[Attempt], sca
     """
     with_kind, without = _row_means(concerned), _row_means(others)
     both = with_kind.keys() & without.keys()
+    lowest = min(map(_reward, [*concerned, *others]))
     if len(both) >= _FEWEST_WITHIN:
-        return chance_of_less_within([without[row] - with_kind[row] for row in sorted(both)])
+        less = chance_of_less_within([without[row] - with_kind[row] for row in sorted(both)])
+        if max(with_kind[row] for row in both) > lowest + TIE:
+            return less
+        kinds, rest = _by_row(concerned, _reward), _by_row(others, _reward)
+        strata = ((len(kinds[row]), len(rest[row]), _above(lowest, rest[row])) for row in both)
+        return max(less, chance_of_none(strata))
     if len(without) < FEWEST_ROWS:
         share = fmean(scale.shortfall(value) for value in with_kind.values())
         return chance_of_share(share, len(with_kind), true=LEAST_SHARE)
     if len(with_kind) < FEWEST_ROWS:
         return 1.0
-    return chance_of_less(list(with_kind.values()), list(without.values()))
+    less = chance_of_less(list(with_kind.values()), list(without.values()))
+    if max(with_kind.values()) > lowest + TIE:
+        return less
+    none = [(len(with_kind), len(without), _above(lowest, without.values()))]
+    return max(less, chance_of_none(none))
+
+
+def _above(lowest: float, rewards: Iterable[float]) -> int:
+    return sum(reward > lowest + TIE for reward in rewards)
 
 
 def _row_means(samples: Sequence[Attempt]) -> dict[int, float]:

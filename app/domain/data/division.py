@@ -28,6 +28,10 @@ class Division:
 
 
 TOO_FEW: Final = "too few rows for two files: nothing is held out"
+_MOST_CARRIED: Final = 1.0
+"""Rows of one combination of tags that the next one may hold out in its place: what rounding
+leaves, and not the share of groups that are too large for it.
+"""
 ONE_GROUP: Final = (
     "so many rows are nearly the same that no two parts have {wanted} rows each without leakage"
 )
@@ -100,6 +104,7 @@ def _chosen(
             if size <= owed + 0.5:
                 chosen.update(group)
                 owed -= size
+        owed = min(owed, _MOST_CARRIED)
     return chosen
 
 

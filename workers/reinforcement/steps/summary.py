@@ -104,7 +104,7 @@ def _percentile(scores: Sequence[float], percent: int) -> float:
     """Returns a percentile, interpolated between the two nearest scores."""
     rank, part = divmod((len(scores) - 1) * percent, 100)
     low, high = sorted([*scores, max(scores)])[rank : rank + 2]
-    return low * (1 - part / 100) + high * (part / 100)
+    return low if part == 0 else min(high, low + (high - low) * (part / 100))
 
 
 def _graders(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:

@@ -42,8 +42,9 @@ class Rollout:
             reward (float | None): `null` when the rollout was discarded: a failure is never a reward.
             shaped_reward (float | None): The reward less all terms of the job's objective; of graded rollouts of a trained
                 step.
-            advantage (float | None): The advantage that its tokens were trained with. `null` where it trained nothing: it
-                belongs to no trained step, was lost, or its group is masked or has equal rewards.
+            advantage (float | None): The advantage that its tokens were trained with, before a KL penalty, which changes
+                that of each token by its own distance. `null` where it trained nothing: it belongs to no trained step, was
+                lost, or its group is masked or has equal rewards.
             failure_class (None | str): Class of the infrastructure failure, if the rollout was lost.
             failure_message (None | str): The failure in a sentence.
             stop_reason (None | str): `final_answer`, or the limit that it reached.

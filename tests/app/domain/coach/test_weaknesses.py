@@ -131,6 +131,30 @@ def test_kinds_that_score_as_others_do_are_no_weaknesses() -> None:
     assert (found.kind, found.name, found.share) == ("stop_reason", "max_turns", 0.5)
 
 
+@pytest.mark.parametrize(
+    ("rows", "attempts", "success"), [(100, 1, 0.1), (30, 8, 0.05), (100, 4, 0.03)]
+)
+def test_kinds_are_no_weaknesses_where_hardly_any_attempt_succeeds(
+    rows: int, attempts: int, success: float
+) -> None:
+    """All attempts of a kind without effect score 0 in many of these sessions."""
+    draw, named = random.Random(3), 0
+    for _ in range(120):
+        made = [
+            Attempt(
+                f"{row}-{number}",
+                row,
+                float(draw.random() < success),
+                "max_turns" if draw.random() < 0.2 else "final_answer",
+            )
+            for row in range(rows)
+            for number in range(attempts)
+        ]
+        measured = Measurement(tuple(made), ScoreRanges(Scale(0, 1)))
+        named += any(each.kind == "stop_reason" for each in find_weaknesses(measured, []))
+    assert named <= 7
+
+
 def test_one_high_score_is_no_ceiling() -> None:
     rewards = dict.fromkeys(range(40), 0.5) | {0: 100.0}
     attempts = tuple(Attempt(f"{row}", row, reward) for row, reward in rewards.items())

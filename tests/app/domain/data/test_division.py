@@ -31,6 +31,15 @@ def test_what_rounding_leaves_is_carried_to_the_next_tag() -> None:
     }  # fmt: skip
 
 
+def test_a_tag_of_large_groups_does_not_take_the_rows_of_another() -> None:
+    large = [[Labels(f"{n} {at}", ("greeting",)) for at in range(100)] for n in range(3)]
+    small = [[Labels(f"alone{n}", ("orders",))] for n in range(60)]
+    groups = [*large, *small]
+    keys = [[row.key for row in group] for group in groups]
+    held = divide([row for group in groups for row in group], keys, **options()).held_out
+    assert len(held) == 13  # a fifth of 60, and what rounding may carry
+
+
 def test_a_group_counts_for_its_most_frequent_tag() -> None:
     mixed = [[Labels(f"{n}{at}", (tag,)) for at, tag in enumerate("bba")] for n in range(10)]
     alone = [[Labels(f"alone{n}", ("a",))] for n in range(30)]

@@ -4,6 +4,7 @@ import asyncio
 import random
 
 import psycopg
+from sqlalchemy import text
 
 from app.domain.jobs.curves.outlines import CurveKey
 from app.domain.rollouts.metrics import MetricPoint
@@ -125,3 +126,29 @@ async def test_removed_points_take_their_blocks_along(rows: Rows, database: stac
     async with run_unit(rows, claimed) as unit:
         await EndedJobStore(unit.events._session).remove_children(ended, 1000)
     assert stored_blocks(database, job.id) == []
+
+
+async def test_a_step_reads_no_points_of_other_jobs(rows: Rows, database: stack.Database) -> None:
+    """The writer is bound by row-level security, under which a join read every point there is."""
+    job, other = await rows.job(), await rows.job(rows.second)
+    claimed = await claimed_rows(rows, job)
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute("SET session_replication_role = replica")  # no triggers
+        connection.execute(
+            "INSERT INTO job_metrics (project_id, job_id, name, split, step, value)"
+            " SELECT %s, %s, 'curve ' || n, 'train', step, 0.5"
+            " FROM generate_series(1, 40) AS n, generate_series(1, 1000) AS step",
+            (other.project_id, other.id),
+        )
+    with psycopg.connect(
+        database.superuser_url.replace("+psycopg", ""), autocommit=True
+    ) as connection:
+        connection.execute("ANALYZE job_metrics, job_metric_blocks")
+    written = [MetricPoint(f"curve {n}", "train", 7, n / 4) for n in range(100)]
+    async with run_unit(rows, claimed) as unit:
+        await unit.metrics.upsert(job.id, written)
+        read = await unit.metrics._session.execute(
+            text("SELECT sum(seq_tup_read) FROM pg_stat_xact_user_tables WHERE relname ~ 'metric'")
+        )
+        assert read.scalar() == 0
+    assert len(stored_blocks(database, job.id)) == 5 * len(written)
