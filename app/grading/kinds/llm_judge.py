@@ -2,14 +2,16 @@
 
 Owns the prompt and the four forms in which a judge's score is read, the first that occurs: a JSON
 object with `score`, `[[8]]`, a line `Score: 8`, and `8/10` or `8 out of 10`. Within a form the last
-one counts. Percentages are no scores, because their scale is unknown; neither are the bounds of a
-scale nor, beside other criteria, the score of one. An answer without a score, or with one beyond
-the scale, is a fault and never a 0.
+one counts; beside several criteria a bare `8/10` counts only at a word for the whole, such as
+`overall`, or where the text has no other. Percentages are no scores, because their scale is
+unknown; neither are the bounds of a scale nor, beside other criteria, the score of one. An answer
+without a score, or with one beyond the scale, is a fault and never a 0.
 """
 
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
@@ -49,9 +51,16 @@ _CORRECTED: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _POINTS: Final = rf"\d[\d.]{{0,9}}{_OF}\d[\d.]{{0,9}}"
+_SCALE_END: Final = (
+    rf"[.;](?!{_MARKDOWN}(?:an?\s)?\d|[^\d\n.;]{{0,40}}\b(?:where|best|worst|perfect|\w{{0,4}}est|m(?:ax|in)))"
+    rf"|,\s?(?:I|my|overall|total|final)\b"
+    rf"|(?<!\w)(?<![a-z]\s)(?:(?:my|the|overall|total|final)\s){{0,3}}(?:score|rating|grade)"
+    rf"(?:{_MARKDOWN}[:=]|\s(?:is|of)\b)"
+)
+"""The end of words about a scale: a sentence about another thing than its bounds, or a score."""
 _BOUNDS: Final = re.compile(
     rf"[(\[]\s?{_MARKDOWN}(?:scale|range)\b[^()\[\]\n]{{0,200}}[)\]]"
-    rf"|^{_MARKDOWN}(?:scale|range){_MARKDOWN}:[^\n]*$"
+    rf"|^{_MARKDOWN}(?:scale|range){_MARKDOWN}:[^\n]*?(?={_SCALE_END}|$)"
     rf"|{_POINTS}\s?(?:[-\u2013\u2014\u2026~]|\.{{2,3}}|to\b)\s?{_POINTS}"
     rf"|\bbetween\s{_POINTS}\sand\s{_POINTS}",
     re.ASCII | re.IGNORECASE | re.MULTILINE,
@@ -59,6 +68,27 @@ _BOUNDS: Final = re.compile(
 """The bounds of a scale, which a judge repeats from its prompt: `(Scale: 0/10 … 10/10)`."""
 _OF_THE_WHOLE: Final = frozenset({"overall", "total", "final", "score", "rating", "grade"})
 """Names of criteria that stand for the whole answer too."""
+_WHOLE: Final = r"(?:overall|(?:in\s)?total|final)"
+_LINK: Final = (
+    r"(?:[,\s*_`\"':=|\-\u2013\u2014]"
+    r"|\b(?:is|of|at|be|would|it|I|give|gets|earns|deserves|an?)\b){0,16}"
+)
+_BEFORE: Final = re.compile(
+    rf"\b{_WHOLE}(?:\s(?:score|rating|grade))?(?:\s?\([^()\n]{{0,40}}\))?{_LINK}\Z",
+    re.ASCII | re.IGNORECASE,
+)
+_BEHIND: Final = re.compile(
+    rf"[*_`\"']{{0,3}} ?\(?(?:(?:as|is|the|my)\s){{0,3}}{_WHOLE}\b", re.ASCII | re.IGNORECASE
+)
+"""Words at a share by which it is the score of the whole: `Overall: 6/10`, `6/10 in total`."""
+_NAMED: Final = re.compile(
+    rf"(?:\A|[.!?;\n]){_MARKDOWN}(?:(?:so|thus|then|and|the|my|its)\s){{0,2}}"
+    rf"(?:score|rating|grade){_LINK}\Z",
+    re.ASCII | re.IGNORECASE,
+)
+"""The beginning of a sentence by which a share is most likely that of the whole."""
+_REACH: Final = 80
+"""Number of characters before a share that are searched for such words."""
 _READ: Final = 200_000
 """Number of final characters of an answer that are searched."""
 _TASK: Final = (
@@ -69,10 +99,21 @@ _PROMPT: Final = "<question>\n{question}\n</question>\n\n<answer>\n{answer}\n</a
 _QUOTED_CHARACTERS: Final = 200
 
 
+@dataclass(frozen=True, slots=True)
+class _Criteria:
+    """The criteria of a rubric that has several."""
+
+    number: int
+    scored: re.Pattern[str]
+    """A score behind the name of a criterion."""
+    heading: re.Pattern[str]
+    """A line that begins with the name of a criterion."""
+
+
 class LlmJudgeScorer(JudgedScorer):
     def __init__(self, spec: LlmJudgeGrader, judges: Judges, *, source: str) -> None:
         self._scale = spec.scale
-        self._of_criteria = _scored_criteria(spec.rubric)
+        self._criteria = _named_criteria(spec.rubric)
         # Not in the prompt, whose texts are templates.
         self._rubric = "\n".join((_TASK, *map(_line, spec.rubric)))
         text = _PROMPT.format(question=spec.question, answer=spec.input)
@@ -129,33 +170,72 @@ class LlmJudgeScorer(JudgedScorer):
             yield from self._in_words(value, (_BRACKETS, _LABEL, _SHARE))
 
     def _in_words(self, words: str, forms: tuple[re.Pattern[str], ...]) -> Iterator[float]:
-        text = _BOUNDS.sub(" ", words[-_READ:])
-        if self._of_criteria is not None:
-            text = self._of_criteria.sub(" ", text)
+        text, is_of_one = _BOUNDS.sub(" ", words[-_READ:]), False
+        if self._criteria is not None:
+            removed = {one["name"].casefold() for one in self._criteria.scored.finditer(text)}
+            is_of_one = 0 < len(removed) < self._criteria.number
+            text = self._criteria.scored.sub(" ", text)
         for pattern in forms:
-            found = pattern.findall(text)
+            found = list(pattern.finditer(text))
             if pattern is _CORRECTED:
-                found = [share for share in found if float(share[1]) == self._scale]
+                found = [each for each in found if float(each[2]) == self._scale]
+            elif pattern is _SHARE and self._criteria is not None:
+                found = self._of_the_whole(found, by_words_only=is_of_one)
+            elif self._criteria is not None and self._is_headed(found, self._criteria.heading):
+                found = []
             if found:
-                last = found[-1]
-                score, of = (last, "") if isinstance(last, str) else last
-                highest = float(of or self._scale)
-                yield float(score) / highest if highest else math.inf
+                yield self._share(found[-1])
+
+    def _is_headed(self, found: list[re.Match[str]], heading: re.Pattern[str]) -> bool:
+        """Returns whether the last of several scores stands under the heading of a criterion."""
+        if len({self._share(each) for each in found}) <= 1:
+            return False
+        before, last = found[-2:]
+        headed = heading.search(last.string, before.end(), last.start()) is not None
+        return headed and not _stands_before(_BEFORE, last)
+
+    def _of_the_whole(
+        self, found: list[re.Match[str]], *, by_words_only: bool
+    ) -> list[re.Match[str]]:
+        """Returns the bare shares of the whole answer: those at words for the whole, else those
+        that begin a sentence, else all; none where they differ, as the scores of criteria do.
+        """
+        overall = [each for each in found if _is_overall(each)]
+        named = overall or [each for each in found if _stands_before(_NAMED, each)]
+        alike = named or ([] if by_words_only else found)
+        return alike if len({self._share(each) for each in alike}) == 1 else []
+
+    def _share(self, found: re.Match[str]) -> float:
+        score, of = found[1], found[2] if found.re.groups > 1 else None
+        highest = float(of or self._scale)
+        return float(score) / highest if highest else math.inf
 
 
-def _scored_criteria(rubric: Sequence[Criterion]) -> re.Pattern[str] | None:
-    """Returns the pattern of a score behind the name of a criterion, `None` for a single one,
-    whose score is that of the whole.
+def _is_overall(share: re.Match[str]) -> bool:
+    return _stands_before(_BEFORE, share) or _BEHIND.match(share.string, share.end()) is not None
+
+
+def _stands_before(words: re.Pattern[str], share: re.Match[str]) -> bool:
+    start = share.start()
+    return words.search(share.string, max(0, start - _REACH), start) is not None
+
+
+def _named_criteria(rubric: Sequence[Criterion]) -> _Criteria | None:
+    """Returns the criteria by their names, `None` for a single one, whose score is that of the
+    whole.
     """
     names = [one.name for one in rubric if one.name.casefold() not in _OF_THE_WHOLE]
     if len(rubric) == 1 or not names:
         return None
-    return re.compile(
-        rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w){_MARKDOWN}(?:\([^()\n]{{0,60}}\))?"
+    name = rf"(?P<name>{'|'.join(map(re.escape, names))})(?!\w)"
+    scored = re.compile(
+        rf"(?<!\w){name}{_MARKDOWN}(?:\([^()\n]{{0,60}}\))?"
         rf"{_MARKDOWN}(?:score|rating|grade)?[\s*_`\"':=\-\u2013\u2014\[]{{1,8}}{_NUMBER}"
         rf"[*_`\"'\]]{{0,3}}(?:{_OF}{_NUMBER})?",
         re.IGNORECASE,
     )
+    heading = re.compile(rf"^[\W\d_]{{0,8}}{name}", re.IGNORECASE | re.MULTILINE)
+    return _Criteria(len(rubric), scored, heading)
 
 
 def _number_in(value: Any) -> float | None:

@@ -12,6 +12,14 @@ _OPENING: Final = re.compile(
     r"(?P<before>(?:(?!```|~~~)[^\n])*+)(?P<fence>`{3,}+|~{3,}+)(?P<info>[^`\n]*+)"
 )
 
+_JSON: Final = re.compile(r"\s*+[\[{]")
+_TOKEN: Final = re.compile(
+    r'[\s\w,:;.+\-]*+(?:"(?:[^"\\]|\\.)*+"|(?P<bracket>[\[\]{}]))', re.DOTALL
+)
+"""The next string or bracket of JSON; none outside a string where a mark begins, so that a text of
+many broken blocks is read once and not once for each block.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -85,7 +93,8 @@ def blocks(
 ) -> Iterator[Block]:
     """Yields the blocks `opening label opening_end … closing`, from left to right. A block without
     an end, or one that begins inside another, does not count. With `whole_word` an opening that is
-    only the beginning of a longer word, as `<tool` is of `<tools>`, does not count either.
+    only the beginning of a longer word, as `<tool` is of `<tools>`, does not count either;
+    nor does a closing within the JSON that a block begins with.
     """
     position = 0 if closing in text else len(text)
     while (start := text.find(opening, position)) != -1:
@@ -97,8 +106,24 @@ def blocks(
         if whole_word and label_end > label_at and not text[label_at].isspace():
             position = body_at
             continue
-        end = text.find(closing, body_at)
+        end = text.find(closing, _json_end(text, body_at))
         if end == -1:
             return
         position = end + len(closing)
         yield Block(text[label_at:label_end].strip(), text[body_at:end], start)
+
+
+def _json_end(text: str, position: int) -> int:
+    """Returns the end of the JSON objects and lists in a row at a position, whose strings may hold
+    any mark; the position itself where there are none.
+    """
+    end, at, depth = position, position, 0
+    if _JSON.match(text, position) is None:
+        return position
+    while depth >= 0 and (token := _TOKEN.match(text, at)) is not None:
+        at = token.end()
+        if token["bracket"] is not None:
+            depth += 1 if token["bracket"] in "[{" else -1
+        if not depth:
+            end = at
+    return end

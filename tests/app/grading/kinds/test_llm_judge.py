@@ -60,6 +60,25 @@ async def judged(text: str, **options: Any) -> tuple[ScoreResult, InMemoryJudges
         ("Completeness: 9/10\n\nScore: 6", 0.6),
         ('<score>{"reason": "fine"} {"score": 8}</score>', 0.8),
         ('{"score": 8}\n{"score": 8}', 0.8),
+        ("Scale: 1-10. Score: 7", 0.7),
+        ("Scale: 1-10, Score: 7/10", 0.7),
+        ("Scale: 0.5-10, Score: 7/10", 0.7),
+        ("Range: 0 to 10; my score: 7", 0.7),
+        ("**Scale**: 0-10 **Score**: 7", 0.7),
+        ("Scale: 1-10. I give it 7/10.", 0.7),
+        ("Scale: 0-10\nScore: 4", 0.4),
+        ("Score: 7\nScale: 10", 0.7),
+        ("Correctness is 9/10; clarity is 4/10. Overall, it is a **6/10**.", 0.6),
+        ("9/10 for clarity, 4/10 for correctness, 6/10 overall", 0.6),
+        ("**6/10** in total; 9/10 for clarity and 4/10 for correctness", 0.6),
+        ("Clarity is good (9/10). **Total**: 12/20, **Overall**: 6/10", 0.6),
+        ("9/10 for clarity, 4/10 for correctness. The score is 6/10.", 0.6),
+        ("Clarity gets 9/10\nOverall rating (of four criteria) of 6/10", 0.6),
+        ("Clarity: 9/10, overall 6/10", 0.6),
+        ("Correctness: right. Score: 9\nClarity: verbose. Score: 4\n\nScore: 6", 0.6),
+        ("Score: 9\nClarity: verbose. Final score: 6", 0.6),
+        ("Clear and correct: 8/10, that is 4/5.", 0.8),
+        ("8/10 for clarity, 8/10 for correctness", 0.8),
     ],
 )
 async def test_a_score_is_read_in_each_form(answer: str, score: float) -> None:
@@ -116,6 +135,24 @@ async def test_a_score_is_read_in_each_form(answer: str, score: float) -> None:
         "Score: 0 to 10",
         "Score: 0\u202610",
         "Correctness: 9/10\nClarity: 2/10",
+        "9/10 for correctness, 4/10 for clarity",
+        "Correctness is 9/10; clarity is 4/10",
+        "- Correctness: good (9/10)\n- Clarity: poor (4/10)",
+        "Correctness: The answer is right. 9/10\nClarity: verbose. 4/10",
+        "Correctness gets 9/10 and clarity gets 4/10.",
+        "I rate correctness at 9/10. Clarity deserves 4/10.",
+        "Clarity and correctness: 9/10 and 4/10",
+        "Correctness gets 9/10, clarity: 4/10",
+        "The score for correctness is 9/10, the score for clarity is 4/10",
+        "Correctness gets a score of 9/10 and clarity gets a score of 4/10",
+        "6/10 in total: 9/10 for clarity, 4/10 for correctness",
+        "Correctness: right. Score: 9/10\n- **Clarity**: verbose. Score: 4/10",
+        "## Correctness\nIt is right.\nScore: 9\n## Clarity\nIt is not.\nScore: 4",
+        "Correctness: right. [[9]]\nClarity: verbose. [[4]]",
+        "Correctness total: 9/10, clarity total: 4/10",
+        "Scale: 0/10 is the lowest score; 10/10 is the highest score",
+        "Scale: lowest score: 0/10, highest score: 10/10",
+        "Scale: 0/10 is worst. A 10/10 is perfect.",
         "Correctness score: 9\nClarity score: 2",
         '{"criterion": "truth", "score": 9} {"criterion": "style", "score": 1}',
         '<score>{"score": 2}, {"score": 8}</score>',
@@ -134,6 +171,14 @@ async def test_an_answer_without_a_score_on_the_scale_is_no_score(answer: str) -
 async def test_the_score_of_a_single_criterion_is_that_of_the_whole() -> None:
     result, _ = await judged("Wit: 9/10", rubric=[{"name": "wit", "description": "Funny?"}])
     assert result.score == 0.9
+    result, _ = await judged("9/10 at first, 4/10", rubric=[{"name": "wit", "description": "Fun?"}])
+    assert result.score == 0.4
+
+
+async def test_a_share_beside_the_scores_of_all_criteria_is_that_of_the_whole() -> None:
+    rubric = [{"name": name, "description": "Good?"} for name in ("wit", "style")]
+    result, _ = await judged("Wit: 9/10\nStyle: 4/10\nAverage: 6.5/10", rubric=rubric)
+    assert result.score == 0.65
 
 
 async def test_the_scale_and_the_reason_are_kept() -> None:

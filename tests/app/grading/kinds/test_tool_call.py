@@ -49,6 +49,7 @@ FORMS = {
     "after another in a tag": f'<tool_call>{{"name": "f"}}\n{AS_JSON}</tool_call>',
     "after another in a block": f'```json\n{{"name": "f", "arguments": {{}}}};\n{AS_JSON}\n```',
     "after another": f'{{"name": "f", "arguments": {{}}}}, {AS_JSON}',
+    "mark in a string": f'<tool>{{"name": "f", "args": {{"x": "</tool>"}}}}{AS_JSON}</tool>',
     "after reasoning": f"<reasoning><tool_call>{{}}</tool_call></reasoning>{AS_JSON}",
     "markdown": f"Here it is:\n```json\n{AS_JSON}\n```",
     "raw JSON": AS_JSON,
