@@ -17,6 +17,8 @@ from tests.support.embedded.installation import Installation, installation
 TYPED = 2
 """Examples that are typed; the others are pasted."""
 
+DECIDED = re.compile("It passed the gate|The gate held it back")
+
 
 @pytest.fixture
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
@@ -133,7 +135,9 @@ async def promote(tab: Tab, found: dict[str, list[str]]) -> None:
     """Proposes the version, lets it answer and goes back."""
     page = tab.page
     await page.get_by_role("button", name="Propose it to the gate").click()
-    await page.get_by_text("It passed the gate: you may let it answer.").wait_for()
+    await page.get_by_text(DECIDED).wait_for()
+    text = await page.locator("main").inner_text()
+    assert "It passed the gate: you may let it answer." in text, text
     assert (
         await page.get_by_text(re.compile(r"At first \d+ of 12 were answered right")).count() == 1
     )

@@ -150,12 +150,12 @@ async def test_examples_are_divided_as_other_curricula_are(visit: Visit, api: Ap
     made = await make_examples(visit, "Divided", pasted="\n".join(table))
     assert made.status_code == 200, made.text
     [curriculum] = (await api.call("GET", "/v1/curricula")).json()["data"]
-    assert (curriculum["training_rows"], curriculum["validation_rows"]) == (34, 15)
+    assert (curriculum["training_rows"], curriculum["validation_rows"]) == (36, 13)
     found = curriculum["made_from"]
     assert (found["split"]["validation_share"], found["row_groups"]) == (0.3, 29)
     assert found["tags"] == {
         "care": {"training_rows": 20, "validation_rows": 5},
-        "orders": {"training_rows": 14, "validation_rows": 10},
+        "orders": {"training_rows": 16, "validation_rows": 8},
     }
     path = f"/v1/files/{curriculum['validation_file']}/content"
     kept = (await api.call("GET", path)).text
