@@ -3,6 +3,7 @@
 A small file can claim a large content, whatever is checked before it is decoded.
 """
 
+import os
 import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Final, TypeVar
 Result = TypeVar("Result")
 MAX_ADDED_BYTES: Final = 1 << 30
 """Memory beyond that at the start of a read: four times the content of the largest Parquet file."""
+_ARROW_ALLOCATOR: Final = "ARROW_DEFAULT_MEMORY_POOL"
 _STATUS: Final = Path("/proc/self/status")
 
 
@@ -19,6 +21,8 @@ def with_bounded_memory(
     max_added_bytes: int, read: Callable[..., Result], *arguments: object
 ) -> Result:
     """Raises a plain `MemoryError`: the type of a library may not be picklable."""
+    # Arrow's own allocator takes 1 GiB at its first use: all that a read may have.
+    os.environ.setdefault(_ARROW_ALLOCATOR, "system")
     try:
         with _limit(max_added_bytes):
             return read(*arguments)
