@@ -3,7 +3,8 @@
 Owns the routing from a model's name to its server: the customer's own address, an endpoint of the
 operator, or the service's engine with the tenant's adapters. Promises: retries inside one deadline;
 a customer's address is called only through the guarded egress; no fault contains an engine's name,
-a header or an address. Must not know prompts or scores.
+a header or an address, and no reply a credential that was sent with its question. Must not know
+prompts or scores.
 """
 
 import asyncio
@@ -11,13 +12,14 @@ import json
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, assert_never
 
 from app.domain.documents.fields import chat_url
 from app.domain.errors import RequestError, Unavailable
 from app.domain.methods.reasoning_efforts import with_trained_effort
 from app.domain.models.tuned_models import TunedModel
+from app.domain.secrets.echoes import Echoes
 from app.gateways.egress.addresses import read_url
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.egress import EgressReply
@@ -184,7 +186,8 @@ class RoutedJudges:
             raise JudgeFault(fault.kind, fault.message) from fault
         match answer.value:
             case JudgeReply() as reply:
-                return reply
+                # On a thread: a reply may be long, and other calls wait for this loop.
+                return await asyncio.to_thread(_without_echoes, reply, headers, base_url)
             case EgressReply(status=status, body=refusal):
                 if refuses_structure(refusal.decode(errors="replace")):
                     raise StructuredOutputUnsupported
@@ -234,6 +237,15 @@ class RoutedJudges:
             message = error.message.replace(model.engine_name, model.name)
             raise JudgeFault(FaultKind.ERROR, f"the engine refused: {message}") from error
         return read_completion(content, latency_s=time.perf_counter() - started)
+
+
+def _without_echoes(reply: JudgeReply, headers: Mapping[str, str], url: str) -> JudgeReply:
+    """Returns the reply without credentials of its question: parts of it become faults and reasons
+    that are stored.
+    """
+    echoes = Echoes(headers, url)
+    refusal = None if reply.refusal is None else echoes.hidden_in(reply.refusal)
+    return replace(reply, text=echoes.hidden_in(reply.text), refusal=refusal)
 
 
 @dataclass(slots=True)
