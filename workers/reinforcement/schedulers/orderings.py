@@ -114,10 +114,15 @@ class RowOrder:
     def _focus(self, ordering: FocusOrdering, step: int) -> list[int]:
         """Takes rows within the limits, and for the rest of the step others, least recently
         played first in both. Where either are too few, the other ones fill the step.
+
+        Rows of the `lag` steps before this one still look as if they waited longest, so steps draw
+        from `lag` + 1 parts of the rows in turn, and from the part used longest ago where a step
+        needs more.
         """
         known, size = self._known(step), self.sizes.size(step)
         shuffled = self._shuffled(f"focus/{self.seed}/{step}")
-        oldest = sorted(shuffled, key=lambda row: _age(known, row))
+        turns = self._turns(step)
+        oldest = sorted(shuffled, key=lambda row: (turns[row], _age(known, row)))
         inside, outside = list[int](), list[int]()
         for row in oldest:
             rate = known[row].pass_rate if row in known else None
@@ -126,6 +131,12 @@ class RowOrder:
         measured = min(len(outside), self._measured(ordering.measured_share, step))
         practised = inside[: size - measured]
         return practised + outside[: size - len(practised)]
+
+    def _turns(self, step: int) -> Mapping[int, int]:
+        """Returns for each row in how many steps it is the turn of its part; 0 is this step."""
+        parts = self.lag + 1
+        order = self._shuffled(f"focus/{self.seed}")
+        return {row: (position - step) % parts for position, row in enumerate(order)}
 
     def _measured(self, share: float, step: int) -> int:
         """Returns how many rows of a step are measured anew. A remainder of rounding is carried to

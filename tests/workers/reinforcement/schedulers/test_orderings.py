@@ -153,3 +153,26 @@ def test_rows_that_are_not_known_yet_are_refused() -> None:
         order(FocusOrdering()).rows(2)
     ahead = RowOrder(FocusOrdering(), SIZES, 7, RowPassRates(None, {}), lag=1)
     assert len(ahead.rows(2)) == 5
+
+
+@pytest.mark.parametrize(("lag", "least"), [(0, 13), (1, 12), (2, 11)])
+def test_focus_repeats_no_row_before_the_step_that_played_it_is_known(lag: int, least: int) -> None:
+    """48 rows are practised, 6 of them in a step, so nothing forces a step to repeat one that is
+    not committed yet; and no row is left out.
+    """
+    rates = {row: 0.5 if row < 48 else 0.0 for row in range(96)}
+    pass_rates = RowPassRates(None, rates)
+    order_of = RowOrder(FocusOrdering(), StepSizes(96, 8), 7, pass_rates, lag=lag)
+    by_step = list[list[int]]()
+    for step in range(1, 121):
+        if (committed := step - 1 - lag) > 0:
+            rows = by_step[committed - 1]
+            pass_rates.add(committed, [PlayedRow(row, rates[row]) for row in rows])
+        by_step.append(order_of.rows(step))
+    for at, rows in enumerate(by_step):
+        before = {row for earlier in by_step[max(0, at - lag - 1) : at] for row in earlier}
+        assert before.isdisjoint(rows)
+    times = Counter(row for rows in by_step for row in rows)
+    assert sum(times[row] for row in range(48)) == 120 * 6
+    assert min(times[row] for row in range(48)) >= least
+    assert min(times[row] for row in range(48, 96)) >= 3
