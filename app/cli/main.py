@@ -197,7 +197,12 @@ if importlib.util.find_spec("app.cli.installation.demo") is not None:
     @app.command()
     def demo(
         *,
-        keep: Annotated[bool, typer.Option("--keep", help="Leave everything running.")] = False,
+        keep: Annotated[
+            bool,
+            typer.Option(
+                "--keep", help="Leave everything running; the next demo refuses to replace it."
+            ),
+        ] = False,
     ) -> None:
         """Train the shipped model end to end against example tools and show what it learned."""
         from app.cli.installation.demo import run  # noqa: PLC0415 - keeps `agent-rft --help` fast

@@ -1,7 +1,7 @@
 """`agent-rft demo`: starts the service and the example agent on one machine and trains a first job.
 
 Runs the commands that a user would run, as separate programs. Removes its processes and its data at
-the end, unless `keep` is set.
+the end, unless `keep` is set; a demo that was kept is replaced by no other one.
 """
 
 import json
@@ -19,6 +19,9 @@ from app.settings.environment import inherited_environment
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 DATA_DIR = Path(".agent-rft") / "demo"
+_KEPT = DATA_DIR / "kept"
+"""A mark beside the data of a demo that was kept: another demo does not replace them."""
+_PROGRAM = Path(sys.argv[0])
 _START_TIMEOUT_S = 120
 
 
@@ -26,6 +29,13 @@ def run(*, keep: bool) -> int:
     """Runs the demo and returns the exit code of the first job."""
     if not (REPOSITORY / "examples" / "records_agent").is_dir():
         print("the demo needs the repository's examples/ next to the package", file=sys.stderr)
+        return FAILED
+    if _KEPT.exists():
+        print(
+            f"a demo that was kept is in {DATA_DIR}, with all that was made in it; remove it first: "
+            f"{_PROGRAM} down --data-dir {DATA_DIR} && rm -r {DATA_DIR}",
+            file=sys.stderr,
+        )
         return FAILED
     started = time.monotonic()
     _down()
@@ -38,6 +48,7 @@ def run(*, keep: bool) -> int:
         print(f"see it learn: {stack['sign_in_url'] or stack['dashboard_url']}", flush=True)
         code = _first_job(stack, endpoint)
         if keep:
+            _KEPT.touch()
             _print_stop_commands(stack, agent)
     except KeyboardInterrupt:
         code = INTERRUPTED
@@ -53,7 +64,8 @@ def run(*, keep: bool) -> int:
 
 def _print_stop_commands(stack: dict[str, Any], agent: subprocess.Popen[str]) -> None:
     print(f"still running: OPENAI_BASE_URL={stack['base_url']} OPENAI_API_KEY={stack['api_key']}")
-    print(f"stop it: agent-rft down --data-dir {DATA_DIR}; kill {agent.pid}")
+    print(f"stop it: {_PROGRAM} down --data-dir {DATA_DIR}; kill {agent.pid}")
+    print(f"remove it before the next demo: rm -r {DATA_DIR}")
 
 
 def _start_agent(*, keep: bool) -> tuple[subprocess.Popen[str], str]:

@@ -22,6 +22,7 @@ from app.store.database import Database
 from app.store.jobs.claims import job_claims
 from app.store.leases.leases import Lease
 from tests.support import stack
+from tests.support.patience import until
 from tests.support.store.claims import claim_row
 from tests.support.store.new_jobs import CREATED, insert_job
 from tests.support.store.tenants import insert_tenant
@@ -78,8 +79,7 @@ class World:
 
     async def context(self, job: Job, *, lease_s: float = -1.0) -> RunContext:
         """Opens a new claim. Its lease has run out, so that the next claim can be made at once."""
-        claimed = await self.claim(job, lease_s=lease_s)
-        assert claimed is not None
+        claimed = await self._claimed(job, lease_s)
         return RunContext(
             settings=self.settings,
             database=self.worker,
@@ -93,6 +93,18 @@ class World:
             base_model=BASE,
             method=ReinforcementMethod.model_validate(METHOD["reinforcement"]),
         )
+
+    async def _claimed(self, job: Job, lease_s: float) -> Lease:
+        """Claims a job, as a worker does, again while the end of a killed run still locks it."""
+        claims = list[Lease]()
+
+        async def is_claimed() -> bool:
+            lease = await self.claim(job, lease_s=lease_s)
+            claims.extend([] if lease is None else [lease])
+            return lease is not None
+
+        await until(is_claimed, what="the claim of the job")
+        return claims[0]
 
     async def read(self, job: Job) -> Job:
         async with self.app.tenant(self.tenant) as unit:

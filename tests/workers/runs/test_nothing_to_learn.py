@@ -111,7 +111,7 @@ async def _check_unpublished(runs: RealRuns, ended: Job) -> None:
                     "10 of 10 validation rewards of the base model carry the error "
                     f"'invalid_variable_error' of the grader 'form' ({GRADER}.graders.form): "
                     "'sample.output_json.answer' is not there; for example in row 1, where the "
-                    "model wrote '"
+                    "model wrote "
                 ),
                 "or ask for the format that it reads in the prompt",
                 '{"action": "warn"}',
@@ -123,10 +123,11 @@ async def _check_unpublished(runs: RealRuns, ended: Job) -> None:
             "judge_without_score",
             GRADER,
             (
+                # The judge has random weights: its text may also end in a `<think>`.
                 "rollouts were lost to failures of tools, environments or graders (mostly ",
-                "'judge', grader_bad_reply: the judge's answer contains no number `result`). ",
+                "'judge', grader_bad_reply: the judge's answer ",
                 f"The grader ({GRADER}) has the error 'model_grader_parse_error'; for example in ",
-                ": the judge's answer contains no number `result`: '",
+                "row 1: the judge's answer ",
                 "Use a judge that keeps to the answer format",
             ),
         ),
