@@ -75,11 +75,6 @@ class Renderer:
         """The token that ends a turn of plain text."""
         return self._bridges.end_of_turn_id
 
-    @property
-    def starts_thinking(self) -> bool:
-        """True if a prompt opens the model's reasoning."""
-        return self.parser.opened
-
     def with_variables(self, variables: dict[str, Any]) -> Self:
         """Returns a renderer whose chat template gets these variables instead of an effort's."""
         other = copy.copy(self)

@@ -12,13 +12,13 @@ import pytest
 
 from app.domain.environments.environments import (
     ENVIRONMENTS,
-    read_built_in,
     training_numbers,
     validation_numbers,
 )
 from tests.support.e2e.main_job import Endpoints
 from tests.support.embedded.installation import Installation, wait_until_final
 from tests.support.endpoints import endpoint_in_thread
+from tests.support.environments.built_in import read_built_in
 from tests.support.grading.judge_server import KEY, judges, score_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "environments"

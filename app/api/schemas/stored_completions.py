@@ -2,7 +2,7 @@
 `ChatCompletionMessageList` and `ChatCompletionDeleted`.
 """
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -82,7 +82,3 @@ def shown_completion(stored: StoredCompletion) -> dict[str, Any]:
         "input_user": stored.end_user,
         "tools": stored.tools or None,
     }
-
-
-STORED_REPLIES: Final[tuple[type[DescribedModel], ...]] = (StoredChatCompletion,)
-"""Replies that contain an engine's reply: their optional fields may be absent."""

@@ -97,6 +97,3 @@ class AuditFilter:
     actor_ids: tuple[str, ...] = ()
     project_ids: tuple[str, ...] = ()
     resource_ids: tuple[str, ...] = ()
-
-
-NO_FILTER: Final = AuditFilter()

@@ -115,14 +115,6 @@ def over_http(environment: AnyEnvironment | None) -> HttpEnvironmentSpec | None:
             assert_never(environment)
 
 
-def read_built_in(sent: Any) -> BuiltIn:
-    """Reads an environment that provides tasks. Raises `ValueError` for any other."""
-    environment = built_in(read_environment(sent))
-    if environment is None:
-        raise ValueError("the tasks do not come from this environment")
-    return environment
-
-
 Environment = Annotated[AnyEnvironment, Field(discriminator="type"), WrapValidator(_by_hand)]
 
 

@@ -10,13 +10,13 @@ import pytest
 
 from app.domain.environments.environments import (
     ENVIRONMENTS,
-    read_built_in,
     training_numbers,
     validation_numbers,
 )
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS
 from tests.support.api.refused_jobs import refused_job
+from tests.support.environments.built_in import read_built_in
 from tests.support.registry.built_in_environments import COUNTS, PARAM, call, created, rows_of
 from tests.support.stack import Database
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.environments.environments import read_built_in
+from tests.support.environments.built_in import read_built_in
 from tests.support.grading.scores import scored
 from tests.support.sandbox.running import RunningSandbox
 

@@ -210,7 +210,7 @@ def test_a_turn_that_was_cut_is_closed_and_one_that_opens_the_reply_is_not_opene
 
 def test_a_turn_to_imitate_ends_as_a_sampled_one(renderer: Renderer) -> None:
     turn = {"role": "assistant", "content": "It is 42."}
-    if not renderer.starts_thinking:
+    if not renderer.parser.opened:
         ids = renderer.turn_ids([USER, turn], None)
         assert ids[-1] in renderer.stop_token_ids
         assert renderer.parse(ids).content == "It is 42."

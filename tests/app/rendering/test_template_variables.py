@@ -43,7 +43,7 @@ def test_a_renderer_given_other_variables_reads_and_writes_by_them(tmp_path: Pat
     """A renderer whose template opens the turn with a thought unless a variable disables it."""
     opens = "{% if add_generation_prompt and enable_thinking | default(true) %}<think>\n{% endif %}"
     usual = renderer_of(tmp_path, _EFFORT + KEEPS_THINKING + opens)
-    assert usual.starts_thinking
+    assert usual.parser.opened
     brief = usual.with_variables(template_variables("low"))
     text = brief.prompt_text([USER], None)
     assert text.startswith("Reasoning: low.<|im_start|>user")
@@ -51,4 +51,4 @@ def test_a_renderer_given_other_variables_reads_and_writes_by_them(tmp_path: Pat
     ids = brief.turn_ids([USER, {"role": "assistant", "content": "It is 42."}], None)
     assert (brief.parse(ids).content, usual.parse(ids).content) == ("It is 42.", "")
     assert brief.with_variables({}).prompt_text([USER], None) == usual.prompt_text([USER], None)
-    assert usual.starts_thinking
+    assert usual.parser.opened

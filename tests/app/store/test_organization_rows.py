@@ -5,7 +5,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from app.current_actor import act_as
 from app.domain.accounts.actors import Actor
-from app.domain.accounts.audit_logs import NO_FILTER
+from app.domain.accounts.audit_logs import AuditFilter
 from app.domain.accounts.tenants import Tenant
 from app.domain.accounts.usage import UsageQuery, buckets_of
 from app.store.unit_of_work import UnitOfWork
@@ -22,7 +22,7 @@ async def usage(unit: UnitOfWork) -> int:
 
 async def entries(unit: UnitOfWork, owner: Tenant) -> list[str]:
     async with unit:
-        found, _ = await unit.audit_logs.page(owner.organization_id, NO_FILTER, limit=9)
+        found, _ = await unit.audit_logs.page(owner.organization_id, AuditFilter(), limit=9)
     return [entry.type for entry in found]
 
 

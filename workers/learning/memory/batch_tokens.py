@@ -14,7 +14,6 @@ import torch
 from torch import nn
 
 from workers.learning.adapters.token_scores import TokenScorer
-from workers.learning.memory.live_bytes import peak_bytes
 
 log = structlog.get_logger()
 
@@ -59,19 +58,6 @@ class CudaMemory:
         work()
         torch.cuda.synchronize(self._device)
         return int(torch.cuda.max_memory_allocated(self._device)) - before
-
-
-class CountedMemory:
-    """Counts the live bytes of tensors against a free memory of a given size, on any device."""
-
-    def __init__(self, free: int) -> None:
-        self._free = free
-
-    def free(self) -> int:
-        return self._free
-
-    def peak(self, work: Callable[[], object]) -> int:
-        return peak_bytes(work)
 
 
 def measured_batch_tokens(

@@ -21,7 +21,6 @@ from app.domain.environments.code_problems import (
 )
 from app.domain.environments.environments import (
     check_count,
-    read_built_in,
     training_numbers,
     validation_numbers,
 )
@@ -29,6 +28,7 @@ from app.domain.environments.gsm8k import UnreadableProblem, row_of
 from app.domain.environments.task_numbers import task_number
 from app.domain.errors import InvalidRequest
 from app.domain.graders.graders import read_grader
+from tests.support.environments.built_in import read_built_in
 
 JUDGE = {"type": "llm_judge", "model": "judge"}
 UNWEIGHTED = {"name": "a", "description": "b", "weight": 0}

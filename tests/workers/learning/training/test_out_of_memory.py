@@ -11,7 +11,7 @@ from app.domain.errors import RunFailed
 from app.domain.rollouts import metrics as names
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.samples import MakeTrainer, random_samples
-from workers.learning.memory.batch_tokens import CountedMemory, measured_batch_tokens
+from workers.learning.memory.batch_tokens import measured_batch_tokens
 from workers.learning.memory.live_bytes import peak_bytes
 from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
@@ -139,6 +139,19 @@ def test_weights_that_do_not_fit_end_the_run(
     with pytest.raises(RunFailed, match="weights of public-model-2026-01-01") as failed:
         make_trainer()
     assert failed.value.code == "out_of_memory"
+
+
+class CountedMemory:
+    """Counts the live bytes of tensors against a free memory of a given size, on any device."""
+
+    def __init__(self, free: int) -> None:
+        self._free = free
+
+    def free(self) -> int:
+        return self._free
+
+    def peak(self, work: Callable[[], object]) -> int:
+        return peak_bytes(work)
 
 
 @pytest.mark.parametrize("checkpointing", [False, True])
