@@ -32,8 +32,8 @@ def run(*, keep: bool) -> int:
         return FAILED
     if _KEPT.exists():
         print(
-            f"a demo that was kept is in {DATA_DIR}, with all that was made in it; remove it first: "
-            f"{_PROGRAM} down --data-dir {DATA_DIR} && rm -r {DATA_DIR}",
+            f"a demo that was kept is in {DATA_DIR}, with all that was made in it; remove it "
+            f"first: {_PROGRAM} down --data-dir {DATA_DIR} && rm -r {DATA_DIR}",
             file=sys.stderr,
         )
         return FAILED
