@@ -126,7 +126,7 @@ async def _check_unpublished(runs: RealRuns, ended: Job) -> None:
                 # The judge has random weights: its text may also end in a `<think>`.
                 "rollouts were lost to failures of tools, environments or graders (mostly ",
                 "'judge', grader_bad_reply: the judge's answer ",
-                f"The grader ({GRADER}) has the error 'model_grader_parse_error'; for example in row ",
+                f"The grader ({GRADER}) has the error 'model_grader_parse_error'; for example in ",
                 ": the judge's answer ",
                 "Use a judge that keeps to the answer format",
             ),
