@@ -26,6 +26,8 @@ from app.domain.data.row_formats import inspect_row
 MOST_ROWS: Final = 20_000
 MOST_FINDINGS: Final = 50
 _FEWEST: Final = 2 * MIN_EXAMPLES
+_TITLES: Final = frozenset({"question", "questions", "prompt", "input", "query"})
+"""Titles of a first column that spreadsheets have for questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +77,25 @@ def _pasted(
     read: ReadExamples, kind: ExampleKind, text: str
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yields the cells of each pasted line; a spreadsheet separates them with tabs, and quotes
-    those with a line break.
+    those with a line break. A line of titles is left out, and one that would be read as something
+    else than was meant is a finding.
     """
     names = [column.name for column in KINDS[kind].columns]
     number = 0
     try:
         for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), "excel-tab"), 1):
-            yield f"Pasted line {number}", dict(zip(names, cells, strict=False))
+            where = f"Pasted line {number}"
+            if number == 1 and cells and cells[0].strip().casefold() in _TITLES:
+                what = f"“{cells[0].strip()}” is the title of a column: the line is left out."
+                read.find(where, what, "", is_error=False)
+            elif any("\t" in cell and "\n" in cell for cell in cells):
+                what = "A cell has other lines in it, as after a quotation mark that is not closed."
+                read.find(where, what, "Close it, or remove it.")
+            elif any(cell.strip() for cell in cells[len(names) :]):
+                what = f"There are {len(cells)} cells, and this kind has {len(names)} columns."
+                read.find(where, what, "Paste the columns that are named above, in their order.")
+            else:
+                yield where, dict(zip(names, cells, strict=False))
     except csv.Error:
         what = "A cell is too long, as after a quotation mark that is not closed."
         read.find(f"Pasted line {number + 1}", what, "Close it, or shorten the cell.")

@@ -142,6 +142,25 @@ async def test_a_pasted_cell_keeps_its_line_breaks(visit: Visit, api: Api) -> No
     )
 
 
+async def test_pasted_lines_are_read_as_they_were_meant(visit: Visit, api: Api) -> None:
+    """Titles are no example; an open quotation mark and a surplus column are found."""
+    titled = await make_examples(visit, "Titled", pasted=f"Question\tAnswer\tTopic\n{pasted()}")
+    assert titled.status_code == 200, titled.text
+    stored = await stored_rows(api)
+    assert {row["messages"][0]["content"] for row in stored} == set(QUESTIONS)
+    each = pasted().splitlines()
+    swallowed = [*each[:10], 'Where is it?\t"shelf 0 (ditto\torders', *each[10:]]
+    opened = await make_examples(visit, "Opened", pasted="\n".join(swallowed))
+    assert opened.status_code == 400
+    found = texts_of(opened.text, "li")
+    assert any("Pasted line 11: A cell has other lines in it" in one for one in found)
+    numbered = "\n".join(f"{at}\t{question}\tYes\torders" for at, question in enumerate(QUESTIONS))
+    shifted = await make_examples(visit, "Shifted", pasted=numbered)
+    assert shifted.status_code == 400
+    found = texts_of(shifted.text, "li")
+    assert any("Pasted line 1: There are 4 cells" in one for one in found)
+
+
 async def test_examples_are_divided_as_other_curricula_are(visit: Visit, api: Api) -> None:
     """Each topic is tested, and near-duplicates stay on one side."""
     nouns = ("lamp", "oven", "radio", "chair", "table")
