@@ -44,11 +44,12 @@ def run(*, keep: bool) -> int:
     try:
         print(f"example tools and grader at {endpoint}", flush=True)
         stack = _up(endpoint)
+        if keep:  # from here on the data stay, whatever becomes of the job
+            _KEPT.touch()
         print(f"agent-rft at {stack['base_url']}", flush=True)
         print(f"see it learn: {stack['sign_in_url'] or stack['dashboard_url']}", flush=True)
         code = _first_job(stack, endpoint)
         if keep:
-            _KEPT.touch()
             _print_stop_commands(stack, agent)
     except KeyboardInterrupt:
         code = INTERRUPTED
