@@ -181,15 +181,23 @@ def validate(
     validation_file: Annotated[
         Path | None, typer.Option(help="Local JSONL file that replaces the call's validation_file.")
     ] = None,
+    data_dir: DataDirOption = DEFAULT_DATA_DIR,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report in the API's JSON format.")
     ] = False,
 ) -> None:
-    """Check a job and its files offline, with the checks of POST /v1/fine_tuning/jobs/validate."""
+    """Check a job and its files offline, with the checks of POST /v1/fine_tuning/jobs/validate.
+
+    The base models are those of AGENT_RFT_BASE_MODELS, else the one that the data directory was
+    started with, else the shipped one.
+    """
     from app.cli.validate import validate as check  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.embedded.base_model.choice import next_base_models  # noqa: PLC0415 - as above
+    from app.embedded.state import DataDir  # noqa: PLC0415 - as above
 
     files = {"training_file": training_file, "validation_file": validation_file}
-    raise typer.Exit(check(call, files=files, as_json=as_json))
+    models = next_base_models(DataDir(data_dir.absolute()))
+    raise typer.Exit(check(call, files=files, base_models=models, as_json=as_json))
 
 
 if importlib.util.find_spec("app.cli.installation.demo") is not None:

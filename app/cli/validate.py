@@ -20,6 +20,7 @@ from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.choice.choice import GraderChoice
 from app.domain.jobs.creation.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
 from app.domain.jobs.creation.requests import JobRequest
+from app.domain.models.models import BaseModelSpec
 from app.domain.processes.exit_codes import FAILED
 from app.domain.registry.curricula import CURRICULUM_SPLITS
 from app.domain.registry.references import InlineCurriculum, RegisteredReference, read_curriculum
@@ -36,10 +37,15 @@ from app.preflight.grader_choice import (
 )
 from app.preflight.method_parts import method_of, method_type, reinforcement_of
 from app.preflight.service_checks import is_service_file, unchecked_parts
-from app.settings.models import ModelSettings
 
 
-def validate(call: Path, *, files: dict[str, Path | None], as_json: bool) -> int:
+def validate(
+    call: Path,
+    *,
+    files: dict[str, Path | None],
+    base_models: tuple[BaseModelSpec, ...],
+    as_json: bool,
+) -> int:
     """Prints the report; returns 0 if the job would be accepted, else `FAILED`."""
     try:
         content = call.read_bytes()
@@ -54,7 +60,7 @@ def validate(call: Path, *, files: dict[str, Path | None], as_json: bool) -> int
     if not isinstance(body, dict):
         return _refuse(f"{call}: must contain the JSON object of a create call")
     paths = {param: path or _local_file(body, param) for param, path in files.items()}
-    report = _report(body, paths)
+    report = _report(body, paths, base_models)
     if as_json:
         print(FineTuningJobValidation.of(report).model_dump_json(indent=2))
     else:
@@ -73,14 +79,18 @@ def _refuse(message: str) -> int:
     return FAILED
 
 
-def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightReport:
+def _report(
+    body: dict[str, Any],
+    files: dict[str, Path | None],
+    base_models: tuple[BaseModelSpec, ...],
+) -> PreflightReport:
     # A file of the command line replaces a parameter that the call does not have yet.
     body = {**{param: str(path) for param, path in files.items() if path}, **body}
     new, issues = read_call(body)
     with TemporaryDirectory() as directory:
         body, files = _with_environment(body, files, Path(directory), issues)
         files = _with_inline_rows(body, files, Path(directory))
-        return _inspected(body, new, files, issues)
+        return _inspected(body, new, files, issues, base_models=base_models)
 
 
 def _inspected(
@@ -88,9 +98,11 @@ def _inspected(
     new: JobRequest | None,
     files: dict[str, Path | None],
     issues: list[PreflightIssue],
+    *,
+    base_models: tuple[BaseModelSpec, ...],
 ) -> PreflightReport:
     body, choice = _with_grader(body, files, issues)
-    base = base_model(body, ModelSettings().base_models, issues)
+    base = base_model(body, base_models, issues)
     issues += call_issues(body, base, reported={issue.param for issue in issues})
     dataset: DatasetReport | None = None
     missing = [path for path in files.values() if path is not None and not path.is_file()]

@@ -12,9 +12,10 @@ from app.domain.jobs.creation.preflight import DatasetQuestion, DatasetReport, E
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.jobs.creation.row_needs import NO_NEEDS, row_needs
 from app.domain.methods.ineffective_options import NoEffect, without_calls
+from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.models.models import BaseModelSpec, base_of
+from app.domain.models.models import BaseModelSpec, base_of, unknown_model
 from app.preflight.estimate import Pace, estimate
 from app.preflight.method_parts import (
     ROOT,
@@ -42,7 +43,7 @@ def base_model(
         return None
     base = base_of(base_models, name)
     if base is None:
-        message = f"Model {name} is not available for fine-tuning or does not exist."
+        message = unknown_model(name, base_models)
         issues.append(PreflightIssue("error", "model_not_available", message, "model"))
     return base
 
@@ -73,6 +74,24 @@ def estimate_of(
             return None
         case method:
             assert_never(method)
+
+
+def stored_question(
+    method: StoredMethod,
+    base: BaseModelSpec | None,
+    *,
+    training: Path | None,
+    validation: Path | None,
+    shared_tools: tuple[dict[str, Any], ...] = (),
+) -> DatasetQuestion:
+    """Returns the question about the files of a job that exists."""
+    return dataset_question(
+        {"method": method.document},
+        base,
+        training=training,
+        validation=validation,
+        shared_tools=shared_tools,
+    )
 
 
 def dataset_question(

@@ -118,7 +118,8 @@ def test_a_download_is_a_checked_directory_whose_path_is_printed(
         ("x", {"AGENT_RFT_API_KEY": "art_project_wrong"}, 16, "Check --api-key or AGENT_RFT_"),
         ("x", {"AGENT_RFT_API_KEY": ""}, 2, "no key is given: pass --api-key or set"),
         ("x", {"AGENT_RFT_BASE_URL": ""}, 2, "no service is named: pass --base-url or set"),
-        ("x", {"AGENT_RFT_BASE_URL": "nowhere"}, 2, "not a usable --base-url or --api-key"),
+        ("x", {"AGENT_RFT_BASE_URL": "nowhere"}, 2, "--base-url is not an address: nowhere"),
+        ("x", {"AGENT_RFT_BASE_URL": "localhost:8000/v1"}, 2, "begins with http:// or https://"),
         ("x", {"AGENT_RFT_BASE_URL": f"http://127.0.0.1:{free_port()}/v1"}, 15, "Is the service"),
     ],
 )

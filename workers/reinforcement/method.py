@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.domain.data.dataset import TOOLS_NOT_RUN
 from app.domain.data.prompts import Overlap
 from app.domain.errors import RunFailed
 from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
@@ -21,6 +20,7 @@ from app.domain.methods.reinforcement import (
     resolved_options,
 )
 from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
+from app.domain.tools.mcp_listings import functions_of
 from app.domain.tools.mcp_servers import McpListing
 from workers.reinforcement.mcp_servers import (
     new_listings,
@@ -31,7 +31,7 @@ from workers.reinforcement.plan import Plan
 from workers.reinforcement.rows import RowFile, load_rows
 from workers.reinforcement.steps.step_report import ReinforcementStepReport
 from workers.runs.context import RunContext
-from workers.runs.data import training_file, validation_file
+from workers.runs.data import file_warnings, training_file, validation_file
 from workers.runs.endings.training_result import TrainingResult
 from workers.runs.method import CheckStop
 from workers.runs.steps.reporter import Reporter
@@ -46,6 +46,7 @@ class PreparedReinforcement:
     valid_rows: RowFile
     loading: asyncio.Task[None]
     """Imports the training module."""
+    file_warnings: Sequence[str] = ()
     warnings: Sequence[str] = ()
     listings: Mapping[int, McpListing] = field(default_factory=dict)
     """New listings by the position of the MCP server; later runs read them in the job."""
@@ -107,7 +108,8 @@ class ReinforcementTraining:
         loading = asyncio.create_task(asyncio.to_thread(_import_training))
         listings = await new_listings(self._context, self._method)
         method = with_listings(self._method, listings)
-        train_rows = await load_rows(await training_file(self._context), method)
+        training = await training_file(self._context)
+        train_rows = await load_rows(training, method)
         held_out = await validation_file(self._context)
         if held_out is None:
             raise RunFailed(
@@ -120,7 +122,12 @@ class ReinforcementTraining:
             method, train_rows=len(train_rows), base_model=self._context.base_model
         )
         plan = Plan(hyperparameters, len(train_rows))
-        offered = train_rows.offers_tools or valid_rows.offers_tools
+        warnings = await file_warnings(
+            self._context,
+            training,
+            held_out,
+            shared_tools=tuple(functions_of(server.listing for server in method.mcp_servers)),
+        )
         return PreparedReinforcement(
             self._context,
             method,
@@ -128,7 +135,7 @@ class ReinforcementTraining:
             train_rows,
             valid_rows,
             loading,
-            warnings=[TOOLS_NOT_RUN] if offered and not method.runs_calls else [],
+            file_warnings=warnings,
             listings=listings,
         )
 

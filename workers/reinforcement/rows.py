@@ -44,8 +44,6 @@ class RowFile(Sequence[DatasetRow]):
         """
         self._job_tools = job_tools
         self._shared_tools = shared_tools
-        self.offers_tools = False
-        """True if any row offers a tool to the model."""
         self.unmet: Final = RowFaults(needs)
         """Rows that lack a field which the graders need."""
         self.prompts: Final = Prompts()
@@ -56,7 +54,6 @@ class RowFile(Sequence[DatasetRow]):
         for row in each_row(self._lines(self._file), job_tools, max_rows):
             self.unmet.see(row.item, self._current[2])
             self.prompts.see(row.messages, self._current[2])
-            self.offers_tools = self.offers_tools or bool(row.tools or shared_tools)
             self._positions.append(self._current)
 
     def _lines(self, file: BinaryIO) -> Iterator[bytes]:

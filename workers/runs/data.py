@@ -6,11 +6,12 @@ Owns the faults that a file of any method can have. Must not know the content of
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from app.domain.data.chat_rows import DatasetError
 from app.domain.data.example_counts import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.errors import NotFound, RunFailed
+from app.preflight.call import stored_question
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
@@ -74,3 +75,31 @@ async def _fetched(context: RunContext, label: str, file_id: str) -> Path:
             param=f"{label}_file",
         ) from error
     return path
+
+
+async def file_warnings(
+    context: RunContext,
+    training: JobFile,
+    validation: JobFile | None,
+    *,
+    shared_tools: tuple[dict[str, Any], ...] = (),
+) -> list[str]:
+    """Returns what `validate` warns about in the files, unless the control plane read them first
+    and told it. `shared_tools` are the functions of MCP servers.
+    """
+    if context.job.total_steps is not None:
+        return []
+    question = stored_question(
+        context.job.method,
+        context.base_model,
+        training=training.path,
+        validation=None if validation is None else validation.path,
+        shared_tools=shared_tools,
+    )
+
+    def read() -> list[str]:
+        from app.preflight.dataset import inspect  # noqa: PLC0415 - imports tokenizers and templates
+
+        return inspect(question).warnings
+
+    return await asyncio.to_thread(read)

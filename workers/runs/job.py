@@ -184,8 +184,8 @@ class JobRun:
                 return
             await unit.jobs.mark_validated(prepared.total_steps, prepared.resolved_method)
             await announcer.message(unit, FILES_VALIDATED)
-            if prepared.overlap is not None and prepared.overlap.rows:
-                await announcer.message(unit, prepared.overlap.warning, level="warn")
+            for warning in prepared.file_warnings:
+                await announcer.message(unit, warning, level="warn")
 
     async def _mark_running(self, prepared: PreparedRun) -> None:
         async with self._context.unit() as unit:

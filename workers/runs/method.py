@@ -35,7 +35,12 @@ class PreparedRun(Protocol):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """Messages about the files for the job's events."""
+        """Messages for the events of a job that starts."""
+        ...
+
+    @property
+    def file_warnings(self) -> Sequence[str]:
+        """Messages about the files for the events of a job whose files are valid from now on."""
         ...
 
     @property

@@ -21,7 +21,7 @@ from app.domain.methods.supervised import (
 )
 from app.rendering.renderer import Renderer
 from workers.runs.context import RunContext
-from workers.runs.data import JobFile, training_file, validation_file
+from workers.runs.data import JobFile, file_warnings, training_file, validation_file
 from workers.runs.endings.training_result import TrainingResult
 from workers.runs.method import CheckStop
 from workers.runs.steps.reporter import Reporter
@@ -43,6 +43,7 @@ class PreparedSupervised:
     plan: SupervisedPlan
     train_examples: Examples
     valid_examples: Examples | None
+    file_warnings: Sequence[str]
     warnings: Sequence[str]
     overlap: Overlap | None
 
@@ -124,8 +125,9 @@ class SupervisedTraining:
             if valid_file is not None and valid is not None:
                 warnings += await self._rendered(valid_file, valid)
         overlap = None if valid_rows is None else train_rows.prompts.overlap(valid_rows.prompts)
+        of_files = await file_warnings(self._context, train_file, valid_file)
         return PreparedSupervised(
-            self._context, self._method, plan, train, valid, warnings, overlap
+            self._context, self._method, plan, train, valid, of_files, warnings, overlap
         )
 
     async def _rendered(self, file: JobFile, examples: Examples) -> list[str]:

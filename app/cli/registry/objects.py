@@ -115,7 +115,12 @@ def _show_grade(remote: Remote, reply: dict[str, Any]) -> int:
     def show() -> None:
         reasons = [(f"reason {name}", text) for name, text in run.metadata.reasons.items()]
         faults = ("errors", ", ".join(raised) or None)
-        console().print(fields([("reward", run.reward), faults, *reasons]))
+        details = [
+            (name.replace("_", " "), printable(str(flags[name])))
+            for name in sorted(flags)
+            if name.endswith("details") and flags[name]
+        ]
+        console().print(fields([("reward", run.reward), faults, *details, *reasons]))
 
     remote.out.result(reply, show)
     return TEST_FAILED if raised else 0

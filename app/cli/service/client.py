@@ -169,7 +169,13 @@ def service_client(base_url: str | None, api_key: str | None) -> Iterator[httpx.
     try:
         with _client(base_url, api_key) as client:
             yield client
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
+    except httpx.UnsupportedProtocol as error:
+        raise ServiceError(
+            f"--base-url is not an address: {base_url}. It begins with http:// or https://, as "
+            "`up` prints it.",
+            exit_code=WRONG_OPTIONS,
+        ) from error
+    except (httpx.InvalidURL, httpx.LocalProtocolError) as error:
         raise ServiceError(
             f"not a usable --base-url or --api-key: {type(error).__name__}",
             exit_code=WRONG_OPTIONS,

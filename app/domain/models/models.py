@@ -18,6 +18,7 @@ BASE_MODEL_UNSUPPORTED: Final = "base_model_unsupported"
 MODEL_NOT_AVAILABLE: Final = "model_not_available"
 """Error code of a model that does not exist or whose base model is not offered any more."""
 _TUNED = "ft:"
+_SHOWN_NAMES = 20
 _SLUG = re.compile(r"[^a-z0-9-]+")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _HUB_SNAPSHOT = re.compile(r".*/models--([^/]+?)--([^/]+)/snapshots/[0-9a-f]{40}/?")
@@ -125,6 +126,16 @@ def base_of(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSpec | Non
         return found
     fitting = [model for model in models if name.startswith(f"{_TUNED}{model.name}:")]
     return max(fitting, key=lambda model: len(model.name), default=None)
+
+
+def unknown_model(name: str, models: tuple[BaseModelSpec, ...]) -> str:
+    """Returns the sentences for a model to train that nobody has, with the names that would do."""
+    known = sorted(shown for model in models for shown in (model.name, *model.aliases))
+    more = ", …" if len(known) > _SHOWN_NAMES else ""
+    return (
+        f"Model {name} is not available for fine-tuning or does not exist. Base models here: "
+        f"{', '.join(known[:_SHOWN_NAMES])}{more}."
+    )
 
 
 def not_offered(base_model: str) -> str:

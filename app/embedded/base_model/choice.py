@@ -7,6 +7,7 @@ so that two starts at once cannot combine the model of one with the data of the 
 from dataclasses import dataclass
 from typing import Final, assert_never
 
+from app.domain.models.models import BaseModelSpec
 from app.embedded.base_model.last_model import (
     ChosenModel,
     forget_chosen_model,
@@ -67,6 +68,17 @@ def _last(data_dir: DataDir, host: HostSettings) -> ChosenModel | None:
         )
         refuse_missing(chosen)
     return chosen
+
+
+def next_base_models(data_dir: DataDir) -> tuple[BaseModelSpec, ...]:
+    """Returns the base models that `up` without `--model` would serve from a directory. Raises
+    `EmbeddedError`.
+    """
+    chosen = None if _settings_name_models() else read_chosen(data_dir)
+    if chosen is None:
+        return ModelSettings().base_models
+    refuse_missing(chosen)
+    return (chosen.spec,)
 
 
 def refuse_settings(host: HostSettings, *, cure: str) -> None:

@@ -65,11 +65,36 @@ def read_score(reply: EgressReply) -> tuple[float, dict[str, float]]:
     try:
         content = json.loads(reply.body)
     except (ValueError, RecursionError):
-        content = None
-    score = finite(content.get("score")) if isinstance(content, dict) else None
+        raise _unusable("it is not JSON") from None
+    if not isinstance(content, dict):
+        raise _unusable("it is not a JSON object")
+    if "score" not in content:
+        raise _unusable("it has no such key")
+    score = finite(content["score"])
     if score is None:
-        raise EndpointFault(FaultKind.BAD_REPLY, "the reply has no finite number `score`")
+        raise _unusable(f"there it is {_kind(content['score'])}")
     return score, _components(content.get("metrics"))
+
+
+def _unusable(why: str) -> EndpointFault:
+    return EndpointFault(FaultKind.BAD_REPLY, f"the reply has no finite number `score`: {why}")
+
+
+def _kind(value: object) -> str:
+    """Names the JSON type of a value, and not the value, which may repeat a credential."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case str():
+            return "a text in quotation marks"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return "a number that is not finite"
 
 
 def _components(metrics: Any) -> dict[str, float]:

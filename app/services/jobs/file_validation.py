@@ -7,20 +7,18 @@ whose validation is lost with this process is validated by the worker that claim
 """
 
 import asyncio
+from collections.abc import Sequence
 from contextvars import Context
 from dataclasses import dataclass
-from pathlib import Path
 from typing import assert_never
 from weakref import WeakValueDictionary
 
 import structlog
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.data.prompts import Overlap
 from app.domain.errors import AgentRftError
 from app.domain.faults.issues import PreflightIssue
-from app.domain.jobs.creation.preflight import DatasetQuestion, DatasetReport
-from app.domain.jobs.creation.row_needs import NO_NEEDS, row_needs
+from app.domain.jobs.creation.preflight import DatasetReport
 from app.domain.jobs.jobs import FILES_VALIDATED, Job, JobError, validating_message
 from app.domain.methods import reinforcement, supervised
 from app.domain.methods.method_documents import (
@@ -29,11 +27,9 @@ from app.domain.methods.method_documents import (
     StoredReinforcementMethod,
     StoredSupervisedMethod,
 )
-from app.domain.methods.nothing_to_learn import NothingToLearnOptions
-from app.domain.methods.reasoning_efforts import named_effort
-from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
 from app.gateways.job_queue import JobQueue
+from app.preflight.call import stored_question
 from app.services.files.inspections import Inspections
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
@@ -110,7 +106,7 @@ class FileValidation:
             )
             if fault is None:
                 await unit.jobs.mark_validated(job_id, *self._resolved(current, report))
-                await _append_validated(unit, job_id, report.overlap)
+                await _append_validated(unit, job_id, report.warnings)
                 return
             error = _job_error(fault)
             await unit.events.append(
@@ -128,7 +124,7 @@ class FileValidation:
 
         async with self._ports.inspections.copies(keys) as (training, validation):
             base = base_of(self._base_models, job.model)
-            question = _question(job.method, base, training, validation)
+            question = stored_question(job.method, base, training=training, validation=validation)
             return await self._ports.inspections.run(tenant, inspect, question)
 
     def _resolved(self, job: Job, report: DatasetReport) -> tuple[int, StoredMethod]:
@@ -155,43 +151,10 @@ class FileValidation:
                 assert_never(stored)
 
 
-async def _append_validated(unit: UnitOfWork, job_id: str, overlap: Overlap | None) -> None:
+async def _append_validated(unit: UnitOfWork, job_id: str, warnings: Sequence[str]) -> None:
     await unit.events.append(job_id, level="info", type="message", message=FILES_VALIDATED)
-    if overlap is not None and overlap.rows:
-        await unit.events.append(job_id, level="warn", type="message", message=overlap.warning)
-
-
-def _question(
-    stored: StoredMethod, base: BaseModelSpec | None, training: Path | None, validation: Path | None
-) -> DatasetQuestion:
-    job_tools: frozenset[str] | None = None
-    needs = NO_NEEDS
-    train_on: TrainOn | None = None
-    full: float | None = None
-    effort: str | None = None
-    match stored:
-        case StoredReinforcementMethod():
-            method = stored.parse()
-            job_tools, effort = method.job_tools, method.hyperparameters.reasoning_effort
-            full = (method.nothing_to_learn or NothingToLearnOptions()).ending_share
-            needs = row_needs(stored.options, "method.reinforcement")
-        case StoredSupervisedMethod():
-            train_on = stored.options.get("train_on")
-        case StoredDpoMethod():
-            pass
-        case _:
-            assert_never(stored)
-    return DatasetQuestion(
-        method=stored.kind,
-        training=training,
-        validation=validation,
-        job_tools=job_tools,
-        base_model=base,
-        reasoning_effort=named_effort(effort),
-        train_on=train_on or "all",
-        needs=needs,
-        no_room_share=full,
-    )
+    for warning in warnings:
+        await unit.events.append(job_id, level="warn", type="message", message=warning)
 
 
 def _job_error(fault: PreflightIssue) -> JobError:

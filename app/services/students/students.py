@@ -10,7 +10,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import JobStatus, StopRequest
-from app.domain.models.models import BaseModelSpec, find_base_model
+from app.domain.models.models import BaseModelSpec, find_base_model, unknown_model
 from app.domain.students.students import Skill, SkillStatus, Student
 from app.gateways.job_queue import JobQueue
 from app.services.students.gate import close_gates, open_gate, regression_sets, settled_skill
@@ -39,7 +39,7 @@ class StudentService:
         base = find_base_model(self._base_models, base_model)
         if base is None:
             raise InvalidRequest(
-                f"The base model '{base_model}' does not exist.",
+                unknown_model(base_model, self._base_models),
                 param="base_model",
                 code="model_not_found",
             )

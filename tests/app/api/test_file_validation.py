@@ -67,8 +67,8 @@ async def messages(api: Api, job_id: str) -> list[tuple[str, str]]:
 
 
 async def test_a_job_with_good_files_is_queued_and_resolved(api: Api) -> None:
-    held_out = [{**row, "messages": [{"role": "user", "content": "?"}]} for row in rows(10)]
-    job = await job_of(api, rows(12, answer="x"), [{**row, "answer": "x"} for row in held_out])
+    every = rows(22, answer="x")
+    job = await job_of(api, every[:12], every[12:])
     assert (job["status"], job["error"], job["queue_position"]) == ("queued", {}, 1)
     assert job["total_steps"] == 6  # 12 rows in batches of 4, twice
     hyperparameters = job["method"]["reinforcement"]["hyperparameters"]
@@ -103,6 +103,23 @@ async def test_held_out_rows_that_are_trained_on_are_warned_about(api: Api) -> N
         "10 rows of the validation file are in the training file too (line 1 is line 1, line 2 "
         "is line 2, line 3 is line 3, line 6 is line 4, line 7 is line 5, … of the training file)"
     )
+
+
+async def test_a_job_has_the_warnings_about_its_files_that_validate_gives(api: Api) -> None:
+    """Nested parameters are not in the prompts of this model's template."""
+    deep = {"type": "object", "properties": {"more": {"type": "object", "properties": {"x": {}}}}}
+    tool = {"type": "function", "function": {"name": "lookup", "parameters": deep}}
+    same = [*rows(10, answer="x", tools=[tool]), *rows(2, answer="x", tools=[tool])]
+    job = await job_of(api, same, rows(10, answer="x"), hyperparameters={"batch_size": 50})
+    sent = {name: job[name] for name in ("model", "training_file", "validation_file")}
+    options = {"grader": CHECK, "hyperparameters": {"batch_size": 50}}
+    sent["method"] = {"type": "reinforcement", "reinforcement": options}
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    codes = {found["code"] for found in report["warnings"]}
+    expected = {"duplicate_rows", "overlapping_rows", "tools_not_run", "batch_size_over_rows"}
+    assert codes - {"tool_schema"} == expected, report["warnings"]
+    warned = [message for level, message in await messages(api, job["id"]) if level == "warn"]
+    assert warned == list(dict.fromkeys(found["message"] for found in report["warnings"]))
 
 
 async def test_rows_with_tools_need_no_tools_of_the_job(api: Api) -> None:

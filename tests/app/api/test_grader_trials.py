@@ -114,6 +114,29 @@ async def test_no_item_is_an_empty_one(trials: Trials) -> None:
     assert (await trials.post(RUN, body))["reward"] == 1.0
 
 
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply(json={"score": "0.7"}), "there it is a text in quotation marks"),
+        (Reply(json={"score": True}), "there it is true or false"),
+        (Reply(json={"score": None}), "there it is null"),
+        (Reply(json={"score": [0.7]}), "there it is a list"),
+        (Reply(json={"reward": 0.7}), "it has no such key"),
+        (Reply(json=[0.7]), "it is not a JSON object"),
+        (Reply(body=b"0.7 of 1"), "it is not JSON"),
+    ],
+)
+async def test_a_reply_without_a_score_states_what_is_there(
+    database: Database, reply: Reply, said: str
+) -> None:
+    async with endpoint(lambda _: reply) as server:
+        grader = {"type": "endpoint", "name": "g", "url": server.url()}
+        async with serving(database, server) as trials:
+            answer = await trials.run(grader)
+    errors = answer["metadata"]["errors"]
+    assert errors["details"] == f"the reply has no finite number `score`: {said}"
+
+
 async def test_an_endpoint_is_called_as_in_training(database: Database) -> None:
     async with endpoint(lambda _: Reply(json={"score": 0.25, "metrics": {"m": 2}})) as server:
         grader = {"type": "endpoint", "name": "g", "url": server.url(), "headers": {"K": "v"}}

@@ -98,6 +98,12 @@ def test_a_grader_is_added_listed_shown_and_tested(commands: Commands, tmp_path:
         body = json.dumps({"model_sample": sample})
         text = commands.text("graders", "test", grader, "--body", "-", stdin=body)
         assert [line.split() for line in text.splitlines()] == [["reward", reward], ["errors", "-"]]
+    mistaken = {"name": "lower", "grader": {**GRADER, "reference": "{{item.answer}}"}}
+    other = commands.text("graders", "add", written(tmp_path / "other.json", mistaken)).strip()
+    body = json.dumps({"model_sample": "yes", "item": {"anser": "yes"}})
+    failed = commands.run("graders", "test", other, "--body", "-", stdin=body)
+    assert failed.returncode == 24
+    assert "details  'item.answer' is not there" in failed.stdout
     unasked = commands.run("graders", "test", grader)
     assert (unasked.returncode, unasked.stdout) == (2, "")
     assert "a grader is tested on an answer" in " ".join(unasked.stderr.split())

@@ -4,6 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from app.embedded.base_model.last_model import ChosenModel, write_chosen
+from app.embedded.state import DataDir
+from app.settings.models import shipped_models
 from tests.support.cli.command_line import agent_rft
 
 TOOL = {"type": "function", "function": {"name": "lookup", "parameters": {"type": "object"}}}
@@ -118,3 +121,16 @@ def test_the_rows_of_an_http_environment_are_read_as_those_of_any_job(tmp_path: 
         report = json.loads(done.stdout)
         assert (done.returncode, report["errors"]) == (0, [])
         assert "tools_not_run" not in {each["code"] for each in report["warnings"]}
+
+
+def test_the_model_that_a_data_directory_was_started_with_is_known(tmp_path: Path) -> None:
+    data = DataDir.at(tmp_path / "data")
+    spec = shipped_models()[0].model_copy(update={"name": "own-model", "aliases": ()})
+    write_chosen(data, ChosenModel(spec=spec, engine="cpu"))
+    call = tmp_path / "job.json"
+    call.write_text(json.dumps({"model": "own-model", "training_file": "file-1"}))
+    unknown = agent_rft("validate", str(call), "--data-dir", str(tmp_path / "none"))
+    assert "Model own-model is not available for fine-tuning" in unknown.stdout
+    assert not (tmp_path / "none").exists()
+    known = agent_rft("validate", str(call), "--data-dir", str(data.root))
+    assert "own-model" not in known.stdout, known.stdout

@@ -110,6 +110,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "type": "objekt"}}}}, f"{ROOT}.response_format.json_schema.schema.type",
      "it is not a JSON schema"),
     ({"model": "gpt-9"}, "model", "is not available for fine-tuning or does not exist"),
+    ({"model": "gpt-9"}, "model", "Base models here: tiny-agent, tiny-agent-"),
     ({"seed": -1}, "seed", "at least 0"),
     ({"metadata": {"a": 1}}, "metadata.a", "it must be a text"),
     ({f"{ROOT}.tools": [TOOL, TOOL]}, f"{ROOT}.tools", "Tool 'search' is registered twice"),

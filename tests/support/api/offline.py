@@ -9,6 +9,7 @@ from typing import Any
 
 from app.cli.validate import validate
 from app.domain.processes.exit_codes import FAILED
+from app.settings.models import ModelSettings
 
 
 def offline(content: bytes) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def offline(content: bytes) -> dict[str, Any]:
     with TemporaryDirectory() as directory, redirect_stdout(printed), redirect_stderr(refused):
         call = Path(directory) / "job.json"
         call.write_bytes(content)
-        code = validate(call, files=files, as_json=True)
+        code = validate(call, files=files, base_models=ModelSettings().base_models, as_json=True)
     if not printed.getvalue():
         assert (code, refused.getvalue()[:10]) == (FAILED, "agent-rft:")
         return {"valid": False, "errors": [], "warnings": []}

@@ -101,6 +101,10 @@ class _InterruptedRun:
         return self.run.warnings
 
     @property
+    def file_warnings(self) -> Sequence[str]:
+        return self.run.file_warnings
+
+    @property
     def overlap(self) -> Overlap | None:
         return self.run.overlap
 

@@ -159,6 +159,12 @@ class DatasetReport:
     issues: tuple[PreflightIssue, ...]
     sample_rows: tuple[SampleRow, ...] = ()
 
+    @property
+    def warnings(self) -> list[str]:
+        """Returns the sentence of each warning once, however many rows have it."""
+        warnings = (issue.message for issue in self.issues if issue.severity == "warning")
+        return list(dict.fromkeys(warnings))
+
 
 @dataclass(frozen=True, slots=True)
 class PreflightReport:

@@ -32,6 +32,7 @@ from app.domain.models.models import (
     find_base_model,
     is_tuned_name,
     not_offered,
+    unknown_model,
 )
 from app.domain.students.students import student_named
 from app.gateways.egress.egress import Egress
@@ -156,7 +157,7 @@ class JobCreationService:
                 raise _unavailable(
                     f"Model {sent} cannot be trained on. {not_offered(tuned.base_model)}"
                 )
-        raise _unavailable(f"Model {sent} is not available for fine-tuning or does not exist.")
+        raise _unavailable(unknown_model(sent, self._ports.base_models))
 
     def _job(self, new: NewJob, model: str, method: StoredMethod, integrations: list[Json]) -> Job:
         return Job(

@@ -23,7 +23,7 @@ from app.domain.jobs.creation.preflight import (
     issue_of,
 )
 from app.domain.jobs.creation.requests import JobRequest
-from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
+from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name, unknown_model
 from app.domain.students.students import student_named
 from app.domain.tools.sent_servers import ALL_SENT, SentServers
 from app.preflight.addresses import called_models
@@ -137,7 +137,7 @@ class PreflightService:
         async with self._database.tenant(self._tenant) as unit:
             if await unit.models.get(name) is not None:
                 return []
-        message = f"Model {name} is not available for fine-tuning or does not exist."
+        message = unknown_model(name, self._ports.base_models)
         return [PreflightIssue("error", "model_not_available", message, "model")]
 
     async def _missing_models(self, method: dict[str, Any]) -> list[PreflightIssue]:
