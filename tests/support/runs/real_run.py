@@ -128,7 +128,8 @@ class RealRuns:
         }
         grader = {"type": "endpoint", "name": "g", "url": "http://grader.test/"}
         sent = {"grader": grader, **method, "hyperparameters": hyper}
-        reinforcement = ReinforcementMethod.model_validate(sent).model_dump(mode="json")
+        checked = ReinforcementMethod.model_validate(sent)
+        reinforcement = checked.model_dump(mode="json", exclude_unset=True)
         job = replace(
             await self.world.job(),
             id=new_id("ftjob-"),

@@ -76,7 +76,7 @@ async def test_auto_is_what_is_documented_and_the_job_shows_it(runs: RealRuns) -
         ),
         "auto",
     )
-    job = await _first_step(runs, hyperparameters=auto)
+    job = await _first_step(runs, hyperparameters={**auto, "reasoning_effort": "default"})
     assert job.method.options["hyperparameters"] == {
         "batch_size": 4,
         "n_epochs": 10,

@@ -232,8 +232,8 @@ async def test_rollouts_that_were_lost_are_named_before_the_cure(
     assert ended.error.code == "nothing_to_learn"
     assert (
         "50% of the training rollouts were lost to failures (mostly grader_bad_reply: g: the reply "
-        "has no finite number `score`), which have to be corrected first. Among the others no "
-        "group had rollouts of different reward."
+        "has no finite number `score`: it is not JSON), which have to be corrected first. Among "
+        "the others no group had rollouts of different reward."
     ) in str(ended.error.message)
 
 
