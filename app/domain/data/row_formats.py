@@ -3,12 +3,13 @@
 Pure, so that API, command line and worker give the same answer. Must not know files.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, assert_never
+from typing import Any, assert_never, get_args
 
 from app.domain.data import dataset, preference_rows, supervised_rows
 from app.domain.data.chat_rows import DatasetError, Fault, load_line
+from app.domain.errors import InvalidRequest
 from app.domain.methods.supervised import MethodType, TrainOn
 
 
@@ -45,6 +46,20 @@ def inspect_row(
         for pointer, message in _faults(method, item, job_tools, train_on)
     ]
     return (None if faults else item), faults
+
+
+def refuse_unreadable(rows: Sequence[dict[str, Any]], param: str) -> None:
+    """Raises `InvalidRequest` at the first row, if no job of any method can read one of `rows`."""
+    methods: tuple[MethodType, ...] = get_args(MethodType)
+    for row in rows:
+        if any(next(_faults(method, row, None), None) is None for method in methods):
+            return
+    for pointer, message in _faults("reinforcement", rows[0], None):
+        raise InvalidRequest(
+            f"No job can read these rows. The first one, {pointer or '/'}: {message}.",
+            param=f"{param}[0]",
+            code="invalid_value",
+        )
 
 
 def prompt_messages(method: MethodType, item: dict[str, Any]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from typing_extensions import override
 from app.domain.accounts.tenants import Tenant
 from app.domain.data.chat_rows import is_blank
 from app.domain.data.files import FileRow
+from app.domain.data.row_formats import refuse_unreadable
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, NotFound, missing_parameter
 from app.domain.methods.supervised import MethodType
@@ -134,6 +135,7 @@ class CurriculumService(RegistryService):
         definition: dict[str, Any] = {}
         for split, data in sent.items():
             if data.rows is not None:
+                await asyncio.to_thread(refuse_unreadable, data.rows, split)
                 row = await self._data.row_files.write(data.rows, inline_name(split))
                 made.append(row.id)
             elif data.file_id is not None:
