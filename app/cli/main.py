@@ -77,7 +77,11 @@ def down(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
     from app.embedded.shutdown import shut_down  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     stopped = shut_down(data_dir)
-    print("stopped" if stopped else "nothing was running", file=sys.stderr)
+    root = data_dir.expanduser().absolute()
+    idle = (
+        "nothing was running in" if root.is_dir() else "nothing was running: there is no directory"
+    )
+    print("stopped" if stopped else f"{idle} {root}", file=sys.stderr)
 
 
 @app.command()
