@@ -215,7 +215,7 @@ def _checked(read: ReadExamples) -> ReadExamples:
     count = len(read.rows)
     if count < _FEWEST:
         cure = f"Add {_FEWEST - count} more: half may be for practice, the rest is kept for tests."
-        read.find("All", f"There are {count} examples, and {_FEWEST} are needed.", cure)
+        read.find("All", f"Examples read: {count}. At least {_FEWEST} are needed.", cure)
     elif count > MOST_ROWS:
         cure = "Upload a larger file with the API, which takes 100,000 rows."
         read.find("All", f"There are {count:,} examples; a page reads {MOST_ROWS:,}.", cure)

@@ -77,9 +77,9 @@ async def test_findings_name_the_line_and_the_cure(visit: Visit, api: Api) -> No
         (b"\xff\xfe\x00", "not UTF-8"),
         (b'{"messages": [{"role": "user", "content": "x"}]}\n', "Nothing in the line says"),
         (b'{"preferred\\u005foutput": 1, "messages": []}\n', "must be an object with messages"),
-        (b'{"messages": [{"role": "user", "content": "x"}], "calls": 7}\n', "There are 1 examples"),
+        (b'{"messages": [{"role": "user", "content": "x"}], "calls": 7}\n', "Examples read: 1."),
         (b'{"a":' * 50_000, "nested too deeply"),
-        (b"", "There are 0 examples, and 20 are needed."),
+        (b"", "Examples read: 0. At least 20 are needed."),
     ],
 )
 async def test_no_file_is_too_bad_for_an_answer(visit: Visit, content: bytes, said: str) -> None:
