@@ -1,5 +1,6 @@
 """Registered tools: definitions that jobs refer to, and the contract test of their endpoints."""
 
+import asyncio
 import time
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
@@ -8,6 +9,7 @@ from pydantic import BaseModel, TypeAdapter
 from typing_extensions import override
 
 from app.domain.errors import InvalidRequest
+from app.domain.faults.schemas import refuse_function_schema
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.registry.registered_objects import Noun, RegisteredVersion
 from app.domain.secrets.urls import shown_url
@@ -50,6 +52,9 @@ class ToolService(RegisteredEndpointService):
     async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
         self._validate(definition)
         tool = read_definition(_ADAPTER, definition, self.root)
+        schema = definition.get("parameters")
+        if schema is not None and LABEL not in definition:  # an MCP server's is not the customer's
+            await asyncio.to_thread(refuse_function_schema, schema, "parameters", tool.name)
         return await check_definition(tool, "", egress=self._ports.egress, models=self._models)
 
     @override
