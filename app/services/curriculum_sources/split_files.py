@@ -59,13 +59,14 @@ def write_splits(
     labels: Sequence[Labels], options: CurriculumOptions, directory: Path, found: CollectedRows
 ) -> None:
     grouped = _groups(labels, options, directory)
+    found.prompts = len({label.key for label in labels})
     found.groups = len(grouped.groups)
+    found.alike_rows = sum(label.key in grouped.divided for label in labels)
     division = divide(
         labels, grouped.groups, share=options.split.validation_share, seed=options.split.seed
     )
-    alike = sum(label.key in grouped.divided for label in labels)
-    if alike:
-        found.findings.add("warning", "alike_rows", ALIKE.format(rows=alike))
+    if found.alike_rows:
+        found.findings.add("warning", "alike_rows", ALIKE.format(rows=found.alike_rows))
     if division.reason is not None:
         found.findings.add("warning", "not_divided", f"{division.reason}.".capitalize())
     held = Counter[bool]()
