@@ -11,8 +11,8 @@ from app.domain.data.row_groups import Tags, tags_of_group
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
-    """The parts of a row that decide its side."""
+class StratifiedRow:
+    """The parts of a row that decide its side: its prompt, and the tags of its stratum."""
 
     key: str
     """Digest of its prompt."""
@@ -38,7 +38,7 @@ ONE_GROUP: Final = (
 
 
 def divide(
-    rows: Sequence[Labels], groups: Sequence[Sequence[str]], *, share: float, seed: int = 0
+    rows: Sequence[StratifiedRow], groups: Sequence[Sequence[str]], *, share: float, seed: int = 0
 ) -> Division:
     """Returns the held-out keys. `groups` have every key of the rows once; a group is on one side.
 
@@ -70,7 +70,7 @@ def wanted_rows(rows: int, share: float) -> int:
     return max(MIN_EXAMPLES, min(round(share * rows), most))
 
 
-def rows_by_tags(rows: Sequence[Labels]) -> dict[str, Counter[Tags]]:
+def rows_by_tags(rows: Sequence[StratifiedRow]) -> dict[str, Counter[Tags]]:
     """Returns the number of rows of each prompt, by their tags."""
     found = defaultdict[str, Counter[Tags]](Counter)
     for row in rows:
@@ -79,7 +79,7 @@ def rows_by_tags(rows: Sequence[Labels]) -> dict[str, Counter[Tags]]:
 
 
 def _strata(
-    rows: Sequence[Labels], groups: Sequence[Sequence[str]], seed: int
+    rows: Sequence[StratifiedRow], groups: Sequence[Sequence[str]], seed: int
 ) -> list[list[Sequence[str]]]:
     """Returns the groups of each combination of tags, in an order that the seed decides. A group
     with several combinations counts for the most frequent one.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.data.division import Labels, divide, rows_by_tags, wanted_rows
+from app.domain.data.division import StratifiedRow, divide, rows_by_tags, wanted_rows
 from app.domain.data.near_duplicates import pieces_of
 from app.domain.data.row_groups import RowGroups, row_groups
 from app.domain.documents.json_object import Json
@@ -67,9 +67,9 @@ def assemble(
     """
     made = build_rows(judgements, options)
     texts = {row.prompt.key: row.prompt.text for row in made.rows}
-    labels = [Labels(row.prompt.key, ()) for row in made.rows]
-    grouped = _groups(labels, texts, validation_share)
-    outside = divide(labels, grouped.groups, share=validation_share).held_out
+    rows = [StratifiedRow(row.prompt.key, ()) for row in made.rows]
+    grouped = _groups(rows, texts, validation_share)
+    outside = divide(rows, grouped.groups, share=validation_share).held_out
     training = [row for row in made.rows if row.prompt.key not in outside]
     validation = [row for row in made.rows if row.prompt.key in outside]
     report = {
@@ -78,7 +78,7 @@ def assemble(
         "validation_rows": len(validation),
         "prompts": len(texts),
         "prompt_groups": len(grouped.groups),
-        "alike_rows": sum(label.key in grouped.divided for label in labels),
+        "alike_rows": sum(row.key in grouped.divided for row in rows),
         "sources": _sources(judgements, made),
         "dropped": _dropped(made),
         "findings": dict(sorted(Counter(finding.kind for finding in findings).items())),
@@ -90,11 +90,11 @@ def file_name(build_id: str, split: str) -> str:
     return f"{build_id}-{split}.jsonl"
 
 
-def _groups(labels: Sequence[Labels], texts: dict[str, str], share: float) -> RowGroups:
+def _groups(rows: Sequence[StratifiedRow], texts: dict[str, str], share: float) -> RowGroups:
     """Returns the keys of the prompts, near-duplicates together."""
     pieces = {key: pieces_of(text, most=_MOST_PIECES) for key, text in texts.items()}
-    wanted = wanted_rows(len(labels), share) / max(1, len(labels))
-    return row_groups(pieces, rows_by_tags(labels), share=wanted)
+    wanted = wanted_rows(len(rows), share) / max(1, len(rows))
+    return row_groups(pieces, rows_by_tags(rows), share=wanted)
 
 
 def _sources(judgements: Sequence[Judgement], made: BuiltRows) -> Json:

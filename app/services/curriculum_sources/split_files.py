@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from app.domain.curricula.reports import CollectedRows
 from app.domain.curricula.sources import CurriculumOptions
-from app.domain.data.division import Labels, divide, rows_by_tags, wanted_rows
+from app.domain.data.division import StratifiedRow, divide, rows_by_tags, wanted_rows
 from app.domain.data.example_counts import MIN_EXAMPLES
 from app.domain.data.near_duplicates import Pieces, pieces_of
 from app.domain.data.row_groups import RowGroups, row_groups
@@ -56,14 +56,14 @@ def prompt_key(text: str) -> str:
 
 
 def write_splits(
-    labels: Sequence[Labels], options: CurriculumOptions, directory: Path, found: CollectedRows
+    rows: Sequence[StratifiedRow], options: CurriculumOptions, directory: Path, found: CollectedRows
 ) -> None:
-    grouped = _groups(labels, options, directory)
-    found.prompts = len({label.key for label in labels})
+    grouped = _groups(rows, options, directory)
+    found.prompts = len({row.key for row in rows})
     found.groups = len(grouped.groups)
-    found.alike_rows = sum(label.key in grouped.divided for label in labels)
+    found.alike_rows = sum(row.key in grouped.divided for row in rows)
     division = divide(
-        labels, grouped.groups, share=options.split.validation_share, seed=options.split.seed
+        rows, grouped.groups, share=options.split.validation_share, seed=options.split.seed
     )
     if found.alike_rows:
         found.findings.add("warning", "alike_rows", ALIKE.format(rows=found.alike_rows))
@@ -71,15 +71,15 @@ def write_splits(
         found.findings.add("warning", "not_divided", f"{division.reason}.".capitalize())
     held = Counter[bool]()
     with (
-        (directory / ALL_ROWS).open("rb") as rows,
+        (directory / ALL_ROWS).open("rb") as lines,
         split_path(directory, "training").open("wb") as training,
         split_path(directory, "validation").open("wb") as validation,
     ):
-        for label, line in zip(labels, rows, strict=True):
-            outside = label.key in division.held_out
+        for row, line in zip(rows, lines, strict=True):
+            outside = row.key in division.held_out
             held[outside] += 1
             (validation if outside else training).write(line)
-            for tag in label.tags:
+            for tag in row.tags:
                 if tag in found.tags or len(found.tags) < _MOST_TAGS:
                     found.tags.setdefault(tag, [0, 0])[outside] += 1
     found.training_rows, found.validation_rows = held[False], held[True]
@@ -88,16 +88,18 @@ def write_splits(
         found.findings.add("warning", "too_few_rows", message)
 
 
-def _groups(labels: Sequence[Labels], options: CurriculumOptions, directory: Path) -> RowGroups:
+def _groups(
+    rows: Sequence[StratifiedRow], options: CurriculumOptions, directory: Path
+) -> RowGroups:
     """Returns the keys of the rows, near-duplicates together."""
-    different = len({label.key for label in labels})
+    different = len({row.key for row in rows})
     most = min(_MOST_PIECES, max(_FEWEST_PIECES, _PIECES // max(1, different)))
     pieces = dict[str, Pieces]()
-    with (directory / ALL_ROWS).open("rb") as rows:
-        for label, line in zip(labels, rows, strict=True):
-            if label.key not in pieces:
-                pieces[label.key] = pieces_of(
+    with (directory / ALL_ROWS).open("rb") as lines:
+        for row, line in zip(rows, lines, strict=True):
+            if row.key not in pieces:
+                pieces[row.key] = pieces_of(
                     prompt_text(options.method, json.loads(line)), most=most
                 )
-    share = wanted_rows(len(labels), options.split.validation_share) / max(1, len(labels))
-    return row_groups(pieces, rows_by_tags(labels), share=share)
+    share = wanted_rows(len(rows), options.split.validation_share) / max(1, len(rows))
+    return row_groups(pieces, rows_by_tags(rows), share=share)
