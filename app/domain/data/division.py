@@ -2,12 +2,13 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from app.domain.data.example_counts import MAX_VALID_EXAMPLES, MIN_EXAMPLES
-from app.domain.data.row_groups import Tags, tags_of_group
+from app.domain.data.near_duplicates import Pieces
+from app.domain.data.row_groups import RowGroups, Tags, row_groups, tags_of_group
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,17 @@ leaves, and not the share of groups that are too large for it.
 ONE_GROUP: Final = (
     "so many rows are nearly the same that no two parts have {wanted} rows each without leakage"
 )
+
+
+def group_and_divide(
+    rows: Sequence[StratifiedRow], pieces: Mapping[str, Pieces], *, share: float, seed: int = 0
+) -> tuple[RowGroups, Division]:
+    """Returns the groups of near-duplicates among the prompts, whose pieces are by key, and the
+    division of the rows by whole groups.
+    """
+    wanted = wanted_rows(len(rows), share) / max(1, len(rows))
+    grouped = row_groups(pieces, rows_by_tags(rows), share=wanted)
+    return grouped, divide(rows, grouped.groups, share=share, seed=seed)
 
 
 def divide(

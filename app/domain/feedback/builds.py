@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.data.division import StratifiedRow, divide, rows_by_tags, wanted_rows
+from app.domain.data.division import StratifiedRow, group_and_divide
 from app.domain.data.near_duplicates import pieces_of
-from app.domain.data.row_groups import RowGroups, row_groups
 from app.domain.documents.json_object import Json
 from app.domain.feedback.findings import FeedbackConflict
 from app.domain.feedback.judgements import Judgement
@@ -68,8 +67,9 @@ def assemble(
     made = build_rows(judgements, options)
     texts = {row.prompt.key: row.prompt.text for row in made.rows}
     rows = [StratifiedRow(row.prompt.key, ()) for row in made.rows]
-    grouped = _groups(rows, texts, validation_share)
-    outside = divide(rows, grouped.groups, share=validation_share).held_out
+    pieces = {key: pieces_of(text, most=_MOST_PIECES) for key, text in texts.items()}
+    grouped, division = group_and_divide(rows, pieces, share=validation_share)
+    outside = division.held_out
     training = [row for row in made.rows if row.prompt.key not in outside]
     validation = [row for row in made.rows if row.prompt.key in outside]
     report = {
@@ -88,13 +88,6 @@ def assemble(
 
 def file_name(build_id: str, split: str) -> str:
     return f"{build_id}-{split}.jsonl"
-
-
-def _groups(rows: Sequence[StratifiedRow], texts: dict[str, str], share: float) -> RowGroups:
-    """Returns the keys of the prompts, near-duplicates together."""
-    pieces = {key: pieces_of(text, most=_MOST_PIECES) for key, text in texts.items()}
-    wanted = wanted_rows(len(rows), share) / max(1, len(rows))
-    return row_groups(pieces, rows_by_tags(rows), share=wanted)
 
 
 def _sources(judgements: Sequence[Judgement], made: BuiltRows) -> Json:

@@ -11,10 +11,9 @@ from typing import Final, assert_never
 
 from app.domain.curricula.reports import CollectedRows
 from app.domain.curricula.sources import CurriculumOptions
-from app.domain.data.division import StratifiedRow, divide, rows_by_tags, wanted_rows
+from app.domain.data.division import StratifiedRow, group_and_divide
 from app.domain.data.example_counts import MIN_EXAMPLES
 from app.domain.data.near_duplicates import Pieces, pieces_of
-from app.domain.data.row_groups import RowGroups, row_groups
 from app.domain.documents.json_object import Json
 from app.domain.feedback.judgements import digest, text_of
 from app.domain.methods.supervised import MethodType
@@ -58,13 +57,14 @@ def prompt_key(text: str) -> str:
 def write_splits(
     rows: Sequence[StratifiedRow], options: CurriculumOptions, directory: Path, found: CollectedRows
 ) -> None:
-    grouped = _groups(rows, options, directory)
-    found.prompts = len({row.key for row in rows})
+    pieces = _pieces(rows, options, directory)
+    split = options.split
+    grouped, division = group_and_divide(
+        rows, pieces, share=split.validation_share, seed=split.seed
+    )
+    found.prompts = len(pieces)
     found.groups = len(grouped.groups)
     found.alike_rows = sum(row.key in grouped.divided for row in rows)
-    division = divide(
-        rows, grouped.groups, share=options.split.validation_share, seed=options.split.seed
-    )
     if found.alike_rows:
         found.findings.add("warning", "alike_rows", ALIKE.format(rows=found.alike_rows))
     if division.reason is not None:
@@ -88,10 +88,10 @@ def write_splits(
         found.findings.add("warning", "too_few_rows", message)
 
 
-def _groups(
+def _pieces(
     rows: Sequence[StratifiedRow], options: CurriculumOptions, directory: Path
-) -> RowGroups:
-    """Returns the keys of the rows, near-duplicates together."""
+) -> dict[str, Pieces]:
+    """Returns the pieces of each prompt, by the key of its rows."""
     different = len({row.key for row in rows})
     most = min(_MOST_PIECES, max(_FEWEST_PIECES, _PIECES // max(1, different)))
     pieces = dict[str, Pieces]()
@@ -101,5 +101,4 @@ def _groups(
                 pieces[row.key] = pieces_of(
                     prompt_text(options.method, json.loads(line)), most=most
                 )
-    share = wanted_rows(len(rows), options.split.validation_share) / max(1, len(rows))
-    return row_groups(pieces, rows_by_tags(rows), share=share)
+    return pieces
