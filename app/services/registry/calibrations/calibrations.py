@@ -26,7 +26,7 @@ from app.services.files.files import FileService
 from app.services.registry.calibrations.baseline_samples import BaselineSamples
 from app.services.registry.calibrations.calibration_files import check_number, read_samples
 from app.services.registry.trials import TrialService
-from app.slots.project_slots import ProjectSlots
+from app.slots.project_slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
 
 CALIBRATION_LIMIT_S: Final = 240.0
 OF_ORGANIZATION: Final = 2
@@ -34,7 +34,6 @@ OF_ALL: Final = 8
 """Largest number of calibrations in one process, more than one organization may run: each has its
 samples of 33 MB and more in memory.
 """
-_RETRY_AFTER_S: Final = 10.0
 _AT_ONCE: Final = 16
 _SHOWN_FAULTS: Final = 3
 _THREAD_FROM: Final = 16_384
@@ -45,7 +44,7 @@ def calibration_slots() -> ProjectSlots:
     return ProjectSlots(
         OF_ORGANIZATION,
         noun="calibrations",
-        retry_after_s=_RETRY_AFTER_S,
+        retry_after_s=RETRY_LONG_WORK_AFTER_S,
         owner="organization",
         of_all=OF_ALL,
     )
