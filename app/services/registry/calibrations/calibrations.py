@@ -19,7 +19,7 @@ from app.domain.tools.trials import new_trace_id
 from app.grading.calibration.calibration import Sample, Spread, spearman, spread
 from app.grading.calibration.calibration_report import Agreement, report
 from app.grading.calibration.probes import ProbeResult, probe_result, probes
-from app.grading.computing import run_on_scoring_thread
+from app.grading.computing import LONG_TEXT, run_on_scoring_thread
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, ScoreFault, Scorer
 from app.services.files.files import FileService
@@ -36,8 +36,6 @@ samples of 33 MB and more in memory.
 """
 _AT_ONCE: Final = 16
 _SHOWN_FAULTS: Final = 3
-_THREAD_FROM: Final = 16_384
-"""Number of characters from which an answer is parsed on a thread."""
 
 
 def calibration_slots() -> ProjectSlots:
@@ -210,6 +208,6 @@ async def _score_all(scorer: Scorer, samples: Sequence[Sample]) -> list[float | 
 async def _sampled(sample: Sample) -> dict[str, Any]:
     """Returns the grader's input for a sample. A long answer is parsed on a thread."""
     read = partial(text_sample, sample.text, sample.more)
-    if len(sample.text) < _THREAD_FROM and not sample.more:
+    if len(sample.text) < LONG_TEXT and not sample.more:
         return read()
     return await run_on_scoring_thread(read)
