@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.domain.data.division import StratifiedRow, group_and_divide
-from app.domain.data.near_duplicates import pieces_of
+from app.domain.data.near_duplicates import MOST_PIECES, pieces_of
 from app.domain.documents.json_object import Json
 from app.domain.feedback.findings import FeedbackConflict
 from app.domain.feedback.judgements import Judgement
@@ -17,8 +17,6 @@ MOST_FEEDBACK: Final = 20_000
 MOST_BYTES: Final = 64 * 1024**2
 """Bytes of answers and prompts that one build reads: the API holds them in its memory."""
 _SHOWN_IDS: Final = 20
-_MOST_PIECES: Final = 4_096
-"""Pieces of a prompt by which prompts are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ def assemble(
     made = build_rows(judgements, options)
     texts = {row.prompt.key: row.prompt.text for row in made.rows}
     rows = [StratifiedRow(row.prompt.key, ()) for row in made.rows]
-    pieces = {key: pieces_of(text, most=_MOST_PIECES) for key, text in texts.items()}
+    pieces = {key: pieces_of(text, most=MOST_PIECES) for key, text in texts.items()}
     grouped, division = group_and_divide(rows, pieces, share=validation_share)
     outside = division.held_out
     training = [row for row in made.rows if row.prompt.key not in outside]

@@ -13,7 +13,7 @@ from app.domain.curricula.reports import CollectedRows
 from app.domain.curricula.sources import CurriculumOptions
 from app.domain.data.division import StratifiedRow, group_and_divide
 from app.domain.data.example_counts import MIN_EXAMPLES
-from app.domain.data.near_duplicates import Pieces, pieces_of
+from app.domain.data.near_duplicates import MOST_PIECES, Pieces, pieces_of
 from app.domain.documents.json_object import Json
 from app.domain.feedback.judgements import digest, text_of
 from app.domain.methods.supervised import MethodType
@@ -29,7 +29,6 @@ ALIKE: Final = (
 _PIECES: Final = 4_000_000
 """Pieces of all prompts together that are in memory: about 300 MB."""
 _FEWEST_PIECES: Final = 32
-_MOST_PIECES: Final = 4_096
 _MOST_TAGS: Final = 1_000
 
 
@@ -93,7 +92,7 @@ def _pieces(
 ) -> dict[str, Pieces]:
     """Returns the pieces of each prompt, by the key of its rows."""
     different = len({row.key for row in rows})
-    most = min(_MOST_PIECES, max(_FEWEST_PIECES, _PIECES // max(1, different)))
+    most = min(MOST_PIECES, max(_FEWEST_PIECES, _PIECES // max(1, different)))
     pieces = dict[str, Pieces]()
     with (directory / ALL_ROWS).open("rb") as lines:
         for row, line in zip(rows, lines, strict=True):
