@@ -22,18 +22,17 @@ from app.services.registry.contracts.tool_checks import run_checks
 from app.services.registry.contracts.tool_contract import ContractTest
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_endpoints import RegisteredEndpointService
-from app.slots.project_slots import ProjectSlots
+from app.slots.project_slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
 
 _ADAPTER: Final = TypeAdapter(ToolSpec)
 MAX_TESTS: Final = 2
 """Tests of one project at the same time. Each sends up to 50 calls a second to an address that the
 customer chooses; a hundred tests would be an attack on that address.
 """
-_RETRY_AFTER_S: Final = 10.0
 
 
 def tool_test_slots() -> ProjectSlots:
-    return ProjectSlots(MAX_TESTS, noun="tool tests", retry_after_s=_RETRY_AFTER_S)
+    return ProjectSlots(MAX_TESTS, noun="tool tests", retry_after_s=RETRY_LONG_WORK_AFTER_S)
 
 
 class ToolService(RegisteredEndpointService):
