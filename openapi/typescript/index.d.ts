@@ -8167,7 +8167,7 @@ export interface components {
             step_number: number;
             /**
              * Metrics
-             * @description Values of the step, such as `full_valid_mean_reward`, by name.
+             * @description Values of the step, such as `full_valid_mean_reward`, by name; of the last step of a paused job that was not validated, only `step`.
              */
             metrics: {
                 [key: string]: number;

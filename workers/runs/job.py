@@ -84,12 +84,14 @@ class JobRun:
                 watch.result()
             await work
         except RunPaused as pause:
-            await self._ending.paused(pause.why)
+            await self._ending.paused(pause.why, publish=self._reporter.writer.last_checkpoint)
         except WaitingOnEndpoints as waiting:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
             try:
-                await self._ending.put_back(waiting.waited_s)
+                await self._ending.put_back(
+                    waiting.waited_s, publish=self._reporter.writer.last_checkpoint
+                )
             except RunFailed as failure:
                 await self._fail(failure)
         except RunFailed as failure:

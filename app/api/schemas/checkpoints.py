@@ -18,7 +18,9 @@ class FineTuningJobCheckpoint(DescribedModel):
     step_number: int
     """The committed step."""
     metrics: dict[str, float]
-    """Values of the step, such as `full_valid_mean_reward`, by name."""
+    """Values of the step, such as `full_valid_mean_reward`, by name; of the last step of a paused
+    job that was not validated, only `step`.
+    """
 
     @classmethod
     def of(cls, checkpoint: Checkpoint) -> "FineTuningJobCheckpoint":

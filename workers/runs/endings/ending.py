@@ -24,6 +24,7 @@ log = structlog.get_logger()
 WAITING_ON_ENDPOINT: Final = "waiting_on_endpoint"
 """Value of `reason` in the event of a job that was put back."""
 _PAUSED: Final = "Fine-tuning job paused"
+Publish = Callable[[RunUnitOfWork], Awaitable[str | None]]
 
 
 class RunEnding:
@@ -101,7 +102,7 @@ class RunEnding:
         await self.failed(RunFailed(message, code="internal_error"))
         return True
 
-    async def put_back(self, waited_s: float) -> None:
+    async def put_back(self, waited_s: float, *, publish: Publish | None = None) -> None:
         """Queues the job again, or pauses it if that was requested. Raises `RunFailed` when it was
         queued again too often without a committed step in between.
         """
@@ -110,6 +111,7 @@ class RunEnding:
         async def write() -> None:
             async with self._unit() as unit:
                 if await unit.jobs.stop_request() is StopRequest.PAUSE:
+                    await self._publish(unit, publish)
                     await unit.events.append(
                         self._job_id, level="info", type="message", message=_PAUSED
                     )
@@ -140,8 +142,23 @@ class RunEnding:
         await retry_while_unavailable(write)
         log.info("put back, waiting on endpoint", job_id=self._job_id, waited_s=waited_s)
 
-    async def paused(self, why: ReachedCap | RuleTrigger | None = None) -> None:
-        """Pauses the job. `why`: the cap or rule behind a pause that was not requested."""
+    async def _publish(self, unit: RunUnitOfWork, publish: Publish | None) -> None:
+        model = None if publish is None else await publish(unit)
+        if model is not None:
+            await unit.events.append(
+                self._job_id,
+                level="info",
+                type="message",
+                message=f"The last step can be tried as {model}",
+                data={"model": model},
+            )
+
+    async def paused(
+        self, why: ReachedCap | RuleTrigger | None = None, *, publish: Publish | None = None
+    ) -> None:
+        """Pauses the job. `why`: the cap or rule behind a pause that was not requested. `publish`
+        makes a checkpoint of the last step and returns its model.
+        """
         message = _PAUSED
         resume = f"POST /v1/fine_tuning/jobs/{self._job_id}/resume"
         data = None
@@ -164,6 +181,7 @@ class RunEnding:
 
         async def write() -> None:
             async with self._unit() as unit:
+                await self._publish(unit, publish)
                 await unit.events.append(
                     self._job_id,
                     level="info" if why is None else "warn",

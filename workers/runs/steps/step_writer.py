@@ -117,12 +117,25 @@ class StepWriter:
         await unit.models.insert(self.tuned_model(name, step, adapter_key))
         await self._drop_checkpoints(unit)
 
-    async def _drop_checkpoints(self, unit: RunUnitOfWork) -> None:
-        """Hides checkpoints that are neither among the best nor among the newest."""
+    async def last_checkpoint(self, unit: RunUnitOfWork) -> str | None:
+        """Makes a checkpoint of the last committed step, so that a paused job can be tried as it
+        is. Returns its model, `None` if there is one already or nothing was trained.
+        """
+        last = await unit.jobs.resume_point()
+        made = await unit.checkpoints.kept(self._job.id)
+        trained = (await unit.jobs.get(self._job.id)).trained_tokens
+        if last.adapter_key is None or last.step in made or not trained:
+            return None
+        await self.checkpoint(unit, last.step, adapter_key=last.adapter_key, metrics={})
+        await self._drop_checkpoints(unit, last.step)
+        return checkpoint_model_name(self._tuned_name, last.step)
+
+    async def _drop_checkpoints(self, unit: RunUnitOfWork, *needed: int) -> None:
+        """Hides checkpoints that are neither among the best nor among the newest, nor `needed`."""
         kept = kept_steps(
             await unit.checkpoints.all(self._job.id),
             self._context.method.keep_checkpoints or KeepCheckpoints(),
-            needed=await unit.checkpoints.needed(self._job.id),
+            needed={*needed, *await unit.checkpoints.needed(self._job.id)},
         )
         await unit.jobs.mark_retained(kept)
 

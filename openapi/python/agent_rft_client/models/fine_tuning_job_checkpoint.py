@@ -34,7 +34,8 @@ class FineTuningJobCheckpoint:
             fine_tuned_model_checkpoint (str): Name of the checkpoint's model, which chat, evals and new jobs take.
             fine_tuning_job_id (str): Id of the job.
             step_number (int): The committed step.
-            metrics (FineTuningJobCheckpointMetrics): Values of the step, such as `full_valid_mean_reward`, by name.
+            metrics (FineTuningJobCheckpointMetrics): Values of the step, such as `full_valid_mean_reward`, by name; of the
+                last step of a paused job that was not validated, only `step`.
      """
 
     id: str

@@ -20,7 +20,8 @@ T = TypeVar("T", bound="FineTuningJobCheckpointMetrics")
 
 @_attrs_define
 class FineTuningJobCheckpointMetrics:
-    """ Values of the step, such as `full_valid_mean_reward`, by name.
+    """ Values of the step, such as `full_valid_mean_reward`, by name; of the last step of a paused job that was not
+    validated, only `step`.
 
      """
 
