@@ -38,6 +38,24 @@ def describe_computation(choice: ComputeChoice) -> str:
     return f"{describe_processor()}, {choice}"
 
 
+def attends(dtype: "torch.dtype") -> bool:
+    """Returns whether torch's attention computes a type here.
+
+    It cannot compute bf16 on a processor that has instructions for bf16 products if it was told to
+    use no vectors wide enough for them; fewer than 64 rows do not show that.
+    """
+    import torch  # noqa: PLC0415 - see the header
+    from torch.nn.functional import scaled_dot_product_attention  # noqa: PLC0415 - as above
+
+    query_1HQD = torch.zeros(1, 2, 64, 16, dtype=dtype)
+    mask_QQ = torch.zeros(64, 64, dtype=dtype)
+    try:
+        scaled_dot_product_attention(query_1HQD, query_1HQD, query_1HQD, attn_mask=mask_QQ)
+    except RuntimeError:
+        return False
+    return True
+
+
 def default_device() -> "torch.device":
     """Returns the device on which a trainer computes here, unless it is given another one."""
     import torch  # noqa: PLC0415 - see the header

@@ -22,7 +22,7 @@ from app.domain.models.compute_choices import ComputeChoice
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
 from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
-from workers.compute.processor import describe_computation
+from workers.compute.processor import attends, describe_computation
 from workers.engines.cpu.batching.scheduler import Limits, Scheduler
 from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
 from workers.engines.cpu.models.base_model import BaseModel, load_model, serve
@@ -85,6 +85,11 @@ class Engine:
         """
         self._loop = asyncio.get_running_loop()
         self._scheduler.start()
+        if not attends(self._limits.dtype):
+            raise ValueError(
+                f"this processor, as torch may use it, cannot compute {self._limits.dtype}. Start "
+                "the engine with --dtype float32"
+            )
         for base, reference in self._references:
             await self._check(base, reference)
             invariant = self._limits.invariant and await self.invariant(base)

@@ -4,11 +4,17 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from tests.support.engines.processor import ROUNDING
 from tests.support.learning.random_model import windowed_model
 from tests.support.learning.samples import VOCAB
 from workers.learning.batches.layout import Group, Layout, unshared_layout
 from workers.learning.forward.backbone import Backbone
+
+ROUNDING = 1e-6
+"""Largest difference of two hidden states that rounding can cause in a small fp64 model.
+
+Transformers computes norms and rotary angles in fp32, whatever the model's type, and vectors of
+another width round them differently. A wrong key or position changes a state by 1e-3 and more.
+"""
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.models.adapter_files import WEIGHTS_FILE
 from app.domain.models.models import BaseModelSpec
 from app.gateways.inference.inference import AdapterMissing
-from tests.support.engines.processor import attends
 from tests.support.models.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
+from workers.compute.processor import attends
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling, Sequence
 from workers.engines.cpu.engine import Engine, load_served
