@@ -18,8 +18,9 @@ from yarl import URL
 
 from app.domain.errors import EndpointRefused
 from app.gateways.egress.addresses import EndpointUrl, read_url
+from app.gateways.egress.connector import GuardedConnector, ReplyRefused
 from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
-from app.gateways.egress.guard import EgressGuard, EgressPolicy, GuardedConnector, Lookup
+from app.gateways.egress.guard import EgressGuard, EgressPolicy, Lookup
 from app.gateways.egress.headers import all_headers, check_syntax
 from app.settings.egress import EgressSettings
 
@@ -110,6 +111,8 @@ class EgressClient:
             raise EgressFailure(FailureKind.UNREACHABLE, "no connection in time") from None
         except TimeoutError:
             raise EgressFailure(FailureKind.TIMEOUT, f"no reply within {timeout_s:g} s") from None
+        except ReplyRefused as error:
+            raise EgressFailure(FailureKind.BAD_ENCODING, str(error)) from None
         except aiohttp.ClientResponseError:
             raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is not valid HTTP") from None
         except (aiohttp.ClientError, OSError) as error:

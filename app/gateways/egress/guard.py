@@ -1,25 +1,19 @@
 """Address checks of outbound calls: of the URL, of resolved names, and of the connected peer.
 
-Owns the policy, name resolution and the connector that dials checked addresses only. Promises: a
-name is resolved once per connection, one address that is not public refuses the whole name, and the
-peer of an open connection is checked again before a byte is sent. Metadata services are refused
-even if the allow-list contains them. A refusal names its cause and the setting that permits the
-call, but no address to which a name resolved. Must not know HTTP.
+Owns the policy and the checks of addresses. Promises: one address that is not public refuses the
+whole name, and metadata services are refused even if the allow-list contains them. A refusal names
+its cause and the setting that permits the call, but no address to which a name resolved. Must not
+know HTTP.
 """
 
 import asyncio
 import ipaddress
 import socket
-import ssl
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
-
-import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
-from typing_extensions import override
+from typing import Final
 
 from app.domain.errors import EndpointRefused
 from app.gateways.egress.addresses import (
@@ -31,12 +25,6 @@ from app.gateways.egress.addresses import (
     is_public,
     port_allowed,
 )
-
-if TYPE_CHECKING:
-    from aiohttp.client import ClientTimeout
-    from aiohttp.client_proto import ResponseHandler
-    from aiohttp.client_reqrep import ClientRequest
-    from aiohttp.tracing import Trace
 
 Lookup = Callable[[str, int], Awaitable[list[str]]]
 """Resolves host name and port to addresses. Raises `OSError` if none exist."""
@@ -191,69 +179,3 @@ async def system_lookup(host: str, port: int) -> list[str]:
         _lookup_threads(), lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     )
     return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
-
-
-class _GuardedResolver(AbstractResolver):
-    def __init__(self, guard: EgressGuard) -> None:
-        self._guard = guard
-
-    @override
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        return [
-            ResolveResult(
-                hostname=host,
-                host=text,
-                port=port,
-                family=socket.AF_INET6 if ":" in text else socket.AF_INET,
-                proto=socket.IPPROTO_TCP,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for text in await self._guard.resolve(host, port)
-        ]
-
-    @override
-    async def close(self) -> None:
-        return None
-
-
-class GuardedConnector(aiohttp.TCPConnector):
-    """Dials the addresses that the guard resolved. Host header and TLS name stay the URL's own."""
-
-    def __init__(
-        self,
-        guard: EgressGuard,
-        *,
-        limit: int,
-        keepalive_timeout: float,
-        ssl: bool | ssl.SSLContext,
-    ) -> None:
-        super().__init__(
-            resolver=_GuardedResolver(guard),
-            use_dns_cache=False,
-            limit=limit,
-            keepalive_timeout=keepalive_timeout,
-            ssl=ssl,
-        )
-        self._guard = guard
-
-    @override
-    async def _create_connection(
-        self, req: "ClientRequest", traces: list["Trace"], timeout: "ClientTimeout"
-    ) -> "ResponseHandler":
-        protocol = await super()._create_connection(req, traces, timeout)
-        try:
-            self._check_peer(protocol, req)
-        except (EndpointRefused, OSError):
-            protocol.close()
-            raise
-        return protocol
-
-    def _check_peer(self, protocol: "ResponseHandler", req: "ClientRequest") -> None:
-        transport = protocol.transport
-        peer = transport.get_extra_info("peername") if transport is not None else None
-        if peer is None:
-            raise OSError("the connection closed immediately")
-        host, port = req.url.raw_host or "", req.url.port or 0
-        self._guard.check_address(ipaddress.ip_address(peer[0]), host, port)
