@@ -6,13 +6,8 @@ its cause and the setting that permits the call, but no address to which a name 
 know HTTP.
 """
 
-import asyncio
 import ipaddress
-import socket
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 from app.domain.errors import EndpointRefused
@@ -25,12 +20,8 @@ from app.gateways.egress.addresses import (
     is_public,
     port_allowed,
 )
+from app.gateways.egress.lookups import Lookup, NameLookups
 
-Lookup = Callable[[str, int], Awaitable[list[str]]]
-"""Resolves host name and port to addresses. Raises `OSError` if none exist."""
-
-_LOOKUP_TIMEOUT_S: Final = 5.0
-_LOOKUP_THREADS: Final = 8
 _TLS: Final = "https"
 _ALLOW_PLAIN_HTTP: Final = "AGENT_RFT_EGRESS__ALLOW_PLAIN_HTTP=true"
 _LOCALHOST: Final = "localhost"
@@ -93,8 +84,7 @@ def _cure(what: str, key: str, scheme: str) -> str:
 class EgressGuard:
     def __init__(self, policy: EgressPolicy, lookup: Lookup | None = None) -> None:
         self._policy = policy
-        self._lookup = lookup or system_lookup
-        self._running: dict[tuple[str, int], asyncio.Task[list[str]]] = {}
+        self._lookups = NameLookups(lookup)
 
     def check(self, endpoint: EndpointUrl) -> None:
         """Checks the URL without resolving its name. Raises `EndpointRefused`."""
@@ -136,46 +126,11 @@ class EgressGuard:
     async def resolve(self, host: str, port: int) -> list[str]:
         """Returns all addresses of a name; every one of them has been checked.
 
-        Raises `EndpointRefused`, or `OSError` if the name does not resolve. Connections that
-        open at the same moment share one query; results are not cached.
+        Raises `EndpointRefused`, or `OSError` if the name does not resolve.
         """
-        key = (host, port)
-        task = self._running.get(key)
-        if task is None:
-            task = asyncio.ensure_future(self._look_up(host, port))
-            self._running[key] = task
-            task.add_done_callback(lambda ended: self._remove(key, ended))
-        addresses = await asyncio.shield(task)
+        addresses = await self._lookups.addresses(host, port)
         for text in addresses:
             self.check_address(ipaddress.ip_address(text), host, port)
         if not addresses:
             raise OSError("no addresses")
         return addresses
-
-    def _remove(self, key: tuple[str, int], task: asyncio.Task[list[str]]) -> None:
-        del self._running[key]
-        if not task.cancelled():
-            task.exception()  # without a waiter asyncio would log it as never retrieved
-
-    async def _look_up(self, host: str, port: int) -> list[str]:
-        try:
-            async with asyncio.timeout(_LOOKUP_TIMEOUT_S):
-                return await self._lookup(host, port)
-        except TimeoutError:
-            raise OSError("name resolution timed out") from None
-
-
-@cache
-def _lookup_threads() -> ThreadPoolExecutor:
-    """Returns the threads for blocking lookups, separate so that a slow name server delays nothing
-    else.
-    """
-    return ThreadPoolExecutor(_LOOKUP_THREADS, thread_name_prefix="egress-dns")
-
-
-async def system_lookup(host: str, port: int) -> list[str]:
-    """Resolves a name with the system's resolver."""
-    answers = await asyncio.get_running_loop().run_in_executor(
-        _lookup_threads(), lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    )
-    return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
