@@ -54,7 +54,7 @@ async def list_metrics(
     max_points: MaxPoints = 500,
 ) -> Page[Curve]:
     requested = _split(names or [])
-    curves = await services.metrics().curves(
+    curves = await services.curve_points().thinned(
         job_id,
         names=requested or None,
         split=split,
@@ -81,7 +81,7 @@ async def export_metrics(
     """Downloads every point of a job's curves as one file. It is written while it is sent; a
     download that breaks off has no valid end.
     """
-    points = exporter.services.metrics().export(
+    points = exporter.services.curve_points().export(
         job_id, names=_split(names or []) or None, split=split, check=check
     )
     return await table_reply(points, _TABLE, form, turn=exporter.turn, filename=f"{job_id}-metrics")

@@ -73,11 +73,18 @@ def root(
 
 @app.command()
 def down(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
-    """Stop every process of a data directory. Safe to repeat."""
+    """Stop every process of a data directory. Safe to repeat.
+
+    Example: agent-rft down --data-dir .agent-rft
+    """
     from app.embedded.shutdown import shut_down  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     stopped = shut_down(data_dir)
-    print("stopped" if stopped else "nothing was running", file=sys.stderr)
+    root = data_dir.expanduser().absolute()
+    idle = (
+        "nothing was running in" if root.is_dir() else "nothing was running: there is no directory"
+    )
+    print("stopped" if stopped else f"{idle} {root}", file=sys.stderr)
 
 
 @app.command()
@@ -86,7 +93,10 @@ def doctor(
     data_dir: DataDirOption = DEFAULT_DATA_DIR,
     port: PortOption = DEFAULT_PORT,
 ) -> None:
-    """Check the requirements of `up`: binaries, rights, disk, port, torch, base models."""
+    """Check the requirements of `up`: binaries, rights, disk, port, torch, base models.
+
+    Example: agent-rft doctor --port 8000
+    """
     from app.cli.installation.doctor import report  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     raise typer.Exit(report(data_dir, port))
@@ -100,7 +110,10 @@ def doctor(
     }
 )
 def plan(context: typer.Context) -> None:
-    """Plan the memory of a GPU for a model: `plan --model DIR --gpu-memory 80GB`."""
+    """Plan the memory of a GPU for a model.
+
+    Example: agent-rft plan --model DIR --gpu-memory 80GB
+    """
     from app.cli.installation.plan import plan as show  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     raise typer.Exit(show(context.args))
@@ -108,7 +121,10 @@ def plan(context: typer.Context) -> None:
 
 @app.command()
 def migrate() -> None:
-    """Migrate AGENT_RFT_OWNER_DATABASE_URL to the newest schema (production; `up` does it too)."""
+    """Migrate AGENT_RFT_OWNER_DATABASE_URL to the newest schema (production; `up` does it too).
+
+    Example: agent-rft migrate
+    """
     from app.embedded.migrate import main as run_migrations  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     run_migrations()
@@ -126,7 +142,10 @@ def backup(
         ),
     ] = False,
 ) -> None:
-    """Back up database and objects of `up`, also while it runs; print a summary as JSON."""
+    """Back up database and objects of `up`, also while it runs; print a summary as JSON.
+
+    Example: agent-rft backup --out backup-monday
+    """
     from app.cli.installation.backup import backup as take  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     raise typer.Exit(take(data_dir, out, with_secret_key=with_secret_key))
@@ -146,7 +165,10 @@ def restore(
         ),
     ] = False,
 ) -> None:
-    """Restore a backup into a new data directory; `up` then continues its jobs."""
+    """Restore a backup into a new data directory; `up` then continues its jobs.
+
+    Example: agent-rft restore --from backup-monday --data-dir .agent-rft
+    """
     from app.cli.installation.backup import restore as restore_backup  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     restore_backup(source, data_dir, unsigned=unsigned)
@@ -159,7 +181,10 @@ def base_models(
         bool, typer.Option(help="Check what each model can do here; exit code 9 if one is refused.")
     ] = False,
 ) -> None:
-    """Print the configured base models in the format of an engine's --models-json file."""
+    """Print the configured base models in the format of an engine's --models-json file.
+
+    Example: agent-rft base-models --check
+    """
     from app.cli.installation.base_models import check_base_models  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.settings.models import ModelSettings, to_models_json  # noqa: PLC0415 - as above
 
@@ -190,6 +215,8 @@ def validate(
 
     The base models are those of AGENT_RFT_BASE_MODELS, else the one that the data directory was
     started with, else the shipped one.
+
+    Example: agent-rft validate job.json --training-file train.jsonl --validation-file valid.jsonl
     """
     from app.cli.validate import validate as check  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.embedded.base_model.choice import next_base_models  # noqa: PLC0415 - as above
@@ -212,7 +239,10 @@ if importlib.util.find_spec("app.cli.installation.demo") is not None:
             ),
         ] = False,
     ) -> None:
-        """Train the shipped model end to end against example tools and show what it learned."""
+        """Train the shipped model end to end against example tools and show what it learned.
+
+        Example: agent-rft demo --keep
+        """
         from app.cli.installation.demo import run  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
         raise typer.Exit(run(keep=keep))

@@ -7,11 +7,11 @@ from app.services.jobs.creation.definitions import RegisteredDefinitions
 from app.services.jobs.creation.environment_files import EnvironmentFiles
 from app.services.jobs.creation.grader_choices import GraderChoiceService
 from app.services.jobs.creation.references import RegisteredReferences
+from app.services.jobs.curve_points import CurvePointService
 from app.services.jobs.curves import CurveService
 from app.services.jobs.events import EventService
 from app.services.jobs.held_out_rows import HeldOutRowService
 from app.services.jobs.jobs import JobService
-from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight.call_check import CallCheck
 from app.services.jobs.preflight.endpoint_probes import EndpointProbes
 from app.services.jobs.preflight.environment_probe import EnvironmentProbe
@@ -90,8 +90,8 @@ class JobServices(RegistryServices):
     def checkpoints(self) -> CheckpointService:
         return CheckpointService(self._context.database, self._tenant)
 
-    def metrics(self) -> MetricService:
-        return MetricService(self._context.database, self._tenant)
+    def curve_points(self) -> CurvePointService:
+        return CurvePointService(self._context.database, self._tenant)
 
     def curves(self) -> CurveService:
         return CurveService(self._context.database, self._tenant)

@@ -16,8 +16,8 @@ from app.slots.shared_slots import SharedSlots
 
 Value = TypeVar("Value")
 _AT_ONCE: Final = 2
-_LONG: Final = 16_384
-"""Characters of a text from which its parsing is a long computation."""
+LONG_TEXT: Final = 16_384
+"""Characters of texts from which their parsing, or a score of them, is a long computation."""
 
 
 class ComputingShares:
@@ -48,7 +48,7 @@ _share: ContextVar[tuple[ComputingShares, str, str] | None] = ContextVar("share"
 
 async def parse(text: str, parser: Callable[[str], Value]) -> Value:
     """Parses a text that somebody else wrote, a long one on a scoring thread."""
-    if len(text) < _LONG:
+    if len(text) < LONG_TEXT:
         return parser(text)
     return await run_on_scoring_thread(partial(parser, text))
 

@@ -29,6 +29,7 @@ from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer, read_
 from app.grading.texts.templating import Unrenderable, fill
 
 _QUOTED_CHARACTERS: Final = 200
+"""Number of first characters of a judge's words that a score or an error keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +179,13 @@ def with_instruction(messages: list[dict[str, Any]], instruction: str) -> list[d
     return [{"role": "system", "content": instruction}, *messages]
 
 
+def quoted_words(words: object) -> str | None:
+    """Returns the beginning of what a judge wrote, `None` unless it is a text."""
+    return words[:_QUOTED_CHARACTERS] if isinstance(words, str) else None
+
+
 def _last_conclusion(content: dict[str, Any]) -> str | None:
     steps = content.get("steps")
     last = steps[-1] if isinstance(steps, list) and steps else None
     conclusion = last.get("conclusion") if isinstance(last, dict) else None
-    return conclusion[:_QUOTED_CHARACTERS] if isinstance(conclusion, str) else None
+    return quoted_words(conclusion)

@@ -11,6 +11,8 @@ from typing import Final
 from app.domain.errors import RateLimited
 
 _RETRY_AFTER_S: Final = 1.0
+RETRY_LONG_WORK_AFTER_S: Final = 10.0
+"""Wait of a caller whose work takes seconds: tests of endpoints, calibrations, generations."""
 
 
 class ProjectSlots:

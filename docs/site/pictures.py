@@ -32,9 +32,9 @@ PAGES: Final = {
     "job": ("", "main", ".charts figure:nth-of-type(4)"),
     "rollouts": ("/rollouts?order_by=reward&newest=true", "main", "table"),
     "report": ("/report", "main", "#chart-quadrant"),
-    "quadrant": ("/report", "#chart-quadrant", "#chart-quadrant"),
 }
 """Path below the job, the pictured element, and the last one in it that the picture shows whole."""
+EGRESS: Final = EgressSettings(allow_endpoints=("127.0.0.1:9",), allow_plain_http=True)
 _WIDTH: Final = 1280
 _MARGIN: Final = 16
 _QUALITY: Final = 80
@@ -75,8 +75,7 @@ def main() -> int:
         directory.chmod(0o755)  # Postgres runs as an ordinary user below it
         services = stack.enter_context(running_services(directory))
         database = stack.enter_context(services.database(directory / "pictures"))
-        egress = EgressSettings(allow_endpoints=("127.0.0.1:9",), allow_plain_http=True)
-        settings = database.settings.model_copy(update={"egress": egress})
+        settings = database.settings.model_copy(update={"egress": EGRESS})
         server = stack.enter_context(running_api(settings))
         asyncio.run(pictures(server, database))
     return 0

@@ -17,6 +17,7 @@ from tests.support.dashboard.scenes import (
     create_job,
     execute,
     put_baseline,
+    put_checkpoints,
     put_lost,
     put_points,
     train,
@@ -39,6 +40,7 @@ async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) 
     train(database, job)
     put_lost(database, job)
     put_baseline(database, job)
+    put_checkpoints(database, job, {1: 0.25})
     put_points(database, waiting, {("reward/mean", "valid"): [0.25, 0.5]})
     definition = {"name": "search", "server_url": ENDPOINT}
     tool = (await api.call("POST", "/v1/tools", json=definition)).json()["id"]

@@ -110,7 +110,7 @@ async def make_examples(page: Any, word: str) -> None:
         await page.get_by_label(f"Words of a right answer {number}", exact=True).fill(word)
     await page.get_by_label("Columns in this order").fill(pasted(word, QUESTIONS[TYPED:5]))
     await page.get_by_role("button", name="Make the examples").click()
-    await page.get_by_text("There are 5 examples, and 20 are needed.").wait_for()
+    await page.get_by_text("Examples read: 5. At least 20 are needed.").wait_for()
     await page.get_by_label("Columns in this order").fill(pasted(word, QUESTIONS[TYPED:]))
     await page.get_by_role("button", name="Make the examples").click()
     await page.get_by_role("heading", name="Careful answers").wait_for()

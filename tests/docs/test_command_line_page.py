@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,16 @@ def _leaves() -> dict[str, Any]:
     }
 
 
+def _commands(commands: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yields every command of a tree by its words."""
+    for name, command in commands.items():
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            yield name, command
+        else:
+            yield from ((f"{name} {words}", leaf) for words, leaf in _commands(inner))
+
+
 def test_the_table_lists_every_command_of_the_client() -> None:
     listed = re.findall(r"^\| `([a-z]+(?: [a-z-]+)?)` \|", PAGE, re.MULTILINE)
     assert sorted(listed) == sorted(_leaves())
@@ -66,18 +77,23 @@ def test_every_example_of_the_page_can_be_parsed(
     assert parsed >= 18
 
 
-def test_every_help_text_of_the_client_ends_in_an_example_that_can_be_parsed(
+def test_every_help_text_ends_in_an_example_that_can_be_parsed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("train.jsonl", "valid.jsonl"):
+    for name in ("train.jsonl", "valid.jsonl", "job.json"):
         Path(name).touch()
-    for words, command in _leaves().items():
+    Path("backup-monday").mkdir()
+    root: Any = get_command(app)
+    every = dict(_commands(root.commands))
+    assert len(every) > len(_leaves()) + 12
+    for words, command in every.items():
         found = re.search(r"\n\s*Example: agent-rft ((?:.|\n)+)$", command.help or "")
         assert found, words
         call = found[1].partition("&&")[0].partition(" < ")[0]
         assert call.startswith(words), words
-        _parse(shlex.split(call))
+        arguments = shlex.split(call)[len(words.split()) :]
+        command.make_context("agent-rft", arguments, ignore_unknown_options=words == "plan")
 
 
 def test_the_envelope_of_the_page_is_the_one_that_is_printed(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ or a scene of tests goes to `tests/support`. There is no list of exceptions. A f
 modules holds several rooms; `LISTS` names the folders that are indexes. Run
 `python -m tests.house.lengths` to list every violation.
 
-Migrations are left out: nobody edits one, and it is as long as its change.
+Migrations are left out: nobody edits one, and it is as long as its change. So are the generated
+clients (`GENERATED` in `tests/house/tree.py`), which are as long as their generator makes them.
 """
 
 import sys
@@ -20,6 +21,8 @@ from tests.house.tree import Violation, python_files, report
 LIMITS: Final[Mapping[str, int]] = {
     "app": 300,
     "workers": 300,
+    "constraints": 300,
+    "docs": 300,
     "examples": 300,
     "bootstrap.py": 300,
     "benchmarks": 320,

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.lengths import LISTS, MOST_MODULES, crowded, find, violations
-from tests.house.tree import python_files
+from tests.house.lengths import LIMITS, LISTS, MOST_MODULES, crowded, find, violations
+from tests.house.tree import ROOMS, python_files
 
 
 def test_no_file_is_too_long() -> None:
@@ -20,6 +20,13 @@ def test_the_first_line_too_many_is_found(path: str, limit: int) -> None:
     assert (
         str(violation) == f"{path}:{limit + 1}: {limit + 1} lines; a file here has at most {limit}"
     )
+
+
+def test_every_room_of_code_has_a_limit_except_migrations() -> None:
+    assert {*LIMITS, "migrations"} == set(ROOMS)
+    read = {path for path, _ in python_files(*LIMITS)}
+    assert Path("openapi/python/agent_rft/synchronous/students.py") in read
+    assert not any("agent_rft_client" in path.parts for path in read)
 
 
 def test_one_module_too_many_is_found_in_a_folder_that_is_no_list() -> None:

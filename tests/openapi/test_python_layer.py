@@ -268,10 +268,10 @@ async def _default() -> AsyncAgentRFT:
 
 
 def test_every_noun_blocks_and_is_awaited() -> None:
-    for name in agent_rft.__all__:
-        if not name.startswith("Async"):
-            continue
-        awaited, blocking = getattr(agent_rft, name), getattr(agent_rft, name.removeprefix("Async"))
+    nouns = {name.removeprefix("Async") for name in agent_rft.__all__ if name.startswith("Async")}
+    assert {"AgentRFT", "Coach", "Student"} <= nouns
+    for noun in nouns:
+        awaited, blocking = getattr(agent_rft, f"Async{noun}"), getattr(agent_rft, noun)
         names = {"aclose": "close", "__aenter__": "__enter__", "__aexit__": "__exit__"}
         verbs = {names.get(verb, verb) for verb in vars(awaited)} - {"__module__", "__doc__"}
         assert verbs == set(vars(blocking)) - {"__module__", "__doc__"}

@@ -32,7 +32,10 @@ def test_nothing_committed_names_a_registry() -> None:
         text=True,
         check=True,
     )
-    for name in listed.stdout.split():
+    names = listed.stdout.split()
+    assert {"openapi/openapi.json", "tests/contract/node/package.json"} <= set(names)
+    assert {Path(name).parts[0] for name in names} == {"openapi", "tests", "examples"}
+    for name in names:
         content = (sdk.HERE.parent / name).read_text(encoding="utf-8")
         assert '"resolved"' not in content, name
         assert Path(name).name not in {"package-lock.json", "yarn.lock"}, name

@@ -126,8 +126,9 @@ class ReinforcementTraining:
             self._context,
             training,
             held_out,
-            shared_tools=tuple(functions_of(server.listing for server in method.mcp_servers)),
+            shared_tools=tuple(functions_of(listings.values())),
         )
+        is_validated = self._context.job.total_steps is not None
         return PreparedReinforcement(
             self._context,
             method,
@@ -135,7 +136,8 @@ class ReinforcementTraining:
             train_rows,
             valid_rows,
             loading,
-            file_warnings=warnings,
+            file_warnings=[] if is_validated else warnings,
+            warnings=warnings if is_validated else [],
             listings=listings,
         )
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from app.domain.data.chat_rows import DatasetError
 from app.domain.data.example_counts import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.errors import NotFound, RunFailed
+from app.domain.tools.mcp_listings import SERVERS
 from app.preflight.call import stored_question
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
@@ -84,10 +85,11 @@ async def file_warnings(
     *,
     shared_tools: tuple[dict[str, Any], ...] = (),
 ) -> list[str]:
-    """Returns what `validate` warns about in the files, unless the control plane read them first
-    and told it. `shared_tools` are the functions of MCP servers.
+    """Returns what `validate` warns about in the files; if the control plane read them first and
+    reported it, what only a run can see: `shared_tools`, the functions of newly listed MCP servers.
     """
-    if context.job.total_steps is not None:
+    is_validated = context.job.total_steps is not None
+    if is_validated and not shared_tools:
         return []
     question = stored_question(
         context.job.method,
@@ -100,6 +102,7 @@ async def file_warnings(
     def read() -> list[str]:
         from app.preflight.dataset import inspect  # noqa: PLC0415 - imports tokenizers and templates
 
-        return inspect(question).warnings
+        report = inspect(question)
+        return report.warnings_about(SERVERS) if is_validated else report.warnings
 
     return await asyncio.to_thread(read)

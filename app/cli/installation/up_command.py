@@ -82,6 +82,8 @@ def up(
 
     With --model the model is checked, its memory planned and its speed measured first; nothing is
     started for a model that is refused (exit code 9) or does not fit (10).
+
+    Example: agent-rft up --model HuggingFaceTB/SmolLM2-135M-Instruct
     """
     from app.cli.installation import up as starting  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.embedded.base_model.request import requested_model  # noqa: PLC0415 - as above

@@ -3,8 +3,9 @@
 Their modules are imported only when one runs.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -17,11 +18,30 @@ BodyOption = Annotated[
 ]
 
 
+_TEST_BODIES: Final[Mapping[str, str]] = {
+    "tools": (
+        'The body {"arguments": {"query": "books"}} is the call that is sent; without it, the '
+        "arguments are made from the tool's schema."
+    ),
+    "graders": (
+        "The body is the answer and the row that it is graded on: "
+        '{"model_sample": "the answer", "item": {}}.'
+    ),
+    "environments": (
+        'The body {"task": {…}, "tool_calls": [{"name": "search", "arguments": "{}"}]} is the '
+        "episode that is played; without it, the turn calls the first tool that is offered."
+    ),
+}
+"""A sentence about the body of a test, for nouns whose test has one that is often sent."""
+
+
 def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
     """Returns the commands of a noun of the registry. `one` is the noun for a single object."""
     commands = typer.Typer(help=f"Registered {noun} of a project.", no_args_is_help=True)
     id_of = typer.Argument(metavar="ID", help=f"Id of the {one}.")
-    sample = " --body sample.json" if needs_body else ""
+    body_of_test = _TEST_BODIES.get(noun)
+    sample = "" if body_of_test is None else " --body body.json"
+    said = "" if body_of_test is None else f"\n\n{body_of_test}"
 
     @commands.command(
         "add",
@@ -66,8 +86,8 @@ def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
 
     @commands.command(
         "test",
-        help=f"Test a {one}; exit code 24 if it has a fault.\n\nExample: agent-rft {noun} test "
-        f"{one}_…{sample}",
+        help=f"Test a {one}; exit code 24 if it has a fault.{said}\n\nExample: agent-rft {noun} "
+        f"test {one}_…{sample}",
     )
     @remote_command
     def test(remote: Remote, *, object_id: Annotated[str, id_of], body: BodyOption = None) -> None:

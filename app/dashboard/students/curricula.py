@@ -122,7 +122,7 @@ async def curriculum_page(curriculum_id: str, visitor: SignedIn) -> Response:
 
 def _read(sent: SentExamples) -> ReadExamples:
     if sent.content:
-        return read_file(sent.content)
+        return read_file(sent.content, sent.filename, sent.kind, sent.instructions)
     return read_typed(sent.kind, sent.cells, sent.pasted, sent.instructions)
 
 

@@ -34,6 +34,7 @@ class SentExamples:
     pasted: str = ""
     cells: Sequence[Mapping[str, str]] = ({},) * _LINES
     content: bytes = b""
+    filename: str = ""
     wants_more: bool = False
 
     @property
@@ -56,22 +57,22 @@ async def _sent_examples(request: Request, visitor: SignedIn) -> SentExamples:
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type not in _FORMS:
         raise InvalidRequest(f"The form of examples is sent as '{_FORMS[0]}'.")
-    fields, content = dict[str, str](), b""
+    fields, content, filename = dict[str, str](), b"", ""
     async with request.form(
         max_files=1, max_fields=_WIDEST * MOST_LINES + _OTHERS, max_part_size=_MOST_BYTES
     ) as form:
         for name, value in form.items():
             if isinstance(value, UploadFile):
-                content = await value.read()
+                content, filename = await value.read(), value.filename or ""
             else:
                 fields[name] = value
     if any("\x00" in value for value in fields.values()):
         raise InvalidRequest("NUL is not allowed in a form.")
     check_form_token(fields, visitor.owner)
-    return _read(fields, content)
+    return _read(fields, content, filename)
 
 
-def _read(fields: Mapping[str, str], content: bytes) -> SentExamples:
+def _read(fields: Mapping[str, str], content: bytes, filename: str) -> SentExamples:
     kind = kind_named(fields.get("kind", ExampleKind.WORDS.value))
     names = [column.name for column in KINDS[kind].columns]
     sent = fields.get("lines", "")
@@ -87,6 +88,7 @@ def _read(fields: Mapping[str, str], content: bytes) -> SentExamples:
         pasted=fields.get("pasted", "").replace("\r\n", "\n"),
         cells=cells,
         content=content,
+        filename=filename,
         wants_more=fields.get("more") is not None,
     )
 

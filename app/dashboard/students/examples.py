@@ -8,7 +8,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from app.dashboard.students.example_kinds import (
     KINDS,
@@ -19,12 +19,22 @@ from app.dashboard.students.example_kinds import (
     row_of,
     with_tags,
 )
+from app.dashboard.students.table_examples import TableExamples
 from app.domain.data.chat_rows import DatasetError, is_blank, load_line
 from app.domain.data.example_counts import MIN_EXAMPLES
 from app.domain.data.row_formats import inspect_row
+from app.tables.contents import HeldContent
+from app.tables.csv_rows import RaggedRecord
+from app.tables.faults import TableFault
+from app.tables.formats import format_of
 
 MOST_ROWS: Final = 20_000
 MOST_FINDINGS: Final = 50
+_NAMED: Final = 5
+_FILE_CURE: Final = (
+    "Drop a CSV file whose first line names its columns, or a file with one JSON object in each "
+    "line."
+)
 _FEWEST: Final = 2 * MIN_EXAMPLES
 _TITLES: Final = frozenset({"question", "questions", "prompt", "input", "query"})
 """Titles of a first column that spreadsheets have for questions."""
@@ -63,14 +73,20 @@ def read_typed(
     read = ReadExamples(kind)
     typed = [(f"Line {number}", line) for number, line in enumerate(cells, start=1)]
     for where, line in (*typed, *_pasted(read, kind, pasted)):
-        if not any(text.strip() for text in line.values()):
-            continue
-        try:
-            read.rows.append(row_of(kind, line, instructions.strip()))
-        except CellFault as fault:
-            cure = "Fill it in, or empty the whole line."
-            read.find(where, f"{fault}.", cure)
+        _add(read, where, line, instructions, cure="Fill it in, or empty the whole line.")
     return _checked(read)
+
+
+def _add(
+    read: ReadExamples, where: str, cells: Mapping[str, str], instructions: str, *, cure: str
+) -> None:
+    """Adds the row of some cells, or what is wrong with them. Empty lines are left out."""
+    if read.kind is None or not any(text.strip() for text in cells.values()):
+        return
+    try:
+        read.rows.append(row_of(read.kind, cells, instructions.strip()))
+    except CellFault as fault:
+        read.find(where, f"{fault}.", cure)
 
 
 def _pasted(
@@ -82,6 +98,10 @@ def _pasted(
     """
     names = [column.name for column in KINDS[kind].columns]
     number = 0
+    if text.strip() and "\t" not in text:
+        what = "No line has a tab, which is between the columns that a spreadsheet copies."
+        read.find("Pasted lines", what, "Copy them from a spreadsheet, or drop the CSV file.")
+        return
     try:
         for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), "excel-tab"), 1):
             where = f"Pasted line {number}"
@@ -101,11 +121,53 @@ def _pasted(
         read.find(f"Pasted line {number + 1}", what, "Close it, or shorten the cell.")
 
 
-def read_file(content: bytes) -> ReadExamples:
-    """Reads an uploaded file, with the findings about all of its rows together."""
-    read = read_lines(content)
-    read.rows = list(map(with_tags, read.rows))
-    return _checked(read)
+def read_file(content: bytes, filename: str, kind: ExampleKind, instructions: str) -> ReadExamples:
+    """Reads an uploaded file, with the findings about all of its rows together. A table has
+    examples of `kind`, unless its titles name another one.
+    """
+    try:
+        return _checked(_read_content(HeldContent(content), filename, kind, instructions))
+    except TableFault as fault:
+        read = ReadExamples(None)
+        where = "The file" if fault.line is None else f"Line {fault.line}"
+        read.find(where, f"This file cannot be read: {fault.message}.", _FILE_CURE)
+        return read
+
+
+def _read_content(
+    held: HeldContent, filename: str, kind: ExampleKind, instructions: str
+) -> ReadExamples:
+    """Raises `TableFault`."""
+    match format_of(held, filename, None):
+        case "jsonl":
+            read = read_lines(held.content)
+            read.rows = list(map(with_tags, read.rows))
+            return read
+        case "csv":
+            return _read_table(TableExamples(held, kind), instructions)
+        case "parquet":
+            raise TableFault("wrong_format", "it is a Parquet file, which the API takes")
+        case other:
+            assert_never(other)
+
+
+def _read_table(table: TableExamples, instructions: str) -> ReadExamples:
+    """Reads the lines of a table. Raises `TableFault`."""
+    read = ReadExamples(table.kind)
+    if table.unread:
+        shown = ", ".join(f"“{name:.40}”" for name in table.unread[:_NAMED])
+        read.find("The file", f"No example has the columns {shown}.", "", is_error=False)
+    for number, cells in table.lines():
+        if len(read.findings) >= MOST_FINDINGS:
+            read.find(f"Line {number}", "There are more findings.", "Correct these first.")
+            break
+        where = f"Line {number}"
+        if isinstance(cells, RaggedRecord):
+            what = f"There are {cells.values} cells, and the first line has another number."
+            read.find(where, what, "Quote cells that have the separator in them.")
+            continue
+        _add(read, where, cells, instructions, cure="Fill it in, or remove the line.")
+    return read
 
 
 def read_lines(content: bytes) -> ReadExamples:
@@ -153,7 +215,7 @@ def _checked(read: ReadExamples) -> ReadExamples:
     count = len(read.rows)
     if count < _FEWEST:
         cure = f"Add {_FEWEST - count} more: half may be for practice, the rest is kept for tests."
-        read.find("All", f"There are {count} examples, and {_FEWEST} are needed.", cure)
+        read.find("All", f"Examples read: {count}. At least {_FEWEST} are needed.", cure)
     elif count > MOST_ROWS:
         cure = "Upload a larger file with the API, which takes 100,000 rows."
         read.find("All", f"There are {count:,} examples; a page reads {MOST_ROWS:,}.", cure)

@@ -11,9 +11,8 @@ from app.domain.chat.faults import (
 )
 from app.domain.chat.messages import optional_text, refuse_unknown, required_text
 from app.domain.documents.json_object import Json
-from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest, missing_parameter
-from app.domain.faults.schemas import schema_fault
+from app.domain.faults.schemas import refuse_function_schema
 from app.domain.methods.reinforcement import MAX_TOOLS
 from app.domain.texts.patterns import PATTERNS, TOOL_NAME
 
@@ -103,13 +102,4 @@ def _check_name(function: Any, item_param: str, *, known: tuple[str, ...]) -> No
 def _check_schema(schema: Any, item_param: str, name: str) -> None:
     if not isinstance(schema, dict):
         raise invalid_type(item_param, "an object", schema)
-    found = schema_fault(schema)
-    if found is None and schema.get("type", "object") != "object":
-        found = ("type",), "a function's schema must have the type 'object'"
-    if found is not None:
-        path, reason = found
-        raise InvalidRequest(
-            f"Invalid schema for function '{name}': {reason}.",
-            param=parameter(item_param, path),
-            code="invalid_function_parameters",
-        )
+    refuse_function_schema(schema, item_param, name)

@@ -8,8 +8,8 @@ kind must clearly have less score than the other attempts, too: a detour that su
 no weakness.
 
 Many slices and kinds are tested at once, so Holm's rule holds them together: over all of them, a
-session names any weakness by chance with a probability of at most `CHANCE`. The interval of a
-weakness is that of the test that it passed.
+session names any weakness by chance with a probability of at most `FALSE_FINDING_RATE`. The
+interval of a weakness is that of the test that it passed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,15 +17,15 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, Literal
 
-from app.domain.coach.chances import (
-    chance_of_less,
-    chance_of_less_within,
-    chance_of_none,
-    chance_of_share,
+from app.domain.coach.clusters import TextClusters
+from app.domain.coach.hypothesis_tests import (
     holm,
+    p_value_of_less,
+    p_value_of_less_within,
+    p_value_of_none,
+    p_value_of_share,
     share_limits,
 )
-from app.domain.coach.clusters import TextClusters
 from app.domain.coach.samples import (
     Attempt,
     Measurement,
@@ -120,7 +120,7 @@ def find_weaknesses(
         *_lacking(measurement, slices, scale),
         *_kinds(measurement.scored, measurement.ranges, scale),
     ]
-    held = holm({number: each.chance for number, each in enumerate(suspects)})
+    held = holm({number: each.p_value for number, each in enumerate(suspects)})
     found = [suspects[number].weakness(allowed) for number, allowed in held.items()]
     return tuple(sorted(found, key=lambda each: (-each.share * each.rows, each.kind, each.name)))
 
@@ -135,12 +135,12 @@ class _Suspect:
     share: float
     attempts: Sequence[Attempt]
     mean: float | None
-    less: float = 0.0
+    score_p_value: float = 0.0
     """Probability that its attempts have so much less score than others by chance alone."""
 
     @property
-    def chance(self) -> float:
-        return max(self.less, chance_of_share(self.share, self.rows, true=LEAST_SHARE))
+    def p_value(self) -> float:
+        return max(self.score_p_value, p_value_of_share(self.share, self.rows, true=LEAST_SHARE))
 
     def weakness(self, allowed: float) -> Weakness:
         """Returns the weakness of a test that was held to this probability."""
@@ -195,11 +195,11 @@ def _kind(
         share = fmean(fmean(values) for values in shares.values())
         others = [each for each in scored if share_of(each) <= LEAST_SHARE]
         mean = fmean(_reward(each) for each in concerned)
-        less = _chance_of_less(concerned, others, scale)
-        yield _Suspect(kind, name, len(shares), share, concerned, mean, less)
+        p_value = _score_p_value(concerned, others, scale)
+        yield _Suspect(kind, name, len(shares), share, concerned, mean, p_value)
 
 
-def _chance_of_less(concerned: Sequence[Attempt], others: Sequence[Attempt], scale: Scale) -> float:
+def _score_p_value(concerned: Sequence[Attempt], others: Sequence[Attempt], scale: Scale) -> float:
     """Returns the probability that attempts have so much less score than others by chance: within
     rows that have both, or else between rows. Without other attempts the scale is compared.
     """
@@ -207,22 +207,22 @@ def _chance_of_less(concerned: Sequence[Attempt], others: Sequence[Attempt], sca
     both = with_kind.keys() & without.keys()
     lowest = min(map(_reward, [*concerned, *others]))
     if len(both) >= _FEWEST_WITHIN:
-        less = chance_of_less_within([without[row] - with_kind[row] for row in sorted(both)])
+        less = p_value_of_less_within([without[row] - with_kind[row] for row in sorted(both)])
         if max(with_kind[row] for row in both) > lowest + TIE:
             return less
         kinds, rest = _by_row(concerned, _reward), _by_row(others, _reward)
         strata = ((len(kinds[row]), len(rest[row]), _above(lowest, rest[row])) for row in both)
-        return max(less, chance_of_none(strata))
+        return max(less, p_value_of_none(strata))
     if len(without) < FEWEST_ROWS:
         share = fmean(scale.shortfall(value) for value in with_kind.values())
-        return chance_of_share(share, len(with_kind), true=LEAST_SHARE)
+        return p_value_of_share(share, len(with_kind), true=LEAST_SHARE)
     if len(with_kind) < FEWEST_ROWS:
         return 1.0
-    less = chance_of_less(list(with_kind.values()), list(without.values()))
+    less = p_value_of_less(list(with_kind.values()), list(without.values()))
     if max(with_kind.values()) > lowest + TIE:
         return less
     none = [(len(with_kind), len(without), _above(lowest, without.values()))]
-    return max(less, chance_of_none(none))
+    return max(less, p_value_of_none(none))
 
 
 def _above(lowest: float, rewards: Iterable[float]) -> int:

@@ -89,8 +89,12 @@ class CollectedRows:
     skipped_rows: int = 0
     training_rows: int = 0
     validation_rows: int = 0
+    prompts: int = 0
+    """Different prompts of the rows."""
     groups: int = 0
     """Groups of rows that are nearly the same."""
+    alike_rows: int = 0
+    """Rows of groups that had to be divided."""
     tags: dict[str, list[int]] = field(default_factory=dict)
     """Training and held-out rows of each tag."""
     people: list[str] = field(default_factory=list)

@@ -2,17 +2,18 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from app.domain.data.example_counts import MAX_VALID_EXAMPLES, MIN_EXAMPLES
-from app.domain.data.row_groups import Tags, tags_of_group
+from app.domain.data.near_duplicates import Pieces
+from app.domain.data.row_groups import RowGroups, Tags, row_groups, tags_of_group
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
-    """The parts of a row that decide its side."""
+class StratifiedRow:
+    """The parts of a row that decide its side: its prompt, and the tags of its stratum."""
 
     key: str
     """Digest of its prompt."""
@@ -37,8 +38,19 @@ ONE_GROUP: Final = (
 )
 
 
+def group_and_divide(
+    rows: Sequence[StratifiedRow], pieces: Mapping[str, Pieces], *, share: float, seed: int = 0
+) -> tuple[RowGroups, Division]:
+    """Returns the groups of near-duplicates among the prompts, whose pieces are by key, and the
+    division of the rows by whole groups.
+    """
+    wanted = wanted_rows(len(rows), share) / max(1, len(rows))
+    grouped = row_groups(pieces, rows_by_tags(rows), share=wanted)
+    return grouped, divide(rows, grouped.groups, share=share, seed=seed)
+
+
 def divide(
-    rows: Sequence[Labels], groups: Sequence[Sequence[str]], *, share: float, seed: int = 0
+    rows: Sequence[StratifiedRow], groups: Sequence[Sequence[str]], *, share: float, seed: int = 0
 ) -> Division:
     """Returns the held-out keys. `groups` have every key of the rows once; a group is on one side.
 
@@ -70,7 +82,7 @@ def wanted_rows(rows: int, share: float) -> int:
     return max(MIN_EXAMPLES, min(round(share * rows), most))
 
 
-def rows_by_tags(rows: Sequence[Labels]) -> dict[str, Counter[Tags]]:
+def rows_by_tags(rows: Sequence[StratifiedRow]) -> dict[str, Counter[Tags]]:
     """Returns the number of rows of each prompt, by their tags."""
     found = defaultdict[str, Counter[Tags]](Counter)
     for row in rows:
@@ -79,7 +91,7 @@ def rows_by_tags(rows: Sequence[Labels]) -> dict[str, Counter[Tags]]:
 
 
 def _strata(
-    rows: Sequence[Labels], groups: Sequence[Sequence[str]], seed: int
+    rows: Sequence[StratifiedRow], groups: Sequence[Sequence[str]], seed: int
 ) -> list[list[Sequence[str]]]:
     """Returns the groups of each combination of tags, in an order that the seed decides. A group
     with several combinations counts for the most frequent one.

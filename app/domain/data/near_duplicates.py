@@ -28,6 +28,8 @@ _ALIKE: Final = 0.55
 _COMPARED: Final = 8
 """Groups that one prompt is compared with at most in one band."""
 _PRIME: Final = (1 << 61) - 1
+MOST_PIECES: Final = 4_096
+"""Pieces of a prompt by which it is compared, where memory is bounded."""
 _HASHED: Final = 200_000
 """Pieces of all texts together that are hashed."""
 _FEWEST_HASHED: Final = 16

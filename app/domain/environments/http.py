@@ -5,11 +5,10 @@ The rows of the training file are its tasks. Must not know the wire format of it
 
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field
 
-from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import CustomerUrl, SecretHeaders
-from app.domain.faults.closed_objects import known_keys
+from app.domain.faults.closed_models import ClosedModel
 from app.domain.texts.patterns import TOOL_NAME
 from app.domain.tools.rates import RateLimit
 
@@ -20,12 +19,10 @@ def _absent(value: Any) -> bool:
     return value is None
 
 
-class HttpEnvironmentSpec(DescribedModel):
+class HttpEnvironmentSpec(ClosedModel):
     """An environment at a customer's address: `reset`, `step` and `close` are POSTed there. It
     offers the tools, answers each turn, and may give the reward.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     grader_options: ClassVar[frozenset[str]] = frozenset()
 
@@ -42,14 +39,6 @@ class HttpEnvironmentSpec(DescribedModel):
     """Id of the registered environment that it was copied from."""
     version: int | None = Field(default=None, strict=True, exclude_if=_absent)
     """Version of that registered environment."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_unknown_keys(cls, sent: Any) -> Any:
-        """Reports unknown keys with the nearest options, before the missing options that a
-        misspelling causes.
-        """
-        return known_keys(sent, cls.model_fields)
 
     @property
     def missing_option(self) -> str | None:

@@ -5,11 +5,10 @@ Unknown keys are refused: a misspelt one would silently change the tasks.
 
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from app.domain.documents.field_descriptions import DescribedModel
-from app.domain.faults.closed_objects import known_keys
+from app.domain.faults.closed_models import ClosedModel
 
 MIN_TASKS: Final = 10
 
@@ -26,9 +25,7 @@ def _enough_held_out(sent: Any) -> Any:
     return sent
 
 
-class EnvironmentOptions(DescribedModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
+class EnvironmentOptions(ClosedModel):
     grader_options: ClassVar[frozenset[str]] = frozenset()
     """Names of the options of the environment's grader, which change no task."""
 
@@ -40,14 +37,6 @@ class EnvironmentOptions(DescribedModel):
         default=32, ge=MIN_TASKS, le=1000, strict=True
     )
     """Number of held-out tasks; none of them is a training task."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_unknown_keys(cls, sent: Any) -> Any:
-        """Reports unknown keys with the nearest options, before the missing options that a
-        misspelling causes.
-        """
-        return known_keys(sent, cls.model_fields)
 
     @property
     def problem_file(self) -> str | None:

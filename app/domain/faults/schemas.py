@@ -6,7 +6,8 @@ from typing import Any
 
 import jsonschema_rs
 
-from app.domain.documents.pointers import Path
+from app.domain.documents.pointers import Path, parameter
+from app.domain.errors import InvalidRequest
 
 _META_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
@@ -16,6 +17,22 @@ def schema_fault(schema: Mapping[str, Any]) -> tuple[Path, str] | None:
     for error in _meta_validator().iter_errors(schema):
         return tuple(error.instance_path), error.message
     return None
+
+
+def refuse_function_schema(schema: Mapping[str, Any], param: str, name: str) -> None:
+    """Raises `InvalidRequest` for the arguments' schema of a function if it is no JSON schema, or
+    one of another type than an object.
+    """
+    found = schema_fault(schema)
+    if found is None and schema.get("type", "object") != "object":
+        found = ("type",), "a function's schema must have the type 'object'"
+    if found is not None:
+        path, reason = found
+        raise InvalidRequest(
+            f"Invalid schema for function '{name}': {reason}.",
+            param=parameter(param, path),
+            code="invalid_function_parameters",
+        )
 
 
 @cache

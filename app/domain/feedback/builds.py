@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.data.division import Labels, divide, rows_by_tags, wanted_rows
-from app.domain.data.near_duplicates import pieces_of
-from app.domain.data.row_groups import RowGroups, row_groups
+from app.domain.data.division import StratifiedRow, group_and_divide
+from app.domain.data.near_duplicates import MOST_PIECES, pieces_of
 from app.domain.documents.json_object import Json
 from app.domain.feedback.findings import FeedbackConflict
 from app.domain.feedback.judgements import Judgement
@@ -18,8 +17,6 @@ MOST_FEEDBACK: Final = 20_000
 MOST_BYTES: Final = 64 * 1024**2
 """Bytes of answers and prompts that one build reads: the API holds them in its memory."""
 _SHOWN_IDS: Final = 20
-_MOST_PIECES: Final = 4_096
-"""Pieces of a prompt by which prompts are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +64,10 @@ def assemble(
     """
     made = build_rows(judgements, options)
     texts = {row.prompt.key: row.prompt.text for row in made.rows}
-    labels = [Labels(row.prompt.key, ()) for row in made.rows]
-    grouped = _groups(labels, texts, validation_share)
-    outside = divide(labels, grouped.groups, share=validation_share).held_out
+    rows = [StratifiedRow(row.prompt.key, ()) for row in made.rows]
+    pieces = {key: pieces_of(text, most=MOST_PIECES) for key, text in texts.items()}
+    grouped, division = group_and_divide(rows, pieces, share=validation_share)
+    outside = division.held_out
     training = [row for row in made.rows if row.prompt.key not in outside]
     validation = [row for row in made.rows if row.prompt.key in outside]
     report = {
@@ -78,7 +76,7 @@ def assemble(
         "validation_rows": len(validation),
         "prompts": len(texts),
         "prompt_groups": len(grouped.groups),
-        "alike_rows": sum(label.key in grouped.divided for label in labels),
+        "alike_rows": sum(row.key in grouped.divided for row in rows),
         "sources": _sources(judgements, made),
         "dropped": _dropped(made),
         "findings": dict(sorted(Counter(finding.kind for finding in findings).items())),
@@ -88,13 +86,6 @@ def assemble(
 
 def file_name(build_id: str, split: str) -> str:
     return f"{build_id}-{split}.jsonl"
-
-
-def _groups(labels: Sequence[Labels], texts: dict[str, str], share: float) -> RowGroups:
-    """Returns the keys of the prompts, near-duplicates together."""
-    pieces = {key: pieces_of(text, most=_MOST_PIECES) for key, text in texts.items()}
-    wanted = wanted_rows(len(labels), share) / max(1, len(labels))
-    return row_groups(pieces, rows_by_tags(labels), share=wanted)
 
 
 def _sources(judgements: Sequence[Judgement], made: BuiltRows) -> Json:

@@ -20,10 +20,10 @@ from pydantic_core import PydanticCustomError
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import TemplateMark
 from app.domain.graders.templates.templates import (
-    MAX_RENDERED,
     RenderedTooLong,
     Template,
     TemplateError,
+    TextGroup,
     parse_template,
 )
 
@@ -127,28 +127,23 @@ class Prompt:
         ]
 
     def fill(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Returns the messages in the form of Chat Completions. Raises as `Template.render`. The
-        limit of one text applies to the whole prompt, because each of many texts may repeat the
-        same long value.
+        """Returns the messages in the form of Chat Completions. Raises as `Template.render`;
+        the limit of one text applies to the whole prompt.
         """
-        left, filled = MAX_RENDERED, list[dict[str, Any]]()
-        for role, templates in self._messages:
-            texts = list[str]()
-            for template in templates:
-                texts.append(template.render(sample=sample, item=item, limit=left))
-                left -= len(texts[-1])
-            filled.append({"role": role, "content": "\n".join(texts)})
-        return filled
+        group = TextGroup(sample=sample, item=item)
+        return [
+            {"role": role, "content": "\n".join(map(group.render, templates))}
+            for role, templates in self._messages
+        ]
 
     def row_fits(self, item: Mapping[str, Any]) -> bool:
         """Returns whether the texts that depend on the row only are within the limit of `fill`."""
-        left = MAX_RENDERED
-        for _, templates in self._messages:
-            for template in templates:
-                if template.reads_sample:
-                    continue
-                try:
-                    left -= len(template.render(sample={}, item=item, limit=left))
-                except RenderedTooLong:
-                    return False
+        group = TextGroup(sample={}, item=item)
+        try:
+            for _, templates in self._messages:
+                for template in templates:
+                    if not template.reads_sample:
+                        group.render(template)
+        except RenderedTooLong:
+            return False
         return True

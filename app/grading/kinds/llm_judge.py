@@ -21,7 +21,7 @@ from app.domain.graders.judge_prompts import JudgeMessage
 from app.domain.graders.kinds.llm_judge import Criterion, LlmJudgeGrader
 from app.domain.graders.texts.numerals import number_of
 from app.gateways.inference.judges import Judges
-from app.grading.judge_scorer import AnswerFormat, JudgedScorer, strict_format
+from app.grading.judge_scorer import AnswerFormat, JudgedScorer, quoted_words, strict_format
 from app.grading.score_bounds import finite
 from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer
 
@@ -96,7 +96,6 @@ _TASK: Final = (
     "their weights:"
 )
 _PROMPT: Final = "<question>\n{question}\n</question>\n\n<answer>\n{answer}\n</answer>"
-_QUOTED_CHARACTERS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +137,7 @@ class LlmJudgeScorer(JudgedScorer):
 
     @override
     def reason(self, content: dict[str, Any]) -> str | None:
-        reason = content.get("reason")
-        return reason[:_QUOTED_CHARACTERS] if isinstance(reason, str) else None
+        return quoted_words(content.get("reason"))
 
     @override
     def read(self, answer: JudgeAnswer) -> float:

@@ -12,10 +12,10 @@ from typing import Any
 
 from app.domain.graders.judge_prompts import Prompt
 from app.domain.graders.templates.templates import (
-    MAX_RENDERED,
     MissingVariable,
     RenderedTooLong,
     Template,
+    TextGroup,
 )
 from app.grading.scorer import (
     ITEM_MISSING,
@@ -47,20 +47,15 @@ def render(template: Template, request: GradeRequest, *, source: str) -> str:
 
 
 def render_all(templates: Sequence[Template], request: GradeRequest, *, source: str) -> list[str]:
-    """Renders templates as `render` does. The limit of one text applies to all of them together,
-    because each of many templates may repeat the same long value.
-    """
-    left, texts = MAX_RENDERED, dict[int, str]()
+    """Renders templates as `render` does. The limit of one text applies to all of them together."""
+    group, texts = TextGroup(sample=request.sample, item=request.item), dict[int, str]()
     for number, template in sorted(enumerate(templates), key=lambda one: one[1].reads_sample):
         with _as_grader_errors(source):
             try:
-                texts[number] = template.render(
-                    sample=request.sample, item=request.item, limit=left
-                )
+                texts[number] = group.render(template)
             except RenderedTooLong as error:
                 errors = GraderErrors(other_error=True, details=str(error))
                 raise unusable_text_fault([template], errors, source=source) from None
-        left -= len(texts[number])
     return [texts[number] for number in range(len(templates))]
 
 

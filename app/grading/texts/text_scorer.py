@@ -7,15 +7,11 @@ the computation.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Final
 
 from app.domain.graders.templates.templates import parse_template
-from app.grading.computing import run_on_scoring_thread
+from app.grading.computing import LONG_TEXT, run_on_scoring_thread
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.texts.templating import Unrenderable, render_all
-
-_THREAD_FROM: Final = 16_384
-"""Number of characters from which a score is computed on a thread."""
 
 
 class TextScorer(ABC):
@@ -28,7 +24,7 @@ class TextScorer(ABC):
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
             texts = render_all(self._templates, request, source=self._source)
-            if sum(map(len, texts)) < _THREAD_FROM:
+            if sum(map(len, texts)) < LONG_TEXT:
                 return self.compute(texts)
             return await run_on_scoring_thread(lambda: self.compute(texts))
         except Unrenderable as fault:

@@ -210,8 +210,9 @@ def _feedback_report(collected: CollectedRows, options: CurriculumOptions) -> Js
         "method": options.method,
         "training_rows": collected.training_rows,
         "validation_rows": collected.validation_rows,
-        "prompts": collected.groups,
+        "prompts": collected.prompts,
         "prompt_groups": collected.groups,
+        "alike_rows": collected.alike_rows,
         "sources": {
             kind: {"feedback": 0, "used": 0, "rows": rows[kind]}
             for kind in ("thumbs", "correction", "preference")

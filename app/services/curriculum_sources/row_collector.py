@@ -14,7 +14,7 @@ from typing import BinaryIO, assert_never
 from app.domain.curricula.columns import UnusableColumns
 from app.domain.curricula.reports import SHOWN_ROWS, CollectedRows, TableReading
 from app.domain.curricula.sources import CurriculumOptions, HubSource
-from app.domain.data.division import Labels
+from app.domain.data.division import StratifiedRow
 from app.domain.data.files import MAX_FILE_BYTES
 from app.domain.data.row_difficulty import (
     UNREAD_DIFFICULTY,
@@ -87,7 +87,7 @@ def collect_rows(
         message = f"{rows.repeats} rows repeat an earlier row."
         found.findings.add("warning", "duplicate_rows", message)
     if found.rows:
-        write_splits(rows.labels, options, directory, found)
+        write_splits(rows.stratified, options, directory, found)
     return found
 
 
@@ -97,7 +97,7 @@ class _RowCollector:
     def __init__(self, options: CurriculumOptions, found: CollectedRows) -> None:
         self._options = options
         self._found = found
-        self.labels = list[Labels]()
+        self.stratified = list[StratifiedRow]()
         self.people = set[str]()
         self.repeats = 0
         self._read = Counter[int]()
@@ -236,8 +236,10 @@ class _RowCollector:
         if each.from_feedback:
             self.people |= people_of(row)
             self._found.feedback_rows.update(one["type"] for one in row.get("feedback", ())[:1])
-        self.labels.append(
-            Labels(prompt_key(prompt_text(self._options.method, row)), tuple(sorted(tags_of(row))))
+        self.stratified.append(
+            StratifiedRow(
+                prompt_key(prompt_text(self._options.method, row)), tuple(sorted(tags_of(row)))
+            )
         )
         mark = digest(content.decode())[:24].encode()
         self.repeats += mark in self._seen

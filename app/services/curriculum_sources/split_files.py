@@ -11,10 +11,9 @@ from typing import Final, assert_never
 
 from app.domain.curricula.reports import CollectedRows
 from app.domain.curricula.sources import CurriculumOptions
-from app.domain.data.division import Labels, divide, rows_by_tags, wanted_rows
+from app.domain.data.division import StratifiedRow, group_and_divide
 from app.domain.data.example_counts import MIN_EXAMPLES
-from app.domain.data.near_duplicates import Pieces, pieces_of
-from app.domain.data.row_groups import RowGroups, row_groups
+from app.domain.data.near_duplicates import MOST_PIECES, Pieces, pieces_of
 from app.domain.documents.json_object import Json
 from app.domain.feedback.judgements import digest, text_of
 from app.domain.methods.supervised import MethodType
@@ -30,7 +29,6 @@ ALIKE: Final = (
 _PIECES: Final = 4_000_000
 """Pieces of all prompts together that are in memory: about 300 MB."""
 _FEWEST_PIECES: Final = 32
-_MOST_PIECES: Final = 4_096
 _MOST_TAGS: Final = 1_000
 
 
@@ -56,29 +54,31 @@ def prompt_key(text: str) -> str:
 
 
 def write_splits(
-    labels: Sequence[Labels], options: CurriculumOptions, directory: Path, found: CollectedRows
+    rows: Sequence[StratifiedRow], options: CurriculumOptions, directory: Path, found: CollectedRows
 ) -> None:
-    grouped = _groups(labels, options, directory)
-    found.groups = len(grouped.groups)
-    division = divide(
-        labels, grouped.groups, share=options.split.validation_share, seed=options.split.seed
+    pieces = _pieces(rows, options, directory)
+    split = options.split
+    grouped, division = group_and_divide(
+        rows, pieces, share=split.validation_share, seed=split.seed
     )
-    alike = sum(label.key in grouped.divided for label in labels)
-    if alike:
-        found.findings.add("warning", "alike_rows", ALIKE.format(rows=alike))
+    found.prompts = len(pieces)
+    found.groups = len(grouped.groups)
+    found.alike_rows = sum(row.key in grouped.divided for row in rows)
+    if found.alike_rows:
+        found.findings.add("warning", "alike_rows", ALIKE.format(rows=found.alike_rows))
     if division.reason is not None:
         found.findings.add("warning", "not_divided", f"{division.reason}.".capitalize())
     held = Counter[bool]()
     with (
-        (directory / ALL_ROWS).open("rb") as rows,
+        (directory / ALL_ROWS).open("rb") as lines,
         split_path(directory, "training").open("wb") as training,
         split_path(directory, "validation").open("wb") as validation,
     ):
-        for label, line in zip(labels, rows, strict=True):
-            outside = label.key in division.held_out
+        for row, line in zip(rows, lines, strict=True):
+            outside = row.key in division.held_out
             held[outside] += 1
             (validation if outside else training).write(line)
-            for tag in label.tags:
+            for tag in row.tags:
                 if tag in found.tags or len(found.tags) < _MOST_TAGS:
                     found.tags.setdefault(tag, [0, 0])[outside] += 1
     found.training_rows, found.validation_rows = held[False], held[True]
@@ -87,16 +87,17 @@ def write_splits(
         found.findings.add("warning", "too_few_rows", message)
 
 
-def _groups(labels: Sequence[Labels], options: CurriculumOptions, directory: Path) -> RowGroups:
-    """Returns the keys of the rows, near-duplicates together."""
-    different = len({label.key for label in labels})
-    most = min(_MOST_PIECES, max(_FEWEST_PIECES, _PIECES // max(1, different)))
+def _pieces(
+    rows: Sequence[StratifiedRow], options: CurriculumOptions, directory: Path
+) -> dict[str, Pieces]:
+    """Returns the pieces of each prompt, by the key of its rows."""
+    different = len({row.key for row in rows})
+    most = min(MOST_PIECES, max(_FEWEST_PIECES, _PIECES // max(1, different)))
     pieces = dict[str, Pieces]()
-    with (directory / ALL_ROWS).open("rb") as rows:
-        for label, line in zip(labels, rows, strict=True):
-            if label.key not in pieces:
-                pieces[label.key] = pieces_of(
+    with (directory / ALL_ROWS).open("rb") as lines:
+        for row, line in zip(rows, lines, strict=True):
+            if row.key not in pieces:
+                pieces[row.key] = pieces_of(
                     prompt_text(options.method, json.loads(line)), most=most
                 )
-    share = wanted_rows(len(labels), options.split.validation_share) / max(1, len(labels))
-    return row_groups(pieces, rows_by_tags(labels), share=share)
+    return pieces

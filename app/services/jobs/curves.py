@@ -1,4 +1,7 @@
-"""Reads the curves of jobs for pages: outlines to draw, and what findings need of long curves."""
+"""Reads the curves of jobs for pages: outlines to draw, and what findings need of long curves.
+
+Clients of the API get points (`curve_points.py`).
+"""
 
 from collections.abc import Sequence
 

@@ -19,18 +19,17 @@ from app.services.registry.contracts.contract_tests import CALL_TIMEOUT_S
 from app.services.registry.contracts.environment_contract import EnvironmentTest
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_endpoints import RegisteredEndpointService
-from app.slots.project_slots import ProjectSlots
+from app.slots.project_slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
 
 _ADAPTER: Final = TypeAdapter(HttpEnvironmentSpec)
 
 
 MAX_TESTS: Final = 4
 """Tests of one project at the same time; each makes four calls."""
-_RETRY_AFTER_S: Final = 10.0
 
 
 def environment_test_slots() -> ProjectSlots:
-    return ProjectSlots(MAX_TESTS, noun="environment tests", retry_after_s=_RETRY_AFTER_S)
+    return ProjectSlots(MAX_TESTS, noun="environment tests", retry_after_s=RETRY_LONG_WORK_AFTER_S)
 
 
 class EnvironmentService(RegisteredEndpointService):

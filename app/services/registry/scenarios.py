@@ -33,7 +33,7 @@ from app.domain.registry.scenarios import (
 from app.domain.tools.trials import new_trace_id
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.judge_scorer import sampling_of
-from app.slots.project_slots import ProjectSlots
+from app.slots.project_slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
 
 MODEL_FAILED: Final = "scenario_model_failed"
 PARAM: Final = "generator"
@@ -42,7 +42,6 @@ MAX_ROWS_BYTES: Final = 16_000_000
 """Largest size of what all rows of an answer repeat: the tools and the system message."""
 MAX_WRITERS: Final = 2
 """Calls of one project at the same time: each asks a model for up to `LIMIT_S`."""
-_RETRY_AFTER_S: Final = 10.0
 _SAME: Final = 92.0
 """Likeness, in percent, from which two tasks are one."""
 _IDLE: Final = 2
@@ -54,7 +53,9 @@ class ModelFailed(Exception):
 
 
 def scenario_slots() -> ProjectSlots:
-    return ProjectSlots(MAX_WRITERS, noun="generations of scenarios", retry_after_s=_RETRY_AFTER_S)
+    return ProjectSlots(
+        MAX_WRITERS, noun="generations of scenarios", retry_after_s=RETRY_LONG_WORK_AFTER_S
+    )
 
 
 def check_tools(plan: ScenarioPlan) -> None:

@@ -1,5 +1,6 @@
 """Registered tools: definitions that jobs refer to, and the contract test of their endpoints."""
 
+import asyncio
 import time
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
@@ -8,6 +9,7 @@ from pydantic import BaseModel, TypeAdapter
 from typing_extensions import override
 
 from app.domain.errors import InvalidRequest
+from app.domain.faults.schemas import refuse_function_schema
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.registry.registered_objects import Noun, RegisteredVersion
 from app.domain.secrets.urls import shown_url
@@ -20,18 +22,17 @@ from app.services.registry.contracts.tool_checks import run_checks
 from app.services.registry.contracts.tool_contract import ContractTest
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_endpoints import RegisteredEndpointService
-from app.slots.project_slots import ProjectSlots
+from app.slots.project_slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
 
 _ADAPTER: Final = TypeAdapter(ToolSpec)
 MAX_TESTS: Final = 2
 """Tests of one project at the same time. Each sends up to 50 calls a second to an address that the
 customer chooses; a hundred tests would be an attack on that address.
 """
-_RETRY_AFTER_S: Final = 10.0
 
 
 def tool_test_slots() -> ProjectSlots:
-    return ProjectSlots(MAX_TESTS, noun="tool tests", retry_after_s=_RETRY_AFTER_S)
+    return ProjectSlots(MAX_TESTS, noun="tool tests", retry_after_s=RETRY_LONG_WORK_AFTER_S)
 
 
 class ToolService(RegisteredEndpointService):
@@ -50,6 +51,9 @@ class ToolService(RegisteredEndpointService):
     async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
         self._validate(definition)
         tool = read_definition(_ADAPTER, definition, self.root)
+        schema = definition.get("parameters")
+        if schema is not None and LABEL not in definition:  # an MCP server's is not the customer's
+            await asyncio.to_thread(refuse_function_schema, schema, "parameters", tool.name)
         return await check_definition(tool, "", egress=self._ports.egress, models=self._models)
 
     @override

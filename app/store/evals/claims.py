@@ -12,7 +12,7 @@ from app.store.across_tenants import ClaimUnitOfWork, set_tenant
 from app.store.database import Database
 from app.store.events.log import log_end
 from app.store.leases.leases import Lease
-from app.store.leases.queues import QueuedRows
+from app.store.leases.queues import WORKER_LOST, QueuedRows
 from app.store.schema.eval_runs import EvalRunTable as Table
 
 
@@ -38,7 +38,7 @@ class ClaimableEvalRuns(QueuedRows):
             .where(Table.id == lease.id, Table.fence == lease.fence)
             .values(
                 status=EvalRunStatus.FAILED.value,
-                error={"code": "worker_lost", "message": message},
+                error={"code": WORKER_LOST, "message": message},
                 finished_at=func.now(),
             )
         )

@@ -14,7 +14,7 @@ from app.store.jobs.checkpoints import CheckpointStore
 from app.store.jobs.events import EventStore
 from app.store.jobs.transitions import pause_job
 from app.store.leases.leases import Lease, lock_held
-from app.store.leases.queues import QueuedRows
+from app.store.leases.queues import WORKER_LOST, QueuedRows
 from app.store.schema.jobs import FineTuningJobTable as Table
 
 
@@ -28,7 +28,7 @@ class ClaimableJobs(QueuedRows):
     async def fail(self, lease: Lease, message: str, *, kept_for: timedelta | None = None) -> None:
         """Writes the failed state and its event as the tenant, who owns both rows."""
         await set_tenant(self._session, lease.project_id)
-        error: dict[str, Any] = {"code": "worker_lost", "message": message, "param": None}
+        error: dict[str, Any] = {"code": WORKER_LOST, "message": message, "param": None}
         trained = await self._session.scalar(
             update(Table)
             .where(Table.id == lease.id, Table.fence == lease.fence)

@@ -34,6 +34,8 @@ from app.store.leases.waiting_rows import WaitingRows
 from app.store.schema.projects import OrganizationTable, ProjectTable
 from app.store.schema.virtual_times import OrganizationVirtualTimeTable
 
+WORKER_LOST: Final = "worker_lost"
+"""Code of the error of work whose workers were lost too often."""
 _CANDIDATES: Final = 4
 """Number of rows of one project that a claim considers: more than one, because the first may be
 locked or may have used up its attempts.

@@ -11,7 +11,7 @@ from app.domain.models.exports import OPEN_EXPORTS, ExportStatus
 from app.store.across_tenants import ClaimUnitOfWork, set_tenant
 from app.store.database import Database
 from app.store.leases.leases import Lease
-from app.store.leases.queues import QueuedRows
+from app.store.leases.queues import WORKER_LOST, QueuedRows
 from app.store.schema.exports import ModelExportTable as Table
 
 
@@ -38,7 +38,7 @@ class ClaimableExports(QueuedRows):
             .values(
                 status=ExportStatus.FAILED.value,
                 stage=None,
-                error={"code": "worker_lost", "message": message},
+                error={"code": WORKER_LOST, "message": message},
                 bytes=0,
                 finished_at=func.now(),
                 expires_at=None if kept_for is None else func.now() + kept_for,

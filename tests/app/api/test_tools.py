@@ -206,6 +206,8 @@ async def test_keys_of_the_service_in_a_body_are_ignored(api: Api) -> None:
         ({"rate_limit": 0}, "rate_limit", "invalid_value"),
         ({"rate_limit": True}, "rate_limit", "invalid_value"),
         ({"parameters": []}, "parameters", "invalid_value"),
+        ({"parameters": {"type": "objekt"}}, "parameters.type", "invalid_function_parameters"),
+        ({"parameters": {"type": "string"}}, "parameters.type", "invalid_function_parameters"),
         ({"metadata": {"k": 1}}, "metadata.k", "invalid_value"),
     ],
 )

@@ -90,7 +90,9 @@ def test_down_twice_is_fine(tmp_path: Path) -> None:
     for _ in range(2):
         done = agent_rft("down", "--data-dir", str(tmp_path))
         assert (done.returncode, done.stdout) == (0, "")
-        assert done.stderr == "nothing was running\n"
+        assert done.stderr == f"nothing was running in {tmp_path}\n"
+    mistyped = agent_rft("down", "--data-dir", str(tmp_path / "dta"))
+    assert mistyped.stderr == f"nothing was running: there is no directory {tmp_path / 'dta'}\n"
 
 
 def test_the_doctor_finds_what_is_missing(tmp_path: Path) -> None:

@@ -121,7 +121,9 @@ def test_the_secret_key_is_a_choice_and_must_be_the_same(
     backup, target = installed.back_up(tmp_path / "b", with_secret_key=False), tmp_path / "new"
     key = load_state(installed.data_dir).secret_key
     assert not (backup / "secrets.json").exists()
-    assert all(key.encode() not in path.read_bytes() for path in backup.rglob("*.json"))
+    files = [path for path in backup.rglob("*") if path.is_file()]
+    assert {"manifest.json"} < {path.name for path in files}
+    assert [path for path in files if key.encode() in path.read_bytes()] == []
     with pytest.raises(BackupUnusable, match="does not include the secret key"):
         restore(backup, target, HOST)
     other = HostSettings(secret_key="x" * 32)

@@ -86,7 +86,9 @@ def test_files_with_secrets_are_for_their_owner_only(live: Installation) -> None
 
 def test_no_child_is_handed_the_superusers_or_owners_password(live: Installation) -> None:
     state = json.loads((live.data_dir / "state.json").read_text())
-    for child, pid in live.pids().items():
+    children = live.pids()
+    assert children.keys() >= {"postgres", "valkey", "engine", "sandbox", "api", "runs", "control"}
+    for child, pid in children.items():
         environment = Path(f"/proc/{pid}/environ").read_text()
         assert state["superuser_password"] not in environment, child
         assert state["owner_password"] not in environment, child

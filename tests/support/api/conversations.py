@@ -14,6 +14,12 @@ from tests.support.stack import Database
 FEEDBACK = "/v1/feedback"
 BUILDS = f"{FEEDBACK}/builds"
 
+CITIES = (
+    *("Athens", "Berlin", "Cairo", "Dublin", "Essen", "Florence", "Geneva", "Hanoi", "Izmir"),
+    *("Jakarta", "Kyoto", "Lima", "Madrid", "Nairobi", "Oslo", "Paris", "Quito", "Rome", "Seoul"),
+    *("Tunis", "Ulm", "Vienna", "Warsaw", "Xanten", "York", "Zagreb"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Conversations:
@@ -59,6 +65,22 @@ class Conversations:
     async def rows(self, file_id: str) -> list[dict[str, Any]]:
         reply = await self.api.call("GET", f"/v1/files/{file_id}/content")
         return [json.loads(line) for line in reply.content.splitlines()]
+
+
+async def judge_near_duplicates(chats: Conversations) -> None:
+    """Gives 52 preferences: about each city two questions that differ in one word."""
+    for city in CITIES:
+        for word in ("large", "famous"):
+            text = (
+                f"Please tell me about the {word} old bridge in the middle of the town {city} and "
+                f"say which river of {city} it crosses, and who built it there"
+            )
+            await chats.judge(
+                type="preference",
+                messages=[{"role": "user", "content": text}],
+                chosen="a",
+                rejected="b",
+            )
 
 
 @asynccontextmanager

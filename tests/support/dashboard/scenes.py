@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 
+from app.settings.models import DEFAULT_MODEL
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS
 from tests.support.stack import Database
@@ -46,6 +47,35 @@ async def create_job(
 def execute(database: Database, query: str, values: Any = None) -> None:
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         connection.execute(query.encode(), values)
+
+
+def put_checkpoints(database: Database, job: str, rewards: dict[int, float]) -> None:
+    """Stores published checkpoints by step, with their validation rewards."""
+    for step, reward in rewards.items():
+        values = {
+            "id": f"ftckpt_{step}",
+            "name": f"ft:tiny-agent:p:rivers:abc:ckpt-step-{step}",
+            "job": job,
+            "step": step,
+            "reward": reward,
+            "base": DEFAULT_MODEL,
+            "engine": f"m{step}",
+        }
+        execute(
+            database,
+            "INSERT INTO checkpoints (id, project_id, job_id, step, model_name, object_key,"
+            " metrics) SELECT %(id)s, project_id, id, %(step)s, %(name)s, 'k',"
+            " jsonb_build_object('full_valid_mean_reward', %(reward)s::float)"
+            " FROM fine_tuning_jobs WHERE id = %(job)s",
+            values,
+        )
+        execute(
+            database,
+            "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name,"
+            " object_key, step) SELECT %(name)s, project_id, id, %(base)s, %(engine)s, 'k',"
+            " %(step)s FROM fine_tuning_jobs WHERE id = %(job)s",
+            values,
+        )
 
 
 def put_points(database: Database, job: str, curves: dict[tuple[str, str], list[float]]) -> None:

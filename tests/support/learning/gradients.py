@@ -25,6 +25,7 @@ def gradients(trainer: LoraTrainer, samples: list[TrainingSample]) -> dict[str, 
     for name, parameter in trainer.parameters.items():
         seen[name] = (before[name] - parameter.detach()) * scale
         parameter.data.copy_(before[name])
+    assert any(bool(gradient.any()) for gradient in seen.values()), "zeros are equal to anything"
     return seen
 
 

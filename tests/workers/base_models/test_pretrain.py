@@ -89,6 +89,7 @@ def test_the_shipped_model_calls_tools_or_answers(
         for turn in first_turns
         for body in re.findall(r"<tool_call>\n(.*?)\n</tool_call>", turn)
     ]
+    assert bodies
     for body in bodies:
         call = json.loads(body)
         assert call["name"] in {"lookup", "calculator"}

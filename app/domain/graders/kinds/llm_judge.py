@@ -1,13 +1,12 @@
 """`llm_judge`: a judge that scores one answer by a rubric, in any of four forms of a score."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.domain.documents.field_descriptions import DescribedModel
-from app.domain.faults.closed_objects import known_keys
+from app.domain.faults.closed_models import ClosedModel
 from app.domain.graders.grader_model import ANSWER
 from app.domain.graders.judge_grader import JudgedGrader
 from app.domain.graders.judge_prompts import TemplateText
@@ -16,10 +15,8 @@ from app.domain.graders.templates.plain_texts import CriterionText
 MAX_CRITERIA: Final = 32
 
 
-class Criterion(DescribedModel):
+class Criterion(ClosedModel):
     """One criterion of a rubric."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: CriterionText = Field(min_length=1, max_length=128)
     """Name of the criterion, unique in the rubric."""
@@ -27,11 +24,6 @@ class Criterion(DescribedModel):
     """The criterion in words. Not a template."""
     weight: Annotated[float, Field(gt=0, le=1000, strict=True)] = 1.0
     """Its weight in the score, relative to the other criteria."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_unknown_keys(cls, sent: Any) -> Any:
-        return known_keys(sent, cls.model_fields)
 
 
 def _named_apart(rubric: tuple[Criterion, ...]) -> tuple[Criterion, ...]:

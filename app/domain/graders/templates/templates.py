@@ -111,6 +111,22 @@ class Template:
         return "".join(texts)
 
 
+class TextGroup:
+    """Texts of one sample to which the limit of one text applies together, because each of many
+    templates may repeat the same long value.
+    """
+
+    def __init__(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> None:
+        self._sample, self._item = sample, item
+        self._left = MAX_RENDERED
+
+    def render(self, template: Template) -> str:
+        """Returns the next text. Raises as `Template.render`."""
+        text = template.render(sample=self._sample, item=self._item, limit=self._left)
+        self._left -= len(text)
+        return text
+
+
 def parse_template(text: str) -> Template:
     """Parses a template. Raises `TemplateError` with the invalid placeholder."""
     parts: list[str | Placeholder] = []

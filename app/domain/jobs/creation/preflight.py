@@ -162,8 +162,15 @@ class DatasetReport:
     @property
     def warnings(self) -> list[str]:
         """Returns the sentence of each warning once, however many rows have it."""
-        warnings = (issue.message for issue in self.issues if issue.severity == "warning")
-        return list(dict.fromkeys(warnings))
+        return list(dict.fromkeys(found.message for found in self._warnings))
+
+    def warnings_about(self, param: str) -> list[str]:
+        """Returns the warnings about one parameter."""
+        return list(dict.fromkeys(one.message for one in self._warnings if one.param == param))
+
+    @property
+    def _warnings(self) -> list[PreflightIssue]:
+        return [issue for issue in self.issues if issue.severity == "warning"]
 
 
 @dataclass(frozen=True, slots=True)

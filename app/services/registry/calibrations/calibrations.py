@@ -19,14 +19,14 @@ from app.domain.tools.trials import new_trace_id
 from app.grading.calibration.calibration import Sample, Spread, spearman, spread
 from app.grading.calibration.calibration_report import Agreement, report
 from app.grading.calibration.probes import ProbeResult, probe_result, probes
-from app.grading.computing import run_on_scoring_thread
+from app.grading.computing import LONG_TEXT, run_on_scoring_thread
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, ScoreFault, Scorer
 from app.services.files.files import FileService
 from app.services.registry.calibrations.baseline_samples import BaselineSamples
 from app.services.registry.calibrations.calibration_files import check_number, read_samples
 from app.services.registry.trials import TrialService
-from app.slots.project_slots import ProjectSlots
+from app.slots.project_slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
 
 CALIBRATION_LIMIT_S: Final = 240.0
 OF_ORGANIZATION: Final = 2
@@ -34,18 +34,15 @@ OF_ALL: Final = 8
 """Largest number of calibrations in one process, more than one organization may run: each has its
 samples of 33 MB and more in memory.
 """
-_RETRY_AFTER_S: Final = 10.0
 _AT_ONCE: Final = 16
 _SHOWN_FAULTS: Final = 3
-_THREAD_FROM: Final = 16_384
-"""Number of characters from which an answer is parsed on a thread."""
 
 
 def calibration_slots() -> ProjectSlots:
     return ProjectSlots(
         OF_ORGANIZATION,
         noun="calibrations",
-        retry_after_s=_RETRY_AFTER_S,
+        retry_after_s=RETRY_LONG_WORK_AFTER_S,
         owner="organization",
         of_all=OF_ALL,
     )
@@ -211,6 +208,6 @@ async def _score_all(scorer: Scorer, samples: Sequence[Sample]) -> list[float | 
 async def _sampled(sample: Sample) -> dict[str, Any]:
     """Returns the grader's input for a sample. A long answer is parsed on a thread."""
     read = partial(text_sample, sample.text, sample.more)
-    if len(sample.text) < _THREAD_FROM and not sample.more:
+    if len(sample.text) < LONG_TEXT and not sample.more:
         return read()
     return await run_on_scoring_thread(read)

@@ -3,15 +3,15 @@
 import json
 from typing import Any
 
-from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
+from tests.support.api.conversations import (
+    BUILDS,
+    CITIES,
+    FEEDBACK,
+    Conversations,
+    judge_near_duplicates,
+)
 from tests.support.api.organization import execute
 from tests.support.stack import Database
-
-CITIES = (
-    *("Athens", "Berlin", "Cairo", "Dublin", "Essen", "Florence", "Geneva", "Hanoi", "Izmir"),
-    *("Jakarta", "Kyoto", "Lima", "Madrid", "Nairobi", "Oslo", "Paris", "Quito", "Rome", "Seoul"),
-    *("Tunis", "Ulm", "Vienna", "Warsaw", "Xanten", "York", "Zagreb"),
-)
 
 TRIED_AND_MADE: tuple[dict[str, Any], ...] = ({}, {"dry_run": True})
 
@@ -174,18 +174,7 @@ async def test_what_is_dropped_has_its_reason(chats: Conversations) -> None:
 
 async def test_near_duplicates_are_on_one_side(chats: Conversations) -> None:
     """Each place has two questions that differ in one word."""
-    for place in CITIES:
-        for word in ("large", "famous"):
-            text = (
-                f"Please tell me about the {word} old bridge in the middle of the town {place} and "
-                f"say which river of {place} it crosses, and who built it there"
-            )
-            await chats.judge(
-                type="preference",
-                messages=[{"role": "user", "content": text}],
-                chosen="a",
-                rejected="b",
-            )
+    await judge_near_duplicates(chats)
     build = await chats("POST", BUILDS, method="dpo", name="n", validation_share=0.3)
     assert (build["prompts"], build["prompt_groups"]) == (52, 26)
     curriculum = await files_of(chats, build)

@@ -1,8 +1,15 @@
 """Rows from feedback that another curriculum copies: a removal finds them there as well."""
 
+from typing import Any
+
 import pytest
 
-from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
+from tests.support.api.conversations import (
+    BUILDS,
+    FEEDBACK,
+    Conversations,
+    judge_near_duplicates,
+)
 from tests.support.objects.stored_objects import stored_files
 from tests.support.stack import Database
 
@@ -58,6 +65,39 @@ async def test_copied_rows_of_a_person_are_removed(
     assert all(CANARY.encode() not in text and PERSON.encode() not in text for text in texts)
     builds = (await chats("GET", BUILDS))["data"]
     assert {build["curriculum_id"] for build in builds} == {built["curriculum_id"], made["id"]}
+
+
+async def _copied(chats: Conversations, build: dict[str, str]) -> dict[str, Any]:
+    """Makes a curriculum of all rows of a build. Returns the build that records it."""
+    made = await chats(
+        "POST",
+        "/v1/curricula",
+        name="copied",
+        method="dpo",
+        sources=[{"type": "feedback_build", "build_id": build["id"]}],
+    )
+    builds = (await chats("GET", BUILDS))["data"]
+    [copied] = [each for each in builds if each["curriculum_id"] == made["id"]]
+    assert isinstance(copied, dict)
+    return copied
+
+
+def _prompts(build: dict[str, Any]) -> tuple[int, int, int]:
+    return build["prompts"], build["prompt_groups"], build["alike_rows"]
+
+
+async def test_the_report_of_copied_rows_counts_their_prompts(chats: Conversations) -> None:
+    await judge_near_duplicates(chats)
+    build = await chats("POST", BUILDS, method="dpo", name="bridges")
+    copied = await _copied(chats, build)
+    assert _prompts(copied) == _prompts(build) == (52, 26, 52)
+    assert copied["sources"]["preference"] == {"feedback": 0, "used": 0, "rows": 52}
+
+
+async def test_the_report_of_copied_rows_counts_those_of_one_form(chats: Conversations) -> None:
+    build = await _built(chats)
+    copied = await _copied(chats, build)
+    assert _prompts(copied) == _prompts(build) == (24, 21, 20)
 
 
 async def test_rows_from_feedback_are_for_their_methods(chats: Conversations) -> None:

@@ -30,7 +30,9 @@ async def reward(trials: Trials, recipe: str, item: dict[str, Any], answer: str)
 
 def items(recipe: str) -> list[dict[str, Any]]:
     rows = RecipeService().get(recipe).sample_curriculum
-    return [*rows.training, *rows.validation]
+    found = [*rows.training, *rows.validation]
+    assert len(found) >= 28
+    return found
 
 
 async def test_the_last_number_decides_an_answer_of_reasoning(trials: Trials) -> None:

@@ -12,11 +12,13 @@ from tests.support.dashboard.teaching import QUESTIONS, make_examples, pasted, r
 from tests.support.dashboard.visits import ORIGIN, Visit, texts_of
 
 
-async def drop(visit: Visit, content: bytes, **fields: str) -> httpx.Response:
+async def drop(
+    visit: Visit, content: bytes, *, filename: str = "examples.jsonl", **fields: str
+) -> httpx.Response:
     """Drops a file on the form of examples."""
     token = await visit.form_token("/teach")
     sent = {"form_token": token, "kind": "words", "name": "File", **fields}
-    file = {"file": ("examples.jsonl", content)}
+    file = {"file": (filename, content)}
     reply = await visit.http.post(
         "/teach/examples", data=sent, files=file, headers={"origin": ORIGIN}
     )
@@ -75,9 +77,9 @@ async def test_findings_name_the_line_and_the_cure(visit: Visit, api: Api) -> No
         (b"\xff\xfe\x00", "not UTF-8"),
         (b'{"messages": [{"role": "user", "content": "x"}]}\n', "Nothing in the line says"),
         (b'{"preferred\\u005foutput": 1, "messages": []}\n', "must be an object with messages"),
-        (b'{"messages": [{"role": "user", "content": "x"}], "calls": 7}\n', "There are 1 examples"),
+        (b'{"messages": [{"role": "user", "content": "x"}], "calls": 7}\n', "Examples read: 1."),
         (b'{"a":' * 50_000, "nested too deeply"),
-        (b"", "There are 0 examples, and 20 are needed."),
+        (b"", "Examples read: 0. At least 20 are needed."),
     ],
 )
 async def test_no_file_is_too_bad_for_an_answer(visit: Visit, content: bytes, said: str) -> None:
@@ -92,6 +94,9 @@ async def test_typed_examples_are_kept_in_the_form_until_they_are_right(visit: V
     assert page.status_code == 400
     found = texts_of(page.text, "li")
     assert any("Line 1: “Words of a right answer” is empty." in each for each in found)
+    assert any("Pasted lines: No line has a tab" in each for each in found)
+    tabbed = await make_examples(visit, "Typed", pasted="one\t\n", **cells)
+    found = texts_of(tabbed.text, "li")
     assert any("Pasted line 1: “Words of a right answer” is empty." in each for each in found)
     assert "<script>alert" not in page.text
     assert 'value="money"' in page.text
@@ -123,6 +128,54 @@ async def stored_rows(api: Api) -> list[dict[str, Any]]:
     files = [made["training_file"], made["validation_file"]]
     replies = [await api.call("GET", f"/v1/files/{file}/content") for file in files]
     return [json.loads(line) for reply in replies for line in reply.content.splitlines()]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("titles", [("Topic", "Question", "Answer"), None])
+async def test_a_table_becomes_a_curriculum(
+    visit: Visit, api: Api, delimiter: str, titles: tuple[str, ...] | None
+) -> None:
+    """Its titles name the columns in any order; without titles they are those of the form."""
+    quoted = [f'"{each}, please"' for each in QUESTIONS]
+    made = [("orders", each, "yes") if titles else (each, "yes", "orders") for each in quoted]
+    content = "\r\n".join(delimiter.join(row) for row in [*filter(None, [titles]), *made])
+    page = await drop(
+        visit, content.encode("cp1252"), filename="table.csv", instructions="Be kind."
+    )
+    assert "Every example can be read" in page.text, page.text
+    stored = await stored_rows(api)
+    assert {row["messages"][1]["content"] for row in stored} == {f"{q}, please" for q in QUESTIONS}
+    assert all((row["fact"], row["tags"]) == ("yes", ["orders"]) for row in stored)
+    assert stored[0]["messages"][0] == {"role": "system", "content": "Be kind."}
+
+
+async def test_the_titles_of_a_table_name_its_kind(visit: Visit, api: Api) -> None:
+    rows = [f"{each},Yes.,No.,7" for each in QUESTIONS]
+    content = "\n".join(["prompt,chosen,rejected,length", *rows]).encode()
+    page = await drop(visit, content, filename="pairs.csv")
+    assert "better: Yes." in page.text, page.text
+    assert all(row["non_preferred_output"][0]["content"] == "No." for row in await stored_rows(api))
+
+
+@pytest.mark.parametrize(
+    ("content", "where", "said"),
+    [
+        ("question,colour\n" + "a,b\n" * 20, "The file",
+         "its columns are “question”, “colour”, and these examples have “question”, “answer”"),
+        ("just one text\n" * 20, "The file", "its columns are “just one text”, and these"),
+        ("question,answer\na,b,c\n" + "q,\n", "Line 2", "There are 3 cells"),
+        ("question,answer\na,b\nq,\n", "Line 3", "“Words of a right answer” is empty."),
+        ("question,answer\na,b\n" + '"open,b\n', "Line 3", "it is no CSV"),
+        ("PK\x03\x04", "The file", "it is a ZIP archive or an Excel workbook"),
+    ],
+)  # fmt: skip
+async def test_a_table_that_cannot_be_read_states_where(
+    visit: Visit, api: Api, content: str, where: str, said: str
+) -> None:
+    page = await drop(visit, content.encode(), filename="table.csv")
+    found = texts_of(page.text, "li")
+    assert any(f"{where}: " in each and said in each for each in found), found
+    assert (await api.call("GET", "/v1/files")).json()["data"] == []
 
 
 async def test_a_pasted_cell_keeps_its_line_breaks(visit: Visit, api: Api) -> None:

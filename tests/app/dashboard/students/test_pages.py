@@ -20,6 +20,7 @@ async def test_a_student_is_made_and_shows_what_it_must_not_forget(visit: Visit,
     listed = await visit.get("/teach")
     assert "clerk" in texts_of(listed.text, "h2")
     assert "it has learned nothing yet" in listed.text
+    assert "is a toy, shipped to try this service with" in listed.text
 
 
 async def test_examples_are_typed_pasted_and_divided(visit: Visit, api: Api) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.division import Labels, divide
+from app.domain.data.division import StratifiedRow, divide
 from app.domain.data.near_duplicates import near_duplicates, pieces_of
 
-ROWS = [Labels(f"key{n}", (("easy", "hard")[n % 4 == 0],)) for n in range(200)]
+ROWS = [StratifiedRow(f"key{n}", (("easy", "hard")[n % 4 == 0],)) for n in range(200)]
 ALONE = [[row.key] for row in ROWS]
 
 
@@ -24,7 +24,7 @@ def test_each_tag_gives_its_share() -> None:
 
 def test_what_rounding_leaves_is_carried_to_the_next_tag() -> None:
     tags = "a" * 7 + "b" * 8 + "c" * 15
-    rows = [Labels(f"key{n}", (tag,)) for n, tag in enumerate(tags)]
+    rows = [StratifiedRow(f"key{n}", (tag,)) for n, tag in enumerate(tags)]
     held = divide(rows, [[row.key] for row in rows], **options(0.5)).held_out
     assert Counter(row.tags for row in rows if row.key in held) == {
         ("a",): 4, ("b",): 4, ("c",): 7,
@@ -32,8 +32,8 @@ def test_what_rounding_leaves_is_carried_to_the_next_tag() -> None:
 
 
 def test_a_tag_of_large_groups_does_not_take_the_rows_of_another() -> None:
-    large = [[Labels(f"{n} {at}", ("greeting",)) for at in range(100)] for n in range(3)]
-    small = [[Labels(f"alone{n}", ("orders",))] for n in range(60)]
+    large = [[StratifiedRow(f"{n} {at}", ("greeting",)) for at in range(100)] for n in range(3)]
+    small = [[StratifiedRow(f"alone{n}", ("orders",))] for n in range(60)]
     groups = [*large, *small]
     keys = [[row.key for row in group] for group in groups]
     held = divide([row for group in groups for row in group], keys, **options()).held_out
@@ -41,8 +41,8 @@ def test_a_tag_of_large_groups_does_not_take_the_rows_of_another() -> None:
 
 
 def test_a_group_counts_for_its_most_frequent_tag() -> None:
-    mixed = [[Labels(f"{n}{at}", (tag,)) for at, tag in enumerate("bba")] for n in range(10)]
-    alone = [[Labels(f"alone{n}", ("a",))] for n in range(30)]
+    mixed = [[StratifiedRow(f"{n}{at}", (tag,)) for at, tag in enumerate("bba")] for n in range(10)]
+    alone = [[StratifiedRow(f"alone{n}", ("a",))] for n in range(30)]
     rows = [row for group in [*mixed, *alone] for row in group]
     groups = [[row.key for row in group] for group in [*mixed, *alone]]
     for seed in range(5):
@@ -94,7 +94,7 @@ def test_both_files_are_large_enough_for_a_job(rows: int, share: float) -> None:
 
 
 def test_no_more_than_a_job_reads_is_held_out() -> None:
-    many = [Labels(f"key{n}", ()) for n in range(9_000)]
+    many = [StratifiedRow(f"key{n}", ()) for n in range(9_000)]
     division = divide(many, [[row.key] for row in many], **options())
     assert (len(division.held_out), division.reason) == (
         1_000, "at most 1000 rows may be held out",
@@ -118,7 +118,7 @@ def test_one_large_group_holds_out_nothing_for_a_reason() -> None:
 
 def test_groups_that_leave_the_training_file_short_hold_out_nothing() -> None:
     groups = [[f"{n}{at}" for at in range(4)] for n in range(5)]
-    rows = [Labels(key, ()) for group in groups for key in group]
+    rows = [StratifiedRow(key, ()) for group in groups for key in group]
     found = divide(rows, groups, **options())
     assert (found.held_out, found.reason and "two parts have 10 rows" in found.reason) == (
         frozenset(),

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from app.domain.data.division import Division, Labels, divide, rows_by_tags, wanted_rows
+from app.domain.data.division import Division, StratifiedRow, group_and_divide
 from app.domain.data.near_duplicates import pieces_of
-from app.domain.data.row_groups import RowGroups, row_groups
+from app.domain.data.row_groups import RowGroups
 
 CITIES = ["Paris", "Rome", "Oslo", "Bern", "Lima", "Cairo", "Tokyo", "Quito", "Delhi", "Accra"]
 CHINESE = ["巴黎", "罗马", "东京", "北京", "伦敦", "上海", "柏林"]
@@ -17,11 +17,9 @@ WORDS = [f"{one}{two}{three}" for one in "bdfgklm" for two in "aeiou" for three 
 
 def divided(rows: list[tuple[str, str]]) -> tuple[RowGroups, Division]:
     """Divides rows with a tag; a text is its own key."""
-    labels = [Labels(text, (tag,)) for text, tag in rows]
-    share = wanted_rows(len(labels), 0.2) / len(labels)
+    stratified = [StratifiedRow(text, (tag,)) for text, tag in rows]
     texts = {text: pieces_of(text) for text, _ in rows}
-    grouped = row_groups(texts, rows_by_tags(labels), share=share)
-    return grouped, divide(labels, grouped.groups, share=0.2)
+    return group_and_divide(stratified, texts, share=0.2)
 
 
 @pytest.mark.parametrize(

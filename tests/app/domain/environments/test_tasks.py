@@ -96,6 +96,7 @@ def test_results_of_arithmetic_are_those_of_python() -> None:
         numbers = [int(each) for each in re.findall(r"(?<![\d)] )\(?(-?\d+)\)?", row["expression"])]
         assert row["expression"] in row["messages"][0]["content"]
         assert int(row["answer"]) == eval(row["expression"])  # noqa: S307 - our own text
+        assert len(numbers) == 4
         assert all(-12 <= number <= 99 for number in numbers)
     assert {sign for row in training for sign in "+-*" if f" {sign} " in row["expression"]} == {
         *"+-*"

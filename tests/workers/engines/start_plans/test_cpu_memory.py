@@ -50,14 +50,20 @@ def test_every_part_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("engine", "trains", "absent"),
-    [("cpu", False, "trainer"), (None, True, "engine"), ("vllm_cpu", True, "prefix cache")],
+    ("engine", "trains", "absent", "owners"),
+    [
+        ("cpu", False, "trainer", {"engine", "service"}),
+        (None, True, "engine", {"trainer", "service"}),
+        ("vllm_cpu", True, "prefix cache", {"engine", "trainer", "service"}),
+    ],
 )
 def test_only_what_computes_here_is_planned(
-    engine: CpuEngine | None, *, trains: bool, absent: str
+    engine: CpuEngine | None, *, trains: bool, absent: str, owners: set[str]
 ) -> None:
     parts = _parts(replace(NEEDS, engine=engine, trains=trains))
+    assert any(absent in name for name in _parts(NEEDS))
     assert not any(absent in name for name in parts)
+    assert {name.partition(":")[0] for name in parts} == owners
 
 
 def test_a_smaller_memory_makes_the_micro_batch_smaller_before_it_refuses() -> None:

@@ -9,6 +9,7 @@ from transformers import OPTConfig, OPTForCausalLM
 from tests.support.learning.gradients import gradients, layer_runs, warmed
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import VOCAB, MakeTrainer
+from tests.support.learning.tensors import assert_equal
 from workers.learning.memory.live_bytes import peak_bytes
 from workers.learning.trainer_options import TrainerOptions
 from workers.learning.training.lora_trainer import LoraTrainer
@@ -38,7 +39,7 @@ def test_the_gradient_is_the_same_to_the_bit(
     plain = warmed(make_trainer, options={"checkpointing": False})
     checkpointed = warmed(make_trainer, options={"checkpointing": True})
     expected, found = gradients(plain, samples), gradients(checkpointed, samples)
-    assert all(torch.equal(found[name], gradient) for name, gradient in expected.items())
+    assert_equal(found, expected)
 
 
 def test_an_update_needs_a_fraction_of_the_memory(
@@ -77,4 +78,4 @@ def test_dropout_stays_off_in_a_layer_that_has_its_own(
     tokens = samples[0].tokens
     assert checkpointed.logprobs(tokens) == plain.logprobs(tokens)
     expected, found = gradients(plain, samples), gradients(checkpointed, samples)
-    assert all(torch.equal(found[name], gradient) for name, gradient in expected.items())
+    assert_equal(found, expected)

@@ -11,6 +11,7 @@ from app.domain.errors import RunFailed
 from app.domain.rollouts import metrics as names
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.samples import MakeTrainer, random_samples
+from tests.support.learning.tensors import assert_close
 from workers.learning.memory.batch_tokens import measured_batch_tokens
 from workers.learning.memory.live_bytes import peak_bytes
 from workers.learning.training.lora_trainer import LoraTrainer
@@ -52,8 +53,7 @@ def test_the_gradient_does_not_depend_on_the_memory(
     expected = gradients(warmed(make_trainer), samples)
     small = warmed(make_trainer)
     passes = limit_memory(small, limit, at=at)
-    for name, gradient in gradients(small, samples).items():
-        torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6)
+    assert_close(gradients(small, samples), expected, rtol=1e-4, atol=1e-6)
     assert passes[0] > limit, "the first micro-batch was too large"
     small.update(samples)
     assert max(passes[-3:]) <= limit
@@ -87,8 +87,7 @@ def test_pairs_are_halved_whole(make_trainer: MakeTrainer) -> None:
     passes = limit_memory(small, 130)
     expected, found = gradients(plain, samples), gradients(small, samples)
     assert max(passes) > 130
-    for name, gradient in found.items():
-        torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-6)
+    assert_close(found, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_validation_and_reference_are_halved_too(

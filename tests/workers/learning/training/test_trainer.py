@@ -14,6 +14,7 @@ from app.domain.rollouts import metrics as names
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.random_model import SMALL, windowed_model
 from tests.support.learning.samples import VOCAB, MakeTrainer, random_samples
+from tests.support.learning.tensors import assert_close, assert_equal
 from workers.learning.objective.base_distance import apply_kl_penalty
 from workers.learning.trainer_options import TrainerOptions
 from workers.learning.training.lora_trainer import LoraTrainer
@@ -64,8 +65,7 @@ def test_a_shared_prompt_never_changes_the_gradient(make_trainer: MakeTrainer, p
     apart = warmed(make_trainer, options={"max_batch_tokens": 1})
     got, expected = gradients(warmed(make_trainer), samples), gradients(apart, samples)
     largest = max(float(g.abs().max()) for g in expected.values())
-    for name, gradient in expected.items():
-        torch.testing.assert_close(got[name], gradient, rtol=0, atol=1e-5 * largest)
+    assert_close(got, expected, rtol=0, atol=1e-5 * largest)
 
 
 @pytest.mark.parametrize("max_tokens", [1, 64, 200, 100_000])
@@ -74,8 +74,7 @@ def test_micro_batches_never_change_the_gradient(
 ) -> None:
     reference = gradients(warmed(make_trainer), samples)
     cut = warmed(make_trainer, options={"max_batch_tokens": max_tokens})
-    for name, gradient in gradients(cut, samples).items():
-        torch.testing.assert_close(gradient, reference[name], rtol=1e-4, atol=1e-6)
+    assert_close(gradients(cut, samples), reference, rtol=1e-4, atol=1e-6)
 
 
 def test_adamw_step_by_hand(make_trainer: MakeTrainer, samples: list[TrainingSample]) -> None:
@@ -140,8 +139,7 @@ def test_minibatches_take_several_steps(
     twin = make_trainer()
     for part in range(3):
         twin.update(samples[part::3])
-    for name, parameter in trainer.parameters.items():
-        assert torch.equal(parameter, twin.parameters[name])
+    assert_equal(trainer.parameters, twin.parameters)
     assert stats[names.COMPUTED_TOKENS] == sum(sum(s.mask) for s in samples)
 
 
@@ -153,8 +151,7 @@ def test_minibatches_divide_pairs_whole(make_trainer: MakeTrainer) -> None:
     twin.update([*pairs[0:2], *pairs[4:6]])
     twin.update([*pairs[2:4], *pairs[6:8]])
     assert trainer.steps == 2
-    for name, parameter in trainer.parameters.items():
-        assert torch.equal(parameter, twin.parameters[name])
+    assert_equal(trainer.parameters, twin.parameters)
 
 
 def test_minibatches_compare_a_rollout_with_its_whole_group(make_trainer: MakeTrainer) -> None:
@@ -168,8 +165,7 @@ def test_minibatches_compare_a_rollout_with_its_whole_group(make_trainer: MakeTr
     twin = make_trainer()
     for part in range(2):
         twin.update(penalised[part::2])
-    for name, parameter in trainer.parameters.items():
-        assert torch.equal(parameter, twin.parameters[name])
+    assert_equal(trainer.parameters, twin.parameters)
 
 
 def test_accumulated_parts_make_the_step_of_the_whole(
@@ -189,9 +185,8 @@ def test_accumulated_parts_make_the_step_of_the_whole(
     assert stats[names.LOSS] == pytest.approx(expected[names.LOSS], rel=1e-4, abs=1e-6)
     assert stats[names.GRAD_NORM] == pytest.approx(expected[names.GRAD_NORM], rel=1e-4)
     assert [trainer.steps for trainer in (whole, once, parts)] == [1, 1, 1]
-    for name, parameter in whole.parameters.items():
-        assert torch.equal(parameter, once.parameters[name])
-        torch.testing.assert_close(parts.parameters[name], parameter, rtol=0, atol=2e-5)
+    assert_equal(once.parameters, whole.parameters)
+    assert_close(parts.parameters, whole.parameters, rtol=0, atol=2e-5)
 
 
 def test_a_step_divides_by_the_denominator_it_is_given(
@@ -208,10 +203,10 @@ def test_a_step_divides_by_the_denominator_it_is_given(
 
 def test_nothing_to_learn_from_changes_nothing(make_trainer: MakeTrainer) -> None:
     trainer = make_trainer()
-    before = [p.detach().clone() for p in trainer.parameters.values()]
+    before = {name: p.detach().clone() for name, p in trainer.parameters.items()}
     stats = trainer.update([TrainingSample([1, 2], [0, 1], [0.0, -1.0], 0.0)])
     assert names.LOSS not in stats
-    assert all(map(torch.equal, before, trainer.parameters.values()))
+    assert_equal(trainer.parameters, before)
 
 
 def test_a_step_that_is_not_finite_is_skipped(
@@ -226,7 +221,7 @@ def test_a_step_that_is_not_finite_is_skipped(
     assert names.LOSS not in stats
     assert names.GRAD_NORM not in stats
     assert trainer.steps == 1
-    assert all(torch.equal(p, before[name]) for name, p in trainer.parameters.items())
+    assert_equal(trainer.parameters, before)
     assert trainer.update(samples)[names.SKIPPED_STEPS] == 0
 
 

@@ -11,6 +11,7 @@ from transformers import AutoModelForCausalLM
 from app.disk.manifest_directories import ManifestMismatch, commit_directory
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import MakeTrainer, random_samples
+from tests.support.learning.tensors import assert_equal
 from tests.support.processes.child_processes import child
 from workers.learning.mismatch_config import MismatchConfig
 from workers.learning.trainer_settings import StateMismatch, saved_settings
@@ -70,8 +71,7 @@ def test_no_pickle(make_trainer: MakeTrainer, tmp_path: Path) -> None:
     other = make_trainer(seed=5)
     other.load_state(tmp_path / "fresh")
     other.update(random_samples(0, count=4))
-    for name, parameter in trainer.parameters.items():
-        assert torch.equal(parameter, other.parameters[name])
+    assert_equal(other.parameters, trainer.parameters)
 
 
 def test_random_generators_return(make_trainer: MakeTrainer, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_damage_is_refused_before_anything_changes(
     before = {name: p.detach().clone() for name, p in other.parameters.items()}
     with pytest.raises(ManifestMismatch, match="moments"):
         other.load_state(tmp_path / "state")
-    assert all(torch.equal(p, before[name]) for name, p in other.parameters.items())
+    assert_equal(other.parameters, before)
 
 
 @pytest.mark.parametrize(

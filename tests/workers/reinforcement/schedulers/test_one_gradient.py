@@ -9,6 +9,7 @@ from torch import Tensor
 
 from app.domain.methods.mode import AsyncOptions
 from app.settings.models import shipped_model_dir
+from tests.support.learning.tensors import assert_close, assert_equal
 from tests.support.reinforcement.scripted_modes import Stage
 from workers.learning.training.lora_trainer import LoraTrainer
 from workers.reinforcement.schedulers.asynchronous import AsyncMode
@@ -56,8 +57,7 @@ async def test_the_adapter_of_sync_to_the_bit(build: Build) -> None:
     found = await adapter(build)
     untrained = trainer().parameters
     assert any(not torch.equal(expected[name], untrained[name]) for name in expected)
-    for name, value in expected.items():
-        assert torch.equal(found[name], value), name
+    assert_equal(found, expected)
 
 
 @pytest.mark.usefixtures("one_thread")
@@ -72,5 +72,4 @@ async def test_streamed_parts_differ_in_the_order_of_sums_only(minibatches: int)
     )
     start = trainer().parameters
     assert max(float((p.detach() - expected[n]).abs().max()) for n, p in start.items()) > 1e-3
-    for name, value in expected.items():
-        torch.testing.assert_close(found[name], value, rtol=0, atol=1e-6)
+    assert_close(found, expected, rtol=0, atol=1e-6)

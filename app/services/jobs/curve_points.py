@@ -1,4 +1,7 @@
-"""Reads the curves of a job, thinned for charts."""
+"""Reads the points of a job's curves for clients: thinned to a number of them, or all as a file.
+
+Pages read outlines instead (`curves.py`).
+"""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from itertools import groupby
@@ -14,12 +17,12 @@ _BATCH: Final = 5_000
 """Number of points in one read of an export."""
 
 
-class MetricService:
+class CurvePointService:
     def __init__(self, database: Database, tenant: Tenant) -> None:
         self._database = database
         self._tenant = tenant
 
-    async def curves(
+    async def thinned(
         self,
         job_id: str,
         *,
@@ -57,7 +60,7 @@ class MetricService:
     ) -> AsyncGenerator[list[MetricPoint], None]:
         """Yields all points by name, split and step. `check` is called before each further read and
         raises `AuthenticationFailed` once the caller has lost access. Raises the errors of
-        `curves`.
+        `thinned`.
         """
         last: MetricPoint | None = None
         while True:
