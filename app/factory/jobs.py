@@ -34,7 +34,7 @@ class JobServices(RegistryServices):
         context = self._context
         ports = CreationPorts(
             queue=context.queue,
-            egress=context.egress,
+            egress=self._egress(),
             secret_box=context.secret_box,
             judge_models=self.judge_models(),
             references=self.references(),
@@ -45,12 +45,12 @@ class JobServices(RegistryServices):
 
     def preflight(self) -> PreflightService:
         context = self._context
-        environments = EnvironmentProbe(context.egress, self._signer())
+        environments = EnvironmentProbe(self._egress(), self._signer())
         ports = PreflightPorts(
-            endpoints=EndpointProbes(context.egress, environments),
+            endpoints=EndpointProbes(self._egress(), environments),
             inspections=context.inspections,
             tries=GraderTries(self._sandbox()),
-            mcp=McpListings(context.egress, self._signer()),
+            mcp=McpListings(self._egress(), self._signer()),
             judges=self.judge_models(),
             base_models=context.settings.base_models,
         )

@@ -75,7 +75,7 @@ class RegistryServices(FileServices, ModelServices):
     def trials(self) -> TrialService:
         context, models, settings = self._context, self.judge_models(), self._context.settings
         ports = TrialPorts(
-            egress=context.egress,
+            egress=self._egress(),
             judge_egress=context.judge_egress,
             engine=EngineModels(self._engine(), context.adapters, models.find),
             signer=self._signer(),
@@ -105,7 +105,7 @@ class RegistryServices(FileServices, ModelServices):
     def mcp_tests(self) -> McpContractService:
         context = self._context
         return McpContractService(
-            context.egress,
+            self._egress(),
             self.judge_models(),
             self._signer(),
             limits=context.settings.egress,

@@ -3,6 +3,8 @@
 from app.domain.accounts.tenants import Tenant
 from app.domain.texts.personal_data import Redaction, nothing, shaped_data
 from app.factory.process import ProcessContext
+from app.gateways.egress.egress import Egress
+from app.gateways.egress.project_egress import ProjectEgress
 from app.gateways.endpoints.signing import CallSigner, cache_salt
 from app.gateways.inference.inference import Inference
 from app.gateways.sandbox.sandbox import Sandbox
@@ -18,6 +20,11 @@ class TenantServices:
 
     def _signer(self) -> CallSigner:
         return CallSigner(*self._context.settings.secret_keys, project_id=self._tenant.project_id)
+
+    def _egress(self) -> Egress:
+        """Returns the egress with the lookups of the tenant."""
+        organization_id, project_id = self._tenant.organization_id, self._tenant.project_id
+        return ProjectEgress(self._context.egress, organization_id, project_id)
 
     def _sandbox(self) -> Sandbox:
         """Returns the sandbox with the slots of the tenant."""
@@ -35,4 +42,4 @@ class TenantServices:
         return shaped_data if self._context.settings.redact_stored_texts else nothing
 
     def _registry_ports(self) -> RegistryPorts:
-        return RegistryPorts(self._context.egress, self._context.secret_box)
+        return RegistryPorts(self._egress(), self._context.secret_box)

@@ -14,7 +14,7 @@ class WebhookServices(TenantServices):
         context = self._context
         return WebhookEndpointService(
             context.database,
-            context.egress,
+            self._egress(),
             context.secret_box,
             self._tenant,
             notify=context.queue.enqueue_deliveries,

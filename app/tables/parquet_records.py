@@ -4,12 +4,14 @@ Owns the limits: a small file can claim a large content. Columns of bytes, such 
 out. Must not know what the records mean.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from datetime import date, time
 from types import MappingProxyType
 from typing import Any, Final
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES
+from app.domain.texts.storable_text import excerpt
 from app.gateways.hub.faults import DataSetFault
 from app.tables.contents import Content, bytes_of
 from app.tables.faults import TableFault
@@ -27,6 +29,9 @@ _NESTED_BATCH_ROWS: Final = 4
 """Values in lists are decoded whole, and one long value can be there many times."""
 _MAX_NESTED_VALUES: Final = 16_777_216
 """Values of a nested column in a row group: encoded repeats take no bytes of their size."""
+
+_SHOWN_NAME: Final = 64
+"""Largest number of characters of a column's name in a fault."""
 
 
 def is_parquet(path: Content) -> bool:
@@ -88,20 +93,41 @@ def parquet_records(path: Content, header: Sequence[str]) -> Iterator[tuple[int,
             columns = [batch.column(name) for name in header]
             for at in range(batch.num_rows):
                 number += 1
-                values = [_value(column[at].as_py(), number) for column in columns]
-                yield number, dict(zip(header, values, strict=True))
+                named = zip(header, columns, strict=True)
+                yield number, {name: _read(column[at], name, number) for name, column in named}
+
+
+def _read(scalar: Any, name: str, number: int) -> Any:
+    """Returns a value as JSON. Raises `TableFault` with its column."""
+    from pyarrow import ArrowException, types  # noqa: PLC0415 - 60 MB that few files need
+
+    try:
+        return _value(scalar.as_py(), number)
+    except TableFault:
+        raise
+    except ArrowException:
+        why = "a time zone or another type that this service does not read"
+    except OverflowError:
+        why = "a date, time or duration that is out of range"
+    except ValueError:
+        # Python has no nanoseconds, which are the usual unit of data frames.
+        if types.is_timestamp(scalar.type) or types.is_time64(scalar.type):
+            return str(scalar.cast("string").as_py()).replace(" ", "T", 1)
+        why = "a time or duration in nanoseconds, which no text of it would keep"
+    shown = excerpt(name, most=_SHOWN_NAME)
+    raise TableFault("invalid_parquet", f"its column '{shown}' has {why}", line=number)
 
 
 def _value(value: Any, number: int) -> Any:
-    """Returns a value as JSON: dates and decimals as texts, and bytes left out."""
+    """Returns a value as JSON: dates and decimals as texts, bytes and missing numbers left out."""
     match value:
         case str() if len(value) > MAX_ROW_BYTES:
             message = f"a value is longer than {MAX_ROW_BYTES} characters"
             raise TableFault("too_large", message, line=number)
-        case None | bool() | int() | float() | str():
+        case None | bool() | int() | str():
             return value
-        case bytes():
-            return None
+        case float() | bytes():  # data frames write NaN for a missing number
+            return value if isinstance(value, float) and not math.isnan(value) else None
         case dict():
             return {str(name): _value(each, number) for name, each in value.items()}
         case list() | tuple():
@@ -125,8 +151,5 @@ class _as_faults:  # noqa: N801 - read as a statement
             return
         if isinstance(error, MemoryError):
             raise TableFault("too_large", "the file needs too much memory to be read") from error
-        if isinstance(error, OverflowError):
-            message = "a date, time or duration in it is out of range"
-            raise TableFault("invalid_parquet", message) from error
         if isinstance(error, (ArrowException, OSError, KeyError, ValueError, RecursionError)):
             raise TableFault("invalid_parquet", "it is no Parquet file") from error

@@ -18,6 +18,7 @@ import structlog
 from app.domain.errors import LeaseLost, Unavailable
 from app.domain.events.webhooks import SEND_TIMEOUT_S, AttemptOutcome, DeliveryError, retry_delay_s
 from app.gateways.egress.egress import Egress
+from app.gateways.egress.project_egress import ProjectEgress
 from app.gateways.endpoints.webhooks import EndpointSecrets, send_event
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
@@ -100,7 +101,9 @@ class Deliverer:
             log.error("a part of the URL is lost", endpoint_id=attempt.endpoint_id)
             return AttemptOutcome(error=DeliveryError.URL_LOST)
         try:
-            return await send_event(self._ports.egress, url, attempt.event, credentials.signing)
+            # The lookups of each project are its own: one process delivers those of all.
+            egress = ProjectEgress(self._ports.egress, lease.project_id, lease.project_id)
+            return await send_event(egress, url, attempt.event, credentials.signing)
         except Exception:  # the boundary of one delivery: its fault must not end the process
             log.exception("delivery failed", delivery_id=lease.id)
             return AttemptOutcome(error=DeliveryError.INTERNAL_ERROR)

@@ -180,7 +180,7 @@ def tools_faults(
             continue
         name = tool["function"]["name"]
         if name in seen:
-            yield f"{at}/function/name", f"tool '{name}' is listed twice"
+            yield f"{at}/function/name", "is the name of an earlier tool: one is listed twice"
         elif callable_names is not None and name not in callable_names:
             cure = "add it to the job's method.reinforcement.tools, or remove it from the row"
             why = f"tool '{name}' has no server_url: {cure} if one of the job's mcp_servers has it"

@@ -16,16 +16,19 @@ from typing import Final
 import aiohttp
 from yarl import URL
 
-from app.domain.errors import EndpointRefused
+from app.domain.errors import EndpointRefused, RateLimited
 from app.gateways.egress.addresses import EndpointUrl, read_url
+from app.gateways.egress.connector import GuardedConnector, ReplyRefused
 from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
-from app.gateways.egress.guard import EgressGuard, EgressPolicy, GuardedConnector, Lookup
+from app.gateways.egress.guard import EgressGuard, EgressPolicy
 from app.gateways.egress.headers import all_headers, check_syntax
+from app.gateways.egress.lookups import Lookup, LookupsBusy, LookupTimeout
 from app.settings.egress import EgressSettings
 
 MAX_CONNECTIONS: Final = 1024
 MAX_BODY_BYTES: Final = 1_048_576
 _CONNECT_TIMEOUT_S: Final = 10.0
+_RETRY_LOOKUP_S: Final = 10.0
 # Below the 5 s after which uvicorn and many proxies close an idle connection: a POST sent into a
 # closing connection fails and cannot be repeated safely by the transport.
 _KEEP_ALIVE_S: Final = 4.0
@@ -72,6 +75,14 @@ class EgressClient:
         if endpoint.address is None:
             try:
                 await self._guard.resolve(endpoint.host, endpoint.port)
+            except LookupsBusy:
+                raise RateLimited(
+                    "The URL's host name was not looked up: name servers of other hosts of this "
+                    "project do not answer. Try again in a while.",
+                    retry_after_s=_RETRY_LOOKUP_S,
+                ) from None
+            except LookupTimeout as error:
+                raise EndpointRefused(str(error)) from None
             except OSError:
                 raise EndpointRefused("the URL's host name does not resolve") from None
 
@@ -110,6 +121,8 @@ class EgressClient:
             raise EgressFailure(FailureKind.UNREACHABLE, "no connection in time") from None
         except TimeoutError:
             raise EgressFailure(FailureKind.TIMEOUT, f"no reply within {timeout_s:g} s") from None
+        except ReplyRefused as error:
+            raise EgressFailure(FailureKind.BAD_ENCODING, str(error)) from None
         except aiohttp.ClientResponseError:
             raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is not valid HTTP") from None
         except (aiohttp.ClientError, OSError) as error:
@@ -179,6 +192,8 @@ class EgressClient:
 def _describe(error: Exception) -> str:
     """Describes a connection error without naming an address."""
     match error:
+        case aiohttp.ClientConnectorDNSError(os_error=LookupsBusy() | LookupTimeout() as fault):
+            return str(fault)
         case aiohttp.ClientConnectorDNSError():
             return "the host name does not resolve"
         case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientSSLError():

@@ -44,7 +44,7 @@ class EgressReply:
 class Egress(Protocol):
     async def check_url(self, url: str) -> None:
         """Raises `EndpointRefused`, with a message for the customer, unless the URL may be
-        dialled.
+        dialled, or `RateLimited` if too many host names of the project are being looked up.
         """
         ...
 

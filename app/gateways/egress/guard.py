@@ -1,25 +1,14 @@
 """Address checks of outbound calls: of the URL, of resolved names, and of the connected peer.
 
-Owns the policy, name resolution and the connector that dials checked addresses only. Promises: a
-name is resolved once per connection, one address that is not public refuses the whole name, and the
-peer of an open connection is checked again before a byte is sent. Metadata services are refused
-even if the allow-list contains them. A refusal names its cause and the setting that permits the
-call, but no address to which a name resolved. Must not know HTTP.
+Owns the policy and the checks of addresses. Promises: one address that is not public refuses the
+whole name, and metadata services are refused even if the allow-list contains them. A refusal names
+its cause and the setting that permits the call, but no address to which a name resolved. Must not
+know HTTP.
 """
 
-import asyncio
 import ipaddress
-import socket
-import ssl
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Final
-
-import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
-from typing_extensions import override
+from typing import Final
 
 from app.domain.errors import EndpointRefused
 from app.gateways.egress.addresses import (
@@ -31,18 +20,8 @@ from app.gateways.egress.addresses import (
     is_public,
     port_allowed,
 )
+from app.gateways.egress.lookups import Lookup, NameLookups
 
-if TYPE_CHECKING:
-    from aiohttp.client import ClientTimeout
-    from aiohttp.client_proto import ResponseHandler
-    from aiohttp.client_reqrep import ClientRequest
-    from aiohttp.tracing import Trace
-
-Lookup = Callable[[str, int], Awaitable[list[str]]]
-"""Resolves host name and port to addresses. Raises `OSError` if none exist."""
-
-_LOOKUP_TIMEOUT_S: Final = 5.0
-_LOOKUP_THREADS: Final = 8
 _TLS: Final = "https"
 _ALLOW_PLAIN_HTTP: Final = "AGENT_RFT_EGRESS__ALLOW_PLAIN_HTTP=true"
 _LOCALHOST: Final = "localhost"
@@ -105,8 +84,7 @@ def _cure(what: str, key: str, scheme: str) -> str:
 class EgressGuard:
     def __init__(self, policy: EgressPolicy, lookup: Lookup | None = None) -> None:
         self._policy = policy
-        self._lookup = lookup or system_lookup
-        self._running: dict[tuple[str, int], asyncio.Task[list[str]]] = {}
+        self._lookups = NameLookups(lookup)
 
     def check(self, endpoint: EndpointUrl) -> None:
         """Checks the URL without resolving its name. Raises `EndpointRefused`."""
@@ -148,112 +126,11 @@ class EgressGuard:
     async def resolve(self, host: str, port: int) -> list[str]:
         """Returns all addresses of a name; every one of them has been checked.
 
-        Raises `EndpointRefused`, or `OSError` if the name does not resolve. Connections that
-        open at the same moment share one query; results are not cached.
+        Raises `EndpointRefused`, or `OSError` if the name does not resolve.
         """
-        key = (host, port)
-        task = self._running.get(key)
-        if task is None:
-            task = asyncio.ensure_future(self._look_up(host, port))
-            self._running[key] = task
-            task.add_done_callback(lambda ended: self._remove(key, ended))
-        addresses = await asyncio.shield(task)
+        addresses = await self._lookups.addresses(host, port)
         for text in addresses:
             self.check_address(ipaddress.ip_address(text), host, port)
         if not addresses:
             raise OSError("no addresses")
         return addresses
-
-    def _remove(self, key: tuple[str, int], task: asyncio.Task[list[str]]) -> None:
-        del self._running[key]
-        if not task.cancelled():
-            task.exception()  # without a waiter asyncio would log it as never retrieved
-
-    async def _look_up(self, host: str, port: int) -> list[str]:
-        try:
-            async with asyncio.timeout(_LOOKUP_TIMEOUT_S):
-                return await self._lookup(host, port)
-        except TimeoutError:
-            raise OSError("name resolution timed out") from None
-
-
-@cache
-def _lookup_threads() -> ThreadPoolExecutor:
-    """Returns the threads for blocking lookups, separate so that a slow name server delays nothing
-    else.
-    """
-    return ThreadPoolExecutor(_LOOKUP_THREADS, thread_name_prefix="egress-dns")
-
-
-async def system_lookup(host: str, port: int) -> list[str]:
-    """Resolves a name with the system's resolver."""
-    answers = await asyncio.get_running_loop().run_in_executor(
-        _lookup_threads(), lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    )
-    return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
-
-
-class _GuardedResolver(AbstractResolver):
-    def __init__(self, guard: EgressGuard) -> None:
-        self._guard = guard
-
-    @override
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        return [
-            ResolveResult(
-                hostname=host,
-                host=text,
-                port=port,
-                family=socket.AF_INET6 if ":" in text else socket.AF_INET,
-                proto=socket.IPPROTO_TCP,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for text in await self._guard.resolve(host, port)
-        ]
-
-    @override
-    async def close(self) -> None:
-        return None
-
-
-class GuardedConnector(aiohttp.TCPConnector):
-    """Dials the addresses that the guard resolved. Host header and TLS name stay the URL's own."""
-
-    def __init__(
-        self,
-        guard: EgressGuard,
-        *,
-        limit: int,
-        keepalive_timeout: float,
-        ssl: bool | ssl.SSLContext,
-    ) -> None:
-        super().__init__(
-            resolver=_GuardedResolver(guard),
-            use_dns_cache=False,
-            limit=limit,
-            keepalive_timeout=keepalive_timeout,
-            ssl=ssl,
-        )
-        self._guard = guard
-
-    @override
-    async def _create_connection(
-        self, req: "ClientRequest", traces: list["Trace"], timeout: "ClientTimeout"
-    ) -> "ResponseHandler":
-        protocol = await super()._create_connection(req, traces, timeout)
-        try:
-            self._check_peer(protocol, req)
-        except (EndpointRefused, OSError):
-            protocol.close()
-            raise
-        return protocol
-
-    def _check_peer(self, protocol: "ResponseHandler", req: "ClientRequest") -> None:
-        transport = protocol.transport
-        peer = transport.get_extra_info("peername") if transport is not None else None
-        if peer is None:
-            raise OSError("the connection closed immediately")
-        host, port = req.url.raw_host or "", req.url.port or 0
-        self._guard.check_address(ipaddress.ip_address(peer[0]), host, port)

@@ -34,6 +34,11 @@ class EndpointFault(Exception):
         self.status = status
         self.attempts = 0
 
+    def hide(self, hidden: Callable[[str], str]) -> None:
+        """Replaces the message by what `hidden` makes of it."""
+        self.message = hidden(self.message)
+        self.args = (self.message,)
+
 
 @dataclass(frozen=True, slots=True)
 class EndpointRequest:

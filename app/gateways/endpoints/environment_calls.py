@@ -6,7 +6,7 @@ not know rollouts, journals or tokens.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, TypeVar, assert_never
 
@@ -149,9 +149,14 @@ def assistant_message(content: str, calls: Sequence[tuple[str, str, str]]) -> di
     return message
 
 
-def read_reset(reply: EgressReply, *, before: Sequence[Mapping[str, Any]]) -> ResetAnswer:
-    """Reads the answer to `reset`; `before` are the messages before those of the answer. Raises
-    `EndpointFault` and `CallRefused`.
+def read_reset(
+    reply: EgressReply,
+    *,
+    before: Sequence[Mapping[str, Any]],
+    hidden: Callable[[str], str] = str,
+) -> ResetAnswer:
+    """Reads the answer to `reset`; `before` are the messages before those of the answer, `hidden`
+    hides credentials in its unknown keys. Raises `EndpointFault` and `CallRefused`.
     """
     sent = _object(reply)
     # A step's texts are a reply to the model, so characters are replaced there, as in a tool's.
@@ -166,10 +171,12 @@ def read_reset(reply: EgressReply, *, before: Sequence[Mapping[str, Any]]) -> Re
         raise _bad("the last of `messages` is not a user's, so the turn is not the model's")
     for pointer, fault in tools_faults(tools, "/tools", callable_names=None):
         raise _bad(f"`{_dotted(pointer)}` {fault}")
-    return ResetAnswer(answer.episode_id, messages, tools, _unread(answer))
+    return ResetAnswer(answer.episode_id, messages, tools, _unread(answer, hidden))
 
 
-def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer:
+def read_step(
+    reply: EgressReply, *, call_ids: Sequence[str], hidden: Callable[[str], str] = str
+) -> StepAnswer:
     """Reads the answer to a turn with the calls `call_ids`. Raises as `read_reset`."""
     sent = _object(reply)
     _check_names(sent.get("components"))
@@ -184,7 +191,7 @@ def read_step(reply: EgressReply, *, call_ids: Sequence[str]) -> StepAnswer:
         message=None if answer.message is None else storable(answer.message),
         reward=answer.reward,
         components=answer.components or {},
-        unread=_unread(answer, results=answer.results or ()),
+        unread=_unread(answer, hidden, results=answer.results or ()),
     )
 
 
@@ -265,18 +272,21 @@ def _validated(model: type[_Model], sent: dict[str, Any]) -> _Model:
         return model.model_validate(sent)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        raise _bad(f"`{parameter('', fault['loc'])}`: {fault['msg']}") from None
+        path = fault["loc"]
+        # Names of components are texts of the answer.
+        shown = path[:1] if path[0] == "components" else path
+        raise _bad(f"`{parameter('', shown)}`: {fault['msg']}") from None
 
 
-def _unread(answer: _AnswerBody, *, results: Sequence[_AnswerBody] = ()) -> tuple[str, ...]:
-    """Returns the unknown keys."""
-    found = {excerpt(key, most=_SHOWN_KEY) for key in answer.model_extra or ()}
-    found |= {
-        f"results[].{excerpt(key, most=_SHOWN_KEY)}"
-        for one in results
-        for key in one.model_extra or ()
-    }
-    return tuple(sorted(found))
+def _unread(
+    answer: _AnswerBody, hidden: Callable[[str], str], *, results: Sequence[_AnswerBody] = ()
+) -> tuple[str, ...]:
+    """Returns the unknown keys, each cut after what is secret in it is hidden: a part of a
+    credential is not found.
+    """
+    found = [("", key) for key in answer.model_extra or ()]
+    found += [("results[].", key) for one in results for key in one.model_extra or ()]
+    return tuple(sorted({at + excerpt(hidden(key), most=_SHOWN_KEY) for at, key in found}))
 
 
 def _dotted(pointer: str) -> str:

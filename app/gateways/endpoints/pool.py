@@ -13,6 +13,7 @@ from typing import Final
 
 from app.domain.errors import EndpointRefused
 from app.domain.http.status import is_server_error
+from app.domain.secrets.echoes import Echoes
 from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
 from app.gateways.egress.headers import check_headers
 from app.gateways.endpoints.calls import (
@@ -130,6 +131,10 @@ class Endpoint:
                 answer = await self._call_with_retries(request, read, signer, deadline=deadline)
                 measured.attempts = answer.attempts
                 return answer
+        except EndpointFault as fault:
+            # The message may repeat words of a reply, and is stored, shown and logged.
+            fault.hide(Echoes(request.headers, self._url).hidden_in)
+            raise
         finally:
             self._silence.ended(request.call_id)
             self._calls -= 1

@@ -7,7 +7,9 @@ rollouts, rows or tokens.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from app.domain.http.status import is_error, is_success
@@ -61,11 +63,17 @@ class ToolCall:
 
 
 async def call_tool(
-    endpoint: Endpoint, request: EndpointRequest, *, signer: CallSigner
+    endpoint: Endpoint,
+    request: EndpointRequest,
+    *,
+    signer: CallSigner,
+    hidden: Callable[[str], str] = str,
 ) -> ToolOutcome:
-    """Runs one call with its retries. Raises `EndpointFault` for a fault of the endpoint."""
+    """Runs one call with its retries; `hidden` hides credentials in an error's text. Raises
+    `EndpointFault` for a fault of the endpoint.
+    """
     try:
-        answer = await endpoint.call(request, read_output, signer=signer)
+        answer = await endpoint.call(request, partial(read_output, hidden=hidden), signer=signer)
     except EndpointFault as fault:
         if fault.kind is not FaultKind.TOO_LARGE:
             raise
@@ -75,7 +83,9 @@ async def call_tool(
     return ToolOutcome(output, error, answer.latency_s, answer.attempts)
 
 
-def read_output(reply: EgressReply) -> tuple[str, str | None]:
+def read_output(
+    reply: EgressReply, *, hidden: Callable[[str], str] = str
+) -> tuple[str, str | None]:
     """Returns the text for the model, and the class of the model's mistake or `None`. Raises
     `EndpointFault`.
     """
@@ -88,7 +98,8 @@ def read_output(reply: EgressReply) -> tuple[str, str | None]:
         return output, "tool_reported" if output.startswith("Error") else None
     output = _output(reply)
     if output is None:
-        payload = reply.body.decode(errors="replace").strip()[:_MAX_ERROR_TEXT]
+        # Hidden before the cut: a part of a credential is not found.
+        payload = hidden(reply.body.decode(errors="replace").strip())[:_MAX_ERROR_TEXT]
         output = storable(f"Error: {reply.status} {payload}".rstrip())
     return output, f"http_{reply.status}"
 

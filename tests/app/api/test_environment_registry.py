@@ -1,6 +1,7 @@
 """The registry of environments, and the test that plays an episode of one turn."""
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -211,3 +212,13 @@ async def test_a_test_notices_a_step_that_is_played_twice(database: Database) ->
     )
     report, _ = await report_of(database, world, task={"secret": 1})
     assert statuses(report)[2] == "warned"
+
+
+async def test_a_test_ends_where_informational_replies_do_not(database: Database) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"HTTP/1.1 100 Continue\r\n\r\n" * 1000
+
+    report, _ = await report_of(database, lambda _: endless())
+    assert statuses(report) == ["failed", "skipped", "skipped", "warned", "passed"]
+    assert "more than 8 informational replies" in report["checks"][0]["detail"]

@@ -4,6 +4,7 @@ Owns the calls of the test and the rating of each answer. Promises: four calls a
 that would hide a fault, and a report whatever the environment does. Must not know rollouts.
 """
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -44,8 +45,6 @@ from app.services.registry.contracts.contract_tests import (
     signature_check,
 )
 
-_READ: Final = 8_000
-"""Number of decoded bytes of an answer: enough for the shown text."""
 _TEXT: Final = "This is a test."
 _PROMPT: Final = ({"role": "user", "content": _TEXT},)
 """The messages of a test whose task has none."""
@@ -91,10 +90,10 @@ class EnvironmentTest:
 
     async def _played(self) -> list[CheckResult]:
         before = self._plan.task.get("messages", list(_PROMPT))
-        body = reset_body(self._rollout_id, self._plan.task, seed=self._plan.seed)
+        body, hidden = self._reset_body(), self._echoes.hidden_in
         try:
             begun = await self._attempt(
-                "reset", self._call(body), partial(read_reset, before=before)
+                "reset", self._call(body), partial(read_reset, before=before, hidden=hidden)
             )
         except _UnusableReply as fault:
             skipped = [CheckResult(name, "skipped", _SKIPPED) for name in _OF_EPISODES]
@@ -103,13 +102,17 @@ class EnvironmentTest:
             return [CheckResult("reset", "failed", str(fault)), *skipped]
         return [_reset_check(begun), *await self._episode(begun)]
 
+    def _reset_body(self) -> dict[str, Any]:
+        return reset_body(self._rollout_id, self._plan.task, seed=self._plan.seed)
+
     async def _episode(self, begun: ResetAnswer) -> list[CheckResult]:
         calls = list(self._calls(begun))
         text = self._plan.content
         message = assistant_message("" if text is None and calls else text or _TEXT, calls)
         body = step_body(self._rollout_id, begun.episode_id, turn=0, message=message)
         step = self._call(body)
-        read = partial(read_step, call_ids=[call_id for call_id, _, _ in calls])
+        ids = [call_id for call_id, _, _ in calls]
+        read = partial(read_step, call_ids=ids, hidden=self._echoes.hidden_in)
         done = False
         try:
             first = await self._attempt("step", step, read)
@@ -200,25 +203,28 @@ class EnvironmentTest:
         except CallRefused as refused:
             raise _UnusableReply(f"The environment {refused}.") from refused
         finally:
-            self._record(name, call, self._egress.exchanges[before:])
+            await self._record(name, call, self._egress.exchanges[before:])
         return answer.value
 
-    def _record(self, name: str, call: EnvironmentCall, made: Sequence[Exchange]) -> None:
+    async def _record(self, name: str, call: EnvironmentCall, made: Sequence[Exchange]) -> None:
         reply = self._egress.last_reply if made and made[-1].failure is None else None
-        self.exchanges.append(
-            EpisodeCall(
-                call=name,
-                sent=dict(call.body),
-                status=None if reply is None else reply.status,
-                answered=None if reply is None else self._text_of(reply.body),
-                latency_ms=None if reply is None else round(1000 * reply.latency_s, 1),
-            )
-        )
+        # On a thread: an answer may have 1 MB, whose beginning may be a part of a credential.
+        shown = partial(self._shown, name, call, reply)
+        self.exchanges.append(await asyncio.to_thread(shown))
 
-    def _text_of(self, body: bytes) -> str:
-        """Returns an answer without the credentials that the environment was sent, cut if long."""
-        text = storable(body[:_READ].decode(errors="replace"))
-        return report_text(self._echoes.hidden_in(text))
+    def _shown(self, name: str, call: EnvironmentCall, reply: EgressReply | None) -> EpisodeCall:
+        """Returns a call without the credentials that the environment was sent and repeats."""
+        sent = json.loads(self._echoes.hidden_in_json(json.dumps(call.body)))
+        if reply is None:
+            return EpisodeCall(call=name, sent=sent, status=None, answered=None, latency_ms=None)
+        text = storable(reply.body.decode(errors="replace"))
+        return EpisodeCall(
+            call=name,
+            sent=sent,
+            status=reply.status,
+            answered=report_text(self._echoes.hidden_in(text)),
+            latency_ms=round(1000 * reply.latency_s, 1),
+        )
 
 
 def _reset_check(begun: ResetAnswer) -> CheckResult:
@@ -246,5 +252,5 @@ def _state(answer: StepAnswer) -> str:
 
 
 def _unread(name: str, keys: tuple[str, ...]) -> CheckResult:
-    listed = ", ".join(f"`{key[:80]}`" for key in keys[:10])
+    listed = ", ".join(f"`{key}`" for key in keys[:10])
     return CheckResult(name, "warned", f"Nothing reads these keys of the answer: {listed}.")

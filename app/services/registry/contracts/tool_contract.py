@@ -81,9 +81,18 @@ class ContractTest:
             item=self.plan.item,
         )
 
-    async def send(self, endpoint: Endpoint, call: ToolCall) -> ToolOutcome | EndpointFault:
+    async def send(
+        self, endpoint: Endpoint, call: ToolCall, *, is_shown: bool = True
+    ) -> ToolOutcome | EndpointFault:
+        """`is_shown` hides credentials in the output of an error, which takes time."""
         try:
-            return await call_tool(endpoint, call.request(self.tool.headers), signer=self._signer)
+            request = call.request(self.tool.headers)
+            return await call_tool(
+                endpoint,
+                request,
+                signer=self._signer,
+                hidden=self._echoes.hidden_in if is_shown else str,
+            )
         except EndpointFault as fault:
             return fault
 

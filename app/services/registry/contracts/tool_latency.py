@@ -28,7 +28,7 @@ async def latency(test: ContractTest) -> CheckResult:
     answered, faults = list[float](), set[str]()
 
     async def call() -> None:
-        result = await test.send(endpoint, test.call())
+        result = await test.send(endpoint, test.call(), is_shown=False)
         match result:
             case ToolOutcome() as outcome:
                 answered.append(1000 * outcome.latency_s)

@@ -43,7 +43,44 @@ async def test_values_of_parquet_that_json_has_not_are_texts(api: Api) -> None:
     for far in (pa.array([2**61], pa.timestamp("ms")), pa.array([2**30], pa.date32())):
         preview = await preview_of(api, _table(far), "table.parquet")
         assert codes(preview)[0] == ("error", "invalid_parquet")
+        assert "its column 'value' has a date" in preview["findings"][0]["message"]
         assert "out of range" in preview["findings"][0]["message"]
+
+
+async def test_nanoseconds_of_parquet_are_texts(api: Api) -> None:
+    nanoseconds = 1_700_000_000_123_456_789
+    found = {
+        "2023-11-14T22:13:20.123456789": pa.timestamp("ns"),
+        "2023-11-14T22:13:20.123456789Z": pa.timestamp("ns", "UTC"),
+    }
+    for text, kind in found.items():
+        preview = await preview_of(api, _table(pa.array([nanoseconds], kind)), "table.parquet")
+        assert preview["first_rows"][0]["value"] == text
+    time_of_day = _table(pa.array([86_399_999_999_999], pa.time64("ns")))
+    preview = await preview_of(api, time_of_day, "table.parquet")
+    assert preview["first_rows"][0]["value"] == "23:59:59.999999999"
+
+
+async def test_a_missing_number_of_a_data_frame_is_null(api: Api) -> None:
+    preview = await preview_of(api, _table([float("nan"), 1.5]), "table.parquet")
+    assert [row.get("value") for row in preview["first_rows"]] == [None, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (pa.array([None, 2**62], pa.duration("ns")), "a time or duration in nanoseconds"),
+        (pa.array([None, 2**62], pa.duration("s")), "out of range"),
+        (pa.array([None, [2**60 + 1]], pa.list_(pa.timestamp("ns"))), "in nanoseconds"),
+        (pa.array([None, 1_700_000_000], pa.timestamp("s", "Mars/Phobos")), "a time zone"),
+    ],
+)
+async def test_a_column_that_cannot_be_read_is_named(api: Api, *, values: Any, why: str) -> None:
+    preview = await preview_of(api, _table(values), "table.parquet")
+    (finding,) = [each for each in preview["findings"] if each["code"] == "invalid_parquet"]
+    assert "its column 'value' has" in finding["message"]
+    assert why in finding["message"]
+    assert "no Parquet file" not in finding["message"]
 
 
 async def test_a_number_of_400_digits_is_no_fault_of_the_service(api: Api) -> None:

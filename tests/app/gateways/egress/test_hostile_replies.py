@@ -46,6 +46,7 @@ def endless(head: bytes, chunk: bytes) -> Callable[[ReceivedRequest], Stream]:
 
 
 OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 BOMB = gzip.compress(b"\x00" * (64 * MIB))
 HOSTILE: dict[str, tuple[Script, FailureKind]] = {
     "endless": (endless(OK + b"\r\n", b"x" * 65536), FailureKind.TOO_LARGE),
@@ -73,6 +74,26 @@ HOSTILE: dict[str, tuple[Script, FailureKind]] = {
         endless(OK, b"".join(b"X-%d: 1\r\n" % i for i in range(1000))),
         FailureKind.BAD_ENCODING,
     ),
+    "endless 100 Continue": (
+        endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000),
+        FailureKind.BAD_ENCODING,
+    ),
+    "endless early hints": (
+        endless(b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
+        FailureKind.BAD_ENCODING,
+    ),
+    "endless blank lines": (endless(b"", b"\r\n" * 4096), FailureKind.BAD_ENCODING),
+    "endless blanks": (endless(OK + b"X:", b" " * 65536), FailureKind.BAD_ENCODING),
+    "endless chunk size": (endless(CHUNKED, b"0" * 65536), FailureKind.BAD_ENCODING),
+    "endless chunk extension": (
+        endless(CHUNKED + b"1;a=", b"a" * 65536),
+        FailureKind.BAD_ENCODING,
+    ),
+    "a chunk for each byte": (endless(CHUNKED, b"1\r\n \r\n" * 1000), FailureKind.BAD_ENCODING),
+    "endless trailers": (
+        endless(CHUNKED + b"2\r\n{}\r\n0\r\n", b"X: y\r\n" * 1000),
+        FailureKind.BAD_ENCODING,
+    ),
     "not http": (raw(b"SSH-2.0-OpenSSH_9.7\r\n\r\n"), FailureKind.BAD_ENCODING),
     "broken chunk": (
         raw(OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n"),
@@ -96,6 +117,42 @@ async def test_hostile_replies_end_in_their_class(name: str) -> None:
         await client.aclose()
     # The kernel buffers bytes beyond the cap, which were sent but never read.
     assert server.sent_bytes < 16 * MIB
+
+
+REPLIES: dict[str, tuple[bytes, bytes]] = {
+    "after early hints": (
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 8
+        + OK + b"Content-Length: 2\r\n\r\nok",
+        b"ok",
+    ),
+    "in small chunks": (CHUNKED + b"5\r\nabcde\r\n" * 20_000 + b"0\r\n\r\n", b"abcde" * 20_000),
+    "with 60 KiB of headers": (
+        OK + b"".join(b"X-%d: %s\r\n" % (i, b"h" * 6_000) for i in range(10))
+        + b"Content-Length: 2\r\n\r\nok",
+        b"ok",
+    ),
+    "with a trailer": (CHUNKED + b"2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n", b"ok"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPLIES)
+async def test_unusual_replies_are_read(name: str) -> None:
+    sent, body = REPLIES[name]
+    async with endpoint(raw(sent)) as server:
+        client = client_for(server)
+        reply = await post(client, server.url())
+        await client.aclose()
+    assert (reply.status, reply.body) == (200, body)
+
+
+async def test_a_second_reply_is_no_reply_to_the_next_request() -> None:
+    ok = OK + b"Content-Length: 2\r\n\r\nok"
+    async with endpoint(raw(ok + ok * 1000, ok * 1000)) as server:
+        client = client_for(server)
+        for _ in range(2):
+            assert (await post(client, server.url())).body == b"ok"
+        await client.aclose()
+    assert server.connections == 2
 
 
 NOTED: dict[str, bytes] = {
