@@ -16,7 +16,7 @@ from app.domain.graders.judge_grader import JudgedGrader
 from app.domain.graders.judge_prompts import JudgeMessage, JudgeSampling, Prompt
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
-from app.grading.computing import parse
+from app.grading.computing import parse, run_on_scoring_thread
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
@@ -67,7 +67,7 @@ class JudgedScorer(ABC):
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
-            question = self.question(request)
+            question = await run_on_scoring_thread(partial(self.question, request))
         except Unrenderable as fault:
             return replace(fault.result, sampled_model_name=self._judge.model)
         try:

@@ -23,7 +23,7 @@ from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.calibration.agreement import mean_agreement
-from app.grading.computing import parse
+from app.grading.computing import parse, run_on_scoring_thread
 from app.grading.group_judge import GroupGradeRequest
 from app.grading.group_prompt import (
     UnusableAnswer,
@@ -69,7 +69,9 @@ class GroupAiJudge:
         self._kept: OrderedDict[str, _QuestionScores] = OrderedDict()
 
     async def judge(self, request: GroupGradeRequest) -> Sequence[ScoreResult]:
-        shown = [canonical(conversation) for conversation in request.conversations]
+        shown = await run_on_scoring_thread(
+            lambda: [canonical(conversation) for conversation in request.conversations]
+        )
         group = sorted(set(shown))
         if sum(map(len, group)) > MAX_CHARACTERS:
             raise self._fault(f"the group is longer than {MAX_CHARACTERS} characters")
@@ -94,13 +96,13 @@ class GroupAiJudge:
     async def _judge_once(
         self, request: GroupGradeRequest, group: list[str], repeat: int
     ) -> _QuestionScores:
-        key = self._key(request, group, repeat)
+        key = await run_on_scoring_thread(partial(self._key, request, group, repeat))
         if key in self._kept:
             self._kept.move_to_end(key)
             return replace(self._kept[key], usage=TokenUsage(), elapsed_s=0.0)
-        seed = self._key(request, group, 0)
-        order = shown_order(len(group), seed, repeat, repeats=self._spec.repeats)
-        question = self._question(request, [group[at] for at in order], repeat)
+        order, question = await run_on_scoring_thread(
+            partial(self._question, request, group, repeat)
+        )
         judged = await self._call_judge(question, len(order))
         back = sorted(range(len(order)), key=order.__getitem__)
         judged = replace(
@@ -119,11 +121,14 @@ class GroupAiJudge:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def _question(
-        self, request: GroupGradeRequest, rollouts: list[str], repeat: int
-    ) -> JudgeQuestion:
+        self, request: GroupGradeRequest, group: list[str], repeat: int
+    ) -> tuple[list[int], JudgeQuestion]:
+        """Returns the order in which a question shows the rollouts, and the question."""
         spec, form = self._spec, answer_format()
-        messages = group_messages(spec.rubric, rollouts, request.tools)
-        return JudgeQuestion(
+        seed = self._key(request, group, 0)
+        order = shown_order(len(group), seed, repeat, repeats=spec.repeats)
+        messages = group_messages(spec.rubric, [group[at] for at in order], request.tools)
+        return order, JudgeQuestion(
             model=spec.model,
             messages=with_instruction(messages, form.instruction),
             response_format=form.schema,

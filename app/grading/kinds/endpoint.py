@@ -6,6 +6,7 @@ in the reply's `metrics` become sub-scores. Must not know the source of samples.
 """
 
 import json
+from functools import partial
 from typing import Any
 
 from app.domain.graders.kinds.endpoint import EndpointGrader
@@ -15,6 +16,7 @@ from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
+from app.grading.computing import run_on_scoring_thread
 from app.grading.score_bounds import finite
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 
@@ -33,7 +35,7 @@ class EndpointScorer:
     async def score(self, request: GradeRequest) -> ScoreResult:
         call = EndpointRequest(
             headers=self._headers,
-            body=encode(request),
+            body=await run_on_scoring_thread(partial(encode, request)),
             call_id=request.call_id,
             trace_id=request.trace_id,
         )
