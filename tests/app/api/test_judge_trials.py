@@ -1,9 +1,6 @@
 """Trial runs of graders that ask a judge: a base model, or a server of the operator's."""
 
 import json
-from typing import Any
-
-import pytest
 
 from app.settings.graders import JudgeSettings
 from tests.support.endpoints import Reply, endpoint
@@ -62,29 +59,3 @@ async def test_an_answer_without_a_label_is_paid_for(database: Database) -> None
         assert "maybe" in metadata["errors"]["details"]
         assert (metadata["token_usage"], metadata["sampled_model_name"]) == (4, "tiny-agent")
         assert list(answer["model_grader_token_usage_per_model"]) == ["tiny-agent"]
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"content": "no number, but Bearer sk-planted-5c1e9a"},
-        {"content": None, "refusal": "I refuse sk-planted-5c1e9a"},
-        {"content": '{"steps": [{"conclusion": "of sk-planted-5c1e9a"}], "result": 1}'},
-    ],
-    ids=["unreadable", "refusal", "reason"],
-)
-async def test_a_judge_that_repeats_its_credentials(
-    database: Database, message: dict[str, Any]
-) -> None:
-    """Parts of its reply are stored as faults and reasons."""
-    reply = Reply(json={"choices": [{"message": message}]})
-    async with (
-        endpoint(lambda _: reply) as server,
-        serving(database, server) as trials,
-    ):
-        headers = {"Authorization": "Bearer sk-planted-5c1e9a"}
-        own = judge("their-model", base_url=server.url("/v1"), headers=headers)
-        answer = await trials.run(own)
-    assert server.received[0].headers["authorization"] == headers["Authorization"]
-    assert "[redacted]" in json.dumps(answer)
-    assert "planted" not in json.dumps(answer)
