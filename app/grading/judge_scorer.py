@@ -25,7 +25,7 @@ from app.grading.scorer import (
     TokenUsage,
     server_fault,
 )
-from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer, read_answer
+from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer, quoted_text, read_answer
 from app.grading.texts.templating import Unrenderable, fill
 
 _QUOTED_CHARACTERS: Final = 200
@@ -87,10 +87,9 @@ class JudgedScorer(ABC):
     def question(self, request: GradeRequest) -> JudgeQuestion:
         """Renders the judge's prompt for this sample. Raises `Unrenderable` or `ScoreFault`."""
         spec = self._judge
-        messages = fill(self._prompt, request, source=self._source)
         return JudgeQuestion(
             model=spec.model,
-            messages=with_instruction(messages, self._format.instruction),
+            messages=with_instruction(self.messages(request), self._format.instruction),
             response_format=self._format.schema,
             call_id=request.call_id,
             trace_id=request.trace_id,
@@ -98,6 +97,10 @@ class JudgedScorer(ABC):
             base_url=spec.base_url,
             headers=spec.headers or {},
         )
+
+    def messages(self, request: GradeRequest) -> list[dict[str, Any]]:
+        """Returns the prompt about this sample. Raises `Unrenderable` or `ScoreFault`."""
+        return fill(self._prompt, request, source=self._source)
 
     def _read(self, reply: JudgeReply, text: str) -> tuple[float, str | None]:
         """Returns score and reason of a reply and its text. Raises `ScoreFault`."""
@@ -182,4 +185,4 @@ def _last_conclusion(content: dict[str, Any]) -> str | None:
     steps = content.get("steps")
     last = steps[-1] if isinstance(steps, list) and steps else None
     conclusion = last.get("conclusion") if isinstance(last, dict) else None
-    return conclusion[:_QUOTED_CHARACTERS] if isinstance(conclusion, str) else None
+    return quoted_text(conclusion, most=_QUOTED_CHARACTERS)

@@ -11,13 +11,13 @@ is judged twice. Must not know the servers of judges or jobs.
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.gateways.endpoints.calls import FaultKind
@@ -30,6 +30,7 @@ from app.grading.group_prompt import (
     answer_format,
     canonical,
     group_messages,
+    is_conversation,
     read_scores,
 )
 from app.grading.judge_scorer import sampling_of, usage_of, with_instruction
@@ -41,6 +42,8 @@ from app.grading.scorer import (
     TokenUsage,
     server_fault,
 )
+from app.grading.texts.templating import unreadable_item
+from app.grading.texts.text_scorer import unreadable
 
 MAX_CHARACTERS: Final = 2_097_152
 """Largest number of characters of a group."""
@@ -245,17 +248,19 @@ class AiJudgeScorer:
     """Implements `Scorer`: one sample is a group of one, after the messages of its row."""
 
     def __init__(self, spec: AiJudgeGrader, judges: Judges, *, source: str) -> None:
+        self._source = source
         self._judge = GroupAiJudge(spec, judges, source=source)
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         messages, tools = request.item.get("messages"), request.item.get("tools")
-        choices = request.sample.get("choices") or [{}]
-        answer = choices[0].get("message") or {
-            "role": "assistant",
-            "content": request.sample.get("output_text"),
-        }
+        messages = messages if isinstance(messages, list) else []
+        if not is_conversation(messages):
+            raise unreadable_item("'messages' is no list of messages", source=self._source)
+        answer = _answer(request.sample)
+        if not is_conversation([answer]):
+            return unreadable("'sample.choices' has no message")
         group = GroupGradeRequest(
-            conversations=([*(messages if isinstance(messages, list) else ()), answer],),
+            conversations=([*messages, answer],),
             tools=tools if isinstance(tools, list) else [],
             item=request.item,
             trace_id=request.trace_id,
@@ -263,3 +268,11 @@ class AiJudgeScorer:
         )
         (result,) = await self._judge.judge(group)
         return result
+
+
+def _answer(sample: Mapping[str, Any]) -> Any:
+    """Returns the message of a sample, whose form is not checked."""
+    choices = sample.get("choices") or [{}]
+    first = choices[0] if isinstance(choices, list) else None
+    message = first.get("message") if isinstance(first, dict) else first
+    return message or {"role": "assistant", "content": sample.get("output_text")}

@@ -17,13 +17,15 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from app.domain.graders.judge_prompts import JudgeMessage
 from app.domain.graders.kinds.llm_judge import Criterion, LlmJudgeGrader
+from app.domain.graders.templates.templates import parse_template
 from app.domain.graders.texts.numerals import number_of
 from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, strict_format
 from app.grading.score_bounds import finite
-from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer
+from app.grading.scorer import GradeRequest
+from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer, quoted_text
+from app.grading.texts.templating import render_all
 
 _NUMBER: Final = (
     r"(\d{1,6}(?:\.\d{1,6})?)(?!\d|[.,]\d|[eE][+-]?\d|\s?%|\s?percent"
@@ -96,6 +98,8 @@ _TASK: Final = (
     "their weights:"
 )
 _PROMPT: Final = "<question>\n{question}\n</question>\n\n<answer>\n{answer}\n</answer>"
+_TAG: Final = re.compile(r"<(?=\s*/?\s*(?:question|answer)\b)", re.IGNORECASE)
+"""The beginning of a tag of the prompt: an answer must not end its own block."""
 _QUOTED_CHARACTERS: Final = 200
 
 
@@ -116,9 +120,14 @@ class LlmJudgeScorer(JudgedScorer):
         self._criteria = _named_criteria(spec.rubric)
         # Not in the prompt, whose texts are templates.
         self._rubric = "\n".join((_TASK, *map(_line, spec.rubric)))
-        text = _PROMPT.format(question=spec.question, answer=spec.input)
-        message = JudgeMessage(role="user", content=text)
-        super().__init__(spec, [message], judges, source=source)
+        self._templates = [parse_template(text) for text in (spec.question, spec.input)]
+        super().__init__(spec, (), judges, source=source)
+
+    @override
+    def messages(self, request: GradeRequest) -> list[dict[str, Any]]:
+        texts = render_all(self._templates, request, source=self._source)
+        question, answer = (_TAG.sub("&lt;", text) for text in texts)
+        return [{"role": "user", "content": _PROMPT.format(question=question, answer=answer)}]
 
     @override
     def answer_format(self) -> AnswerFormat:
@@ -138,8 +147,7 @@ class LlmJudgeScorer(JudgedScorer):
 
     @override
     def reason(self, content: dict[str, Any]) -> str | None:
-        reason = content.get("reason")
-        return reason[:_QUOTED_CHARACTERS] if isinstance(reason, str) else None
+        return quoted_text(content.get("reason"), most=_QUOTED_CHARACTERS)
 
     @override
     def read(self, answer: JudgeAnswer) -> float:

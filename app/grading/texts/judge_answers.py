@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from app.domain.graders.texts.thinking import THINKING_MARK
+from app.domain.texts.storable_text import storable
 from app.grading.texts.fences import fenced_blocks
 
 _JSON: Final = re.compile(r'\{[ \t\r\n]*+["}]|\[[ \t\r\n]*+\{')
@@ -67,6 +68,13 @@ def read_answer(text: str) -> JudgeAnswer:
     if not objects:
         return JudgeAnswer(said)
     return JudgeAnswer(said, _joined(said, objects), said[objects[-1].end :])
+
+
+def quoted_text(value: Any, *, most: int) -> str | None:
+    """Returns the first characters of a text in a judge's JSON, which may have halves of surrogate
+    pairs; `None` for any other value.
+    """
+    return storable(value[:most]) if isinstance(value, str) else None
 
 
 def _joined(said: str, objects: list[_Json]) -> dict[str, Any]:
