@@ -9,15 +9,12 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
 from typing import Final, TypeVar
 
 from app.slots.shared_slots import SharedSlots
 
 Value = TypeVar("Value")
 _AT_ONCE: Final = 2
-_LONG: Final = 16_384
-"""Characters of a text from which its parsing is a long computation."""
 
 
 class ComputingShares:
@@ -44,13 +41,6 @@ class ComputingShares:
 
 
 _share: ContextVar[tuple[ComputingShares, str, str] | None] = ContextVar("share", default=None)
-
-
-async def parse(text: str, parser: Callable[[str], Value]) -> Value:
-    """Parses a text that somebody else wrote, a long one on a scoring thread."""
-    if len(text) < _LONG:
-        return parser(text)
-    return await run_on_scoring_thread(partial(parser, text))
 
 
 async def run_on_scoring_thread(function: Callable[[], Value]) -> Value:

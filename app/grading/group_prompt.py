@@ -106,13 +106,13 @@ def answer_format() -> AnswerFormat:
     )
 
 
-def read_scores(text: str, count: int) -> list[tuple[float, str]]:
+def read_scores(text: str, count: int, judged: Any = None) -> list[tuple[float, str]]:
     """Returns score and explanation of the ids "1" to `count`, in this order. A score slightly
-    outside 0…1 is clamped. Raises `UnusableAnswer`, also for scores of another scale, which
-    clamping would make equal.
+    outside 0…1 is clamped; one that `judged` has too is read as `read_answer` does. Raises
+    `UnusableAnswer`, also for scores of another scale, which clamping would make equal.
     """
     try:
-        entries = read_answer(text).content.get("scores")
+        entries = read_answer(text, judged).content.get("scores")
     except UnreadableAnswer as unreadable:
         raise UnusableAnswer(str(unreadable)) from unreadable
     if not isinstance(entries, list):

@@ -16,7 +16,7 @@ from app.domain.graders.judge_grader import JudgedGrader
 from app.domain.graders.judge_prompts import JudgeMessage, JudgeSampling, Prompt
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
-from app.grading.computing import parse, run_on_scoring_thread
+from app.grading.computing import run_on_scoring_thread
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
@@ -74,7 +74,7 @@ class JudgedScorer(ABC):
             reply = await self._judges.ask(question)
         except JudgeFault as fault:
             raise server_fault(fault.kind, fault.message, source=self._source) from fault
-        score, reason = await parse(reply.text, partial(self._read, reply))
+        score, reason = await run_on_scoring_thread(partial(self._read, reply, request.sample))
         return ScoreResult(
             score,
             GraderErrors(),
@@ -102,17 +102,17 @@ class JudgedScorer(ABC):
         """Returns the prompt about this sample. Raises `Unrenderable` or `ScoreFault`."""
         return fill(self._prompt, request, source=self._source)
 
-    def _read(self, reply: JudgeReply, text: str) -> tuple[float, str | None]:
-        """Returns score and reason of a reply and its text. Raises `ScoreFault`."""
+    def _read(self, reply: JudgeReply, sample: dict[str, Any]) -> tuple[float, str | None]:
+        """Returns score and reason of a reply. Raises `ScoreFault`."""
         if reply.refusal is not None:
             details = f"the judge refused: {reply.refusal[:_QUOTED_CHARACTERS]!r}"
             errors = GraderErrors(model_grader_refusal_error=True, details=details)
             raise self._no_score("the judge refused", errors, reply)
         try:
-            answer = read_answer(text)
+            answer = read_answer(reply.text, sample)
             return self.read(answer), self.reason(answer.content)
         except UnreadableAnswer as fault:
-            details = f"{fault}: {text[:_QUOTED_CHARACTERS]!r}"
+            details = f"{fault}: {reply.text[:_QUOTED_CHARACTERS]!r}"
             errors = GraderErrors(model_grader_parse_error=True, details=details)
             raise self._no_score(str(fault), errors, reply) from fault
 

@@ -23,7 +23,7 @@ from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.calibration.agreement import mean_agreement
-from app.grading.computing import parse, run_on_scoring_thread
+from app.grading.computing import run_on_scoring_thread
 from app.grading.group_judge import GroupGradeRequest
 from app.grading.group_prompt import (
     UnusableAnswer,
@@ -106,7 +106,7 @@ class GroupAiJudge:
         order, question = await run_on_scoring_thread(
             partial(self._question, request, group, repeat)
         )
-        judged = await self._call_judge(question, len(order))
+        judged = await self._call_judge(question, len(order), request.conversations)
         back = sorted(range(len(order)), key=order.__getitem__)
         judged = replace(
             judged,
@@ -142,14 +142,18 @@ class GroupAiJudge:
             headers=spec.headers or {},
         )
 
-    async def _call_judge(self, question: JudgeQuestion, count: int) -> _QuestionScores:
+    async def _call_judge(
+        self, question: JudgeQuestion, count: int, judged: Sequence[object]
+    ) -> _QuestionScores:
         usage, elapsed_s, fault = TokenUsage(), 0.0, ""
         for attempt in range(_ATTEMPTS):
             with self._charging(usage):
                 reply = await self._reply(question)
             usage, elapsed_s = usage + usage_of(reply), elapsed_s + reply.latency_s
             try:
-                scores = await parse(reply.text, partial(read_scores, count=count))
+                scores = await run_on_scoring_thread(
+                    partial(read_scores, reply.text, count, judged)
+                )
             except UnusableAnswer as unusable:
                 fault = str(unusable)
                 question = _again(question, reply.text, fault, attempt)

@@ -24,7 +24,7 @@ from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, strict_format
 from app.grading.score_bounds import finite
 from app.grading.scorer import GradeRequest
-from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer, quoted_text
+from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer, quoted_text, texts_in
 from app.grading.texts.templating import render_all
 
 _NUMBER: Final = (
@@ -52,6 +52,8 @@ _CORRECTED: Final = re.compile(
     rf"[^.!?\n\d]{{0,40}}{_SHARED}",
     re.ASCII | re.IGNORECASE,
 )
+_FORMS: Final = {_AGAIN: _LABEL, _CORRECTED: _SHARE}
+"""The form of a score within a form of correction."""
 _POINTS: Final = rf"\d[\d.]{{0,9}}{_OF}\d[\d.]{{0,9}}"
 _SCALE_END: Final = (
     rf"[.;](?!{_MARKDOWN}(?:an?\s)?\d|[^\d\n.;]{{0,40}}\b(?:where|best|worst|perfect|\w{{0,4}}est|m(?:ax|in)))"
@@ -165,9 +167,9 @@ class LlmJudgeScorer(JudgedScorer):
         JSON that is a list or has no end.
         """
         if not answer.content:
-            yield from self._in_words(answer.words, (_BRACKETS, _LABEL, _SHARE))
+            yield from self._in_words(answer.words, (_BRACKETS, _LABEL, _SHARE), answer.judged)
             return
-        yield from self._in_words(answer.after, (_BRACKETS, _AGAIN, _CORRECTED))
+        yield from self._in_words(answer.after, (_BRACKETS, _AGAIN, _CORRECTED), answer.judged)
         if "score" not in answer.content:
             return
         value = answer.content["score"]
@@ -177,7 +179,12 @@ class LlmJudgeScorer(JudgedScorer):
         if isinstance(value, str):
             yield from self._in_words(value, (_BRACKETS, _LABEL, _SHARE))
 
-    def _in_words(self, words: str, forms: tuple[re.Pattern[str], ...]) -> Iterator[float]:
+    def _in_words(
+        self, words: str, forms: tuple[re.Pattern[str], ...], judged: Any = None
+    ) -> Iterator[float]:
+        """Yields the score in each form, without those that `judged` has in the same form: they
+        are quotations.
+        """
         text, is_of_one = _BOUNDS.sub(" ", words[-_READ:]), False
         if self._criteria is not None:
             removed = {one["name"].casefold() for one in self._criteria.scored.finditer(text)}
@@ -185,6 +192,9 @@ class LlmJudgeScorer(JudgedScorer):
             text = self._criteria.scored.sub(" ", text)
         for pattern in forms:
             found = list(pattern.finditer(text))
+            if found and judged is not None:
+                quoted = self._shares_in(judged, _FORMS.get(pattern, pattern))
+                found = [each for each in found if self._share(each) not in quoted]
             if pattern is _CORRECTED:
                 found = [each for each in found if float(each[2]) == self._scale]
             elif pattern is _SHARE and self._criteria is not None:
@@ -193,6 +203,11 @@ class LlmJudgeScorer(JudgedScorer):
                 found = []
             if found:
                 yield self._share(found[-1])
+
+    def _shares_in(self, judged: Any, form: re.Pattern[str]) -> set[float]:
+        return {
+            self._share(each) for text in texts_in(judged) for each in form.finditer(text[-_READ:])
+        }
 
     def _is_headed(self, found: list[re.Match[str]], heading: re.Pattern[str]) -> bool:
         """Returns whether the last of several scores stands under the heading of a criterion."""
