@@ -4,8 +4,7 @@ A new type needs a file in `app.domain.graders.kinds`, its line in `app.domain.g
 file of the same name in this package and a case below.
 """
 
-import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from app.domain.graders.graders import AnyGrader
@@ -59,8 +58,9 @@ from app.grading.kinds.score_model import ScoreModelScorer
 from app.grading.kinds.string_check import StringCheckScorer
 from app.grading.kinds.text_similarity import TextSimilarityScorer
 from app.grading.kinds.tool_call import ToolCallScorer
+from app.grading.local_scorer import LocalScorer
 from app.grading.score_bounds import BoundedScorer
-from app.grading.scorer import GradeRequest, Scorer, ScoreResult
+from app.grading.scorer import Scorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +72,6 @@ class GradingPorts:
     judges: Judges
     sandbox: Sandbox
     embeddings: Embeddings = field(default_factory=NoEmbeddings)
-
-
-class _TimedScorer:
-    """Measures the execution time of a scorer that does not measure it."""
-
-    def __init__(self, scorer: Scorer) -> None:
-        self._scorer = scorer
-
-    async def score(self, request: GradeRequest) -> ScoreResult:
-        started = time.perf_counter()
-        result = await self._scorer.score(request)
-        return replace(result, execution_time_s=time.perf_counter() - started)
 
 
 def build_scorer(spec: AnyGrader, ports: GradingPorts) -> Scorer:
@@ -134,9 +122,9 @@ def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Sco
         case EndpointGrader():
             return EndpointScorer(spec, ports.endpoints, ports.signer, source=source)
         case EnvironmentGrader():
-            return _TimedScorer(EnvironmentScorer(source=source))
+            return EnvironmentScorer(source=source)
         case _:
-            return _TimedScorer(_local(spec, ports.embeddings, source=source))
+            return _local(spec, ports.embeddings, source=source)
 
 
 def _judging(spec: JudgingGrader, judges: Judges, *, source: str) -> Scorer:
@@ -161,8 +149,8 @@ def _sandboxed(spec: SandboxedGrader, sandbox: Sandbox, *, source: str) -> Score
             assert_never(spec)
 
 
-def _local(spec: LocalGrader, embeddings: Embeddings, *, source: str) -> Scorer:
-    scorer: Scorer
+def _local(spec: LocalGrader, embeddings: Embeddings, *, source: str) -> LocalScorer | CosineScorer:
+    scorer: LocalScorer | CosineScorer
     match spec:
         case StringCheckGrader():
             scorer = StringCheckScorer(spec, source=source)
@@ -187,7 +175,9 @@ def _local(spec: LocalGrader, embeddings: Embeddings, *, source: str) -> Scorer:
     return scorer
 
 
-def _similarity(spec: TextSimilarityGrader, embeddings: Embeddings, *, source: str) -> Scorer:
+def _similarity(
+    spec: TextSimilarityGrader, embeddings: Embeddings, *, source: str
+) -> LocalScorer | CosineScorer:
     if spec.evaluation_metric == COSINE:
         return CosineScorer(spec, embeddings, source=source)
     return TextSimilarityScorer(spec, source=source)

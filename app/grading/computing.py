@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
 from typing import Final, TypeVar
 
 from app.slots.shared_slots import SharedSlots
@@ -44,13 +43,6 @@ class ComputingShares:
 
 
 _share: ContextVar[tuple[ComputingShares, str, str] | None] = ContextVar("share", default=None)
-
-
-async def parse(text: str, parser: Callable[[str], Value]) -> Value:
-    """Parses a text that somebody else wrote, a long one on a scoring thread."""
-    if len(text) < LONG_TEXT:
-        return parser(text)
-    return await run_on_scoring_thread(partial(parser, text))
 
 
 async def run_on_scoring_thread(function: Callable[[], Value]) -> Value:

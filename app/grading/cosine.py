@@ -3,9 +3,13 @@
 Promises: a missing embedding is a fault and never a 0. A blank text scores 0 without a request.
 """
 
+import time
+from functools import partial
+
 from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.embeddings import EmbeddingFault, Embeddings
+from app.grading.computing import run_on_scoring_thread
 from app.grading.scorer import GradeRequest, ScoreResult, TokenUsage, server_fault
 from app.grading.texts.templating import Unrenderable
 from app.grading.texts.text_pair import TextPair
@@ -20,8 +24,9 @@ class CosineScorer:
         self._pair = TextPair(spec, source=source)
 
     async def score(self, request: GradeRequest) -> ScoreResult:
+        started = time.perf_counter()
         try:
-            text, reference = self._pair.render(request)
+            text, reference = await run_on_scoring_thread(partial(self._pair.render, request))
         except Unrenderable as fault:
             return fault.result
         if not text.strip() or not reference.strip():
@@ -38,5 +43,7 @@ class CosineScorer:
         tokens = left.tokens + right.tokens
         model = self._embeddings.model
         return ScoreResult(
-            max(0.0, cosine), token_usage={model: TokenUsage(tokens, calls=1)} if tokens else {}
+            max(0.0, cosine),
+            execution_time_s=time.perf_counter() - started,
+            token_usage={model: TokenUsage(tokens, calls=1)} if tokens else {},
         )

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from app.grading.judge_scorer import AnswerFormat, strict_format
 from app.grading.score_bounds import finite
-from app.grading.texts.judge_answers import UnreadableAnswer, read_answer
+from app.grading.texts.judge_answers import UnreadableAnswer, quoted_text, read_answer
 
 Conversation = Sequence[Mapping[str, Any]]
 _TEXT_KEYS: Final = ("role", "content", "reasoning_content", "name")
@@ -45,6 +45,17 @@ def canonical(conversation: Conversation) -> str:
             shown["tool_call_id"] = number(message["tool_call_id"])
         messages.append(shown)
     return json.dumps(messages, ensure_ascii=False, sort_keys=True)
+
+
+def is_conversation(value: Any) -> bool:
+    """Returns whether a value is a list of messages, which `canonical` can read."""
+    return _are_objects(value) and all(
+        not message.get("tool_calls") or _are_objects(message["tool_calls"]) for message in value
+    )
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
 
 
 def group_messages(
@@ -95,13 +106,13 @@ def answer_format() -> AnswerFormat:
     )
 
 
-def read_scores(text: str, count: int) -> list[tuple[float, str]]:
+def read_scores(text: str, count: int, judged: Any = None) -> list[tuple[float, str]]:
     """Returns score and explanation of the ids "1" to `count`, in this order. A score slightly
-    outside 0…1 is clamped. Raises `UnusableAnswer`, also for scores of another scale, which
-    clamping would make equal.
+    outside 0…1 is clamped; one that `judged` has too is read as `read_answer` does. Raises
+    `UnusableAnswer`, also for scores of another scale, which clamping would make equal.
     """
     try:
-        entries = read_answer(text).content.get("scores")
+        entries = read_answer(text, judged).content.get("scores")
     except UnreadableAnswer as unreadable:
         raise UnusableAnswer(str(unreadable)) from unreadable
     if not isinstance(entries, list):
@@ -134,8 +145,8 @@ def _entry(entry: Any) -> tuple[str, float, str]:
         raise UnusableAnswer(
             f"the score {score:g} of the id {str(identifier)[:20]!r} is not between 0 and 1"
         )
-    text = explanation if isinstance(explanation, str) else ""
-    return str(identifier).strip(), score, text[:_EXPLANATION_CHARACTERS]
+    text = quoted_text(explanation, most=_EXPLANATION_CHARACTERS) or ""
+    return str(identifier).strip(), score, text
 
 
 def _shared(conversations: Sequence[Sequence[Any]]) -> int:

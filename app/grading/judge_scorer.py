@@ -10,13 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from app.domain.graders.judge_grader import JudgedGrader
 from app.domain.graders.judge_prompts import JudgeMessage, JudgeSampling, Prompt
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
-from app.grading.computing import parse
+from app.grading.computing import run_on_scoring_thread
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
@@ -25,11 +25,14 @@ from app.grading.scorer import (
     TokenUsage,
     server_fault,
 )
-from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer, read_answer
+from app.grading.texts.judge_answers import (
+    QUOTED_CHARACTERS,
+    JudgeAnswer,
+    UnreadableAnswer,
+    quoted_text,
+    read_answer,
+)
 from app.grading.texts.templating import Unrenderable, fill
-
-_QUOTED_CHARACTERS: Final = 200
-"""Number of first characters of a judge's words that a score or an error keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +71,14 @@ class JudgedScorer(ABC):
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
-            question = self.question(request)
+            question = await run_on_scoring_thread(partial(self.question, request))
         except Unrenderable as fault:
             return replace(fault.result, sampled_model_name=self._judge.model)
         try:
             reply = await self._judges.ask(question)
         except JudgeFault as fault:
             raise server_fault(fault.kind, fault.message, source=self._source) from fault
-        score, reason = await parse(reply.text, partial(self._read, reply))
+        score, reason = await run_on_scoring_thread(partial(self._read, reply, request.sample))
         return ScoreResult(
             score,
             GraderErrors(),
@@ -88,10 +91,9 @@ class JudgedScorer(ABC):
     def question(self, request: GradeRequest) -> JudgeQuestion:
         """Renders the judge's prompt for this sample. Raises `Unrenderable` or `ScoreFault`."""
         spec = self._judge
-        messages = fill(self._prompt, request, source=self._source)
         return JudgeQuestion(
             model=spec.model,
-            messages=with_instruction(messages, self._format.instruction),
+            messages=with_instruction(self.messages(request), self._format.instruction),
             response_format=self._format.schema,
             call_id=request.call_id,
             trace_id=request.trace_id,
@@ -100,17 +102,21 @@ class JudgedScorer(ABC):
             headers=spec.headers or {},
         )
 
-    def _read(self, reply: JudgeReply, text: str) -> tuple[float, str | None]:
-        """Returns score and reason of a reply and its text. Raises `ScoreFault`."""
+    def messages(self, request: GradeRequest) -> list[dict[str, Any]]:
+        """Returns the prompt about this sample. Raises `Unrenderable` or `ScoreFault`."""
+        return fill(self._prompt, request, source=self._source)
+
+    def _read(self, reply: JudgeReply, sample: dict[str, Any]) -> tuple[float, str | None]:
+        """Returns score and reason of a reply. Raises `ScoreFault`."""
         if reply.refusal is not None:
-            details = f"the judge refused: {reply.refusal[:_QUOTED_CHARACTERS]!r}"
+            details = f"the judge refused: {reply.refusal[:QUOTED_CHARACTERS]!r}"
             errors = GraderErrors(model_grader_refusal_error=True, details=details)
             raise self._no_score("the judge refused", errors, reply)
         try:
-            answer = read_answer(text)
+            answer = read_answer(reply.text, sample)
             return self.read(answer), self.reason(answer.content)
         except UnreadableAnswer as fault:
-            details = f"{fault}: {text[:_QUOTED_CHARACTERS]!r}"
+            details = f"{fault}: {reply.text[:QUOTED_CHARACTERS]!r}"
             errors = GraderErrors(model_grader_parse_error=True, details=details)
             raise self._no_score(str(fault), errors, reply) from fault
 
@@ -179,13 +185,8 @@ def with_instruction(messages: list[dict[str, Any]], instruction: str) -> list[d
     return [{"role": "system", "content": instruction}, *messages]
 
 
-def quoted_words(words: object) -> str | None:
-    """Returns the beginning of what a judge wrote, `None` unless it is a text."""
-    return words[:_QUOTED_CHARACTERS] if isinstance(words, str) else None
-
-
 def _last_conclusion(content: dict[str, Any]) -> str | None:
     steps = content.get("steps")
     last = steps[-1] if isinstance(steps, list) and steps else None
     conclusion = last.get("conclusion") if isinstance(last, dict) else None
-    return quoted_words(conclusion)
+    return quoted_text(conclusion)

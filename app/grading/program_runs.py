@@ -5,12 +5,14 @@ reported with its line. Untrusted code wrote the reply, so every part of it is c
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from app.domain.sandbox.programs import Program, ProgramOutcome
 from app.domain.texts.strict_json import strict_loads
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.sandbox.sandbox import ProgramTooLarge, Sandbox, SandboxUnavailable
+from app.grading.computing import run_on_scoring_thread
 from app.grading.scorer import GraderErrors, ScoreFault
 
 _MAX_TEXT: Final = 1000
@@ -55,7 +57,7 @@ async def run_program(sandbox: Sandbox, program: Program, *, source: str) -> Pro
         raise ScoreFault(kind, str(error), source=source, errors=errors) from error
     except ProgramTooLarge as error:
         raise ArgumentsTooLarge(f"too large for the sandbox: {error}") from None
-    return _read(ending)
+    return await run_on_scoring_thread(partial(_read, ending))
 
 
 def _read(ending: ProgramOutcome) -> ProgramResult:

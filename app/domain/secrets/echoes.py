@@ -10,7 +10,7 @@ import json
 import re
 import string
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, assert_never
 from urllib.parse import parse_qsl, urlsplit
 
@@ -28,6 +28,11 @@ _LONG: Final = 20
 """Number of characters from which a value with a digit and no space counts as a credential under
 any name.
 """
+_NESTED: Final = 3
+"""Number of times that escapes are taken out: JSON may be in a string of JSON."""
+_PAIR: Final = r"\\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}"
+_ESCAPE: Final = re.compile(rf'{_PAIR}|\\(?:u[0-9A-Fa-f]{{4}}|["\\/bfnrt])')
+"""A character that is escaped in JSON, in one escape or in two, as a pair of surrogates."""
 _LOWER: Final = {ord(letter): letter.lower() for letter in string.ascii_uppercase}
 _IS_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]")
 _TAIL: Final = re.compile(r"[A-Za-z0-9+/_-]?(?:=|%3[Dd]){0,2}")
@@ -47,16 +52,30 @@ class Echoes:
         self._starts = self._texts.starts | {_folded(start) for start in self._base64.starts}
 
     def hidden_in(self, text: str) -> str:
-        """Returns the text with each credential replaced by `[redacted]`."""
+        """Returns the text with each credential replaced by `[redacted]`, also one of which any
+        letters are escaped as in JSON: a reader of that JSON would restore them.
+        """
         if not self._starts:
             return text
+        spans = self._spans(text)
+        shown: str = text
+        places: Sequence[int] = range(len(text) + 1)
+        for _ in range(_NESTED):
+            if "\\" not in shown:
+                break
+            shown, places = _unescaped(shown, places)
+            spans += [(places[start], places[stop]) for start, stop in self._spans(shown)]
+        return _without(spans, text)
+
+    def _spans(self, text: str) -> list[tuple[int, int]]:
+        """Returns where credentials begin and end."""
         folded, starts = _folded(text), self._starts
         begins = [at for at in range(len(text) - LEAST + 1) if folded[at : at + LEAST] in starts]
         spans = [(at, stop) for at in begins if (stop := self._texts.end(folded, at))]
         spans += [
             _with_ends(at, stop, text) for at in begins if (stop := self._base64.end(text, at))
         ]
-        return _without(spans, text)
+        return spans
 
     def hidden_in_json(self, text: str) -> str:
         """Returns a text of JSON in which every string and key is as `hidden_in` returns it. A text
@@ -123,6 +142,18 @@ def _folded(text: str) -> str:
     may change their number with their case, and no header has them.
     """
     return text.lower() if text.isascii() else text.translate(_LOWER)
+
+
+def _unescaped(text: str, places: Sequence[int]) -> tuple[str, Sequence[int]]:
+    """Returns the text without the escapes of JSON, wherever they stand, and the place of each of
+    its characters and of its end, given those of `text`.
+    """
+    pieces, kept, at = list[str](), list[int](), 0
+    for escape in _ESCAPE.finditer(text):
+        pieces += [text[at : escape.start()], json.loads(f'"{escape[0]}"')]
+        kept += places[at : escape.start() + 1]
+        at = escape.end()
+    return "".join([*pieces, text[at:]]), [*kept, *places[at:]]
 
 
 def _with_ends(start: int, stop: int, text: str) -> tuple[int, int]:

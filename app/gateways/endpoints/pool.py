@@ -6,6 +6,7 @@ Promises: ids stay the same over retries, only `X-Attempt`, timestamp and signat
 always ends. Must not know the content of a call or the effect of a failure on a rollout.
 """
 
+import asyncio
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,8 @@ from app.gateways.endpoints.signing import CallSigner
 MAX_REQUEST_BYTES: Final = 1_048_576
 _RETRIED_STATUSES: Final = frozenset({408, 425, 429})
 _OVERLOADED: Final = frozenset({429, 503})
+_LONG: Final = 16_384
+"""Number of bytes from which a reply is parsed on a thread."""
 _FIRST_DELAY_S: Final = 0.5
 _LONGEST_DELAY_S: Final = 30.0
 
@@ -146,7 +149,8 @@ class Endpoint:
         while True:
             try:
                 reply = await self._attempt(request, signer, attempt, deadline=deadline)
-                return EndpointAnswer(read(reply), attempt, reply.latency_s)
+                value = await _value_of(reply, read)
+                return EndpointAnswer(value, attempt, reply.latency_s)
             except EndpointFault as fault:
                 fault.attempts = attempt
                 delay = self._delay(fault, attempt)
@@ -244,6 +248,13 @@ class Endpoint:
             self._last_fault = fault.kind
             counts = first or fault.kind is FaultKind.UNREACHABLE
             self.breaker.failed(call_id, counts=counts)
+
+
+async def _value_of(reply: EgressReply, read: Read[Value]) -> Value:
+    """Parses a reply, a long one on a thread: other calls wait for this loop."""
+    if len(reply.body) < _LONG:
+        return read(reply)
+    return await asyncio.to_thread(read, reply)
 
 
 _ALIVE: Final = frozenset({FaultKind.BAD_REPLY, FaultKind.TOO_LARGE, FaultKind.REFUSED})

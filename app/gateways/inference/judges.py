@@ -174,7 +174,7 @@ class RoutedJudges:
         body = question.body(question.model, structured=structured)
         request = EndpointRequest(
             headers=headers,
-            body=json.dumps(body, separators=(",", ":")).encode(),
+            body=await asyncio.to_thread(_encoded, body),
             call_id=question.call_id,
             trace_id=question.trace_id,
         )
@@ -237,6 +237,10 @@ class RoutedJudges:
             message = error.message.replace(model.engine_name, model.name)
             raise JudgeFault(FaultKind.ERROR, f"the engine refused: {message}") from error
         return read_completion(content, latency_s=time.perf_counter() - started)
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, separators=(",", ":")).encode()
 
 
 def _without_echoes(reply: JudgeReply, headers: Mapping[str, str], url: str) -> JudgeReply:

@@ -62,7 +62,8 @@ class UnixSandbox:
         )
 
     async def run(self, program: Program) -> ProgramOutcome:
-        body = to_frame(program.to_json())
+        # On a thread: the arguments may be long, and other calls wait for this loop.
+        body = await asyncio.to_thread(lambda: to_frame(program.to_json()))
         if len(body) > MAX_PROGRAM:
             raise ProgramTooLarge(f"{len(body)} bytes of JSON: the limit is {MAX_PROGRAM}")
         header = to_frame(

@@ -21,6 +21,8 @@ KEEP_ALIVE_S: Final = 2.0
 SILENCE_S: Final = 30.0
 _LENGTH: Final = struct.Struct(">I")
 _CHUNK: Final = 65_536
+_LONG: Final = 16_384
+"""Number of bytes from which a frame is parsed on a thread."""
 _LONGEST_ADDRESS: Final = 100
 """Longest address in bytes; the kernel accepts 107."""
 
@@ -63,8 +65,11 @@ async def skip_frame(reader: asyncio.StreamReader, *, limit: int) -> None:
 
 async def read_object(reader: asyncio.StreamReader, *, limit: int) -> dict[str, Any]:
     """Reads one frame with a JSON object. Raises `BadFrame`."""
+    frame = await read_frame(reader, limit=limit)
     try:
-        value = json.loads(await read_frame(reader, limit=limit))
+        # On a thread where it is long: other calls wait for this loop.
+        long = len(frame) >= _LONG
+        value = await asyncio.to_thread(json.loads, frame) if long else json.loads(frame)
     except (ValueError, RecursionError):
         raise BadFrame("a frame without JSON") from None
     if not isinstance(value, dict):

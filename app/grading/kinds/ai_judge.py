@@ -11,25 +11,26 @@ is judged twice. Must not know the servers of judges or jobs.
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.calibration.agreement import mean_agreement
-from app.grading.computing import parse
+from app.grading.computing import run_on_scoring_thread
 from app.grading.group_judge import GroupGradeRequest
 from app.grading.group_prompt import (
     UnusableAnswer,
     answer_format,
     canonical,
     group_messages,
+    is_conversation,
     read_scores,
 )
 from app.grading.judge_scorer import sampling_of, usage_of, with_instruction
@@ -41,6 +42,8 @@ from app.grading.scorer import (
     TokenUsage,
     server_fault,
 )
+from app.grading.texts.templating import unreadable_item
+from app.grading.texts.text_scorer import unreadable
 
 MAX_CHARACTERS: Final = 2_097_152
 """Largest number of characters of a group."""
@@ -69,7 +72,9 @@ class GroupAiJudge:
         self._kept: OrderedDict[str, _QuestionScores] = OrderedDict()
 
     async def judge(self, request: GroupGradeRequest) -> Sequence[ScoreResult]:
-        shown = [canonical(conversation) for conversation in request.conversations]
+        shown = await run_on_scoring_thread(
+            lambda: [canonical(conversation) for conversation in request.conversations]
+        )
         group = sorted(set(shown))
         if sum(map(len, group)) > MAX_CHARACTERS:
             raise self._fault(f"the group is longer than {MAX_CHARACTERS} characters")
@@ -94,14 +99,14 @@ class GroupAiJudge:
     async def _judge_once(
         self, request: GroupGradeRequest, group: list[str], repeat: int
     ) -> _QuestionScores:
-        key = self._key(request, group, repeat)
+        key = await run_on_scoring_thread(partial(self._key, request, group, repeat))
         if key in self._kept:
             self._kept.move_to_end(key)
             return replace(self._kept[key], usage=TokenUsage(), elapsed_s=0.0)
-        seed = self._key(request, group, 0)
-        order = shown_order(len(group), seed, repeat, repeats=self._spec.repeats)
-        question = self._question(request, [group[at] for at in order], repeat)
-        judged = await self._call_judge(question, len(order))
+        order, question = await run_on_scoring_thread(
+            partial(self._question, request, group, repeat)
+        )
+        judged = await self._call_judge(question, len(order), request.conversations)
         back = sorted(range(len(order)), key=order.__getitem__)
         judged = replace(
             judged,
@@ -119,11 +124,14 @@ class GroupAiJudge:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def _question(
-        self, request: GroupGradeRequest, rollouts: list[str], repeat: int
-    ) -> JudgeQuestion:
+        self, request: GroupGradeRequest, group: list[str], repeat: int
+    ) -> tuple[list[int], JudgeQuestion]:
+        """Returns the order in which a question shows the rollouts, and the question."""
         spec, form = self._spec, answer_format()
-        messages = group_messages(spec.rubric, rollouts, request.tools)
-        return JudgeQuestion(
+        seed = self._key(request, group, 0)
+        order = shown_order(len(group), seed, repeat, repeats=spec.repeats)
+        messages = group_messages(spec.rubric, [group[at] for at in order], request.tools)
+        return order, JudgeQuestion(
             model=spec.model,
             messages=with_instruction(messages, form.instruction),
             response_format=form.schema,
@@ -134,14 +142,18 @@ class GroupAiJudge:
             headers=spec.headers or {},
         )
 
-    async def _call_judge(self, question: JudgeQuestion, count: int) -> _QuestionScores:
+    async def _call_judge(
+        self, question: JudgeQuestion, count: int, judged: Sequence[object]
+    ) -> _QuestionScores:
         usage, elapsed_s, fault = TokenUsage(), 0.0, ""
         for attempt in range(_ATTEMPTS):
             with self._charging(usage):
                 reply = await self._reply(question)
             usage, elapsed_s = usage + usage_of(reply), elapsed_s + reply.latency_s
             try:
-                scores = await parse(reply.text, partial(read_scores, count=count))
+                scores = await run_on_scoring_thread(
+                    partial(read_scores, reply.text, count, judged)
+                )
             except UnusableAnswer as unusable:
                 fault = str(unusable)
                 question = _again(question, reply.text, fault, attempt)
@@ -240,17 +252,19 @@ class AiJudgeScorer:
     """Implements `Scorer`: one sample is a group of one, after the messages of its row."""
 
     def __init__(self, spec: AiJudgeGrader, judges: Judges, *, source: str) -> None:
+        self._source = source
         self._judge = GroupAiJudge(spec, judges, source=source)
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         messages, tools = request.item.get("messages"), request.item.get("tools")
-        choices = request.sample.get("choices") or [{}]
-        answer = choices[0].get("message") or {
-            "role": "assistant",
-            "content": request.sample.get("output_text"),
-        }
+        messages = messages if isinstance(messages, list) else []
+        if not is_conversation(messages):
+            raise unreadable_item("'messages' is no list of messages", source=self._source)
+        answer = _answer(request.sample)
+        if not is_conversation([answer]):
+            return unreadable("'sample.choices' has no message")
         group = GroupGradeRequest(
-            conversations=([*(messages if isinstance(messages, list) else ()), answer],),
+            conversations=([*messages, answer],),
             tools=tools if isinstance(tools, list) else [],
             item=request.item,
             trace_id=request.trace_id,
@@ -258,3 +272,11 @@ class AiJudgeScorer:
         )
         (result,) = await self._judge.judge(group)
         return result
+
+
+def _answer(sample: Mapping[str, Any]) -> Any:
+    """Returns the message of a sample, whose form is not checked."""
+    choices = sample.get("choices") or [{}]
+    first = choices[0] if isinstance(choices, list) else None
+    message = first.get("message") if isinstance(first, dict) else first
+    return message or {"role": "assistant", "content": sample.get("output_text")}

@@ -59,8 +59,7 @@ class CodeExecutionScorer:
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
-            tests, function = self._tests_of(request)
-            code = code_of(render(self._input, request, source=self._source))
+            tests, function, code = await run_on_scoring_thread(partial(self._read, request))
             if not code.strip():
                 return unreadable("there is no code")
             if len(code) > MAX_CODE:
@@ -68,6 +67,11 @@ class CodeExecutionScorer:
             return await self._run(code, function, tests)
         except Unrenderable as fault:
             return fault.result
+
+    def _read(self, request: GradeRequest) -> tuple[list[CodeTest], str | None, str]:
+        """Returns the tests, the function and the code. Raises `ScoreFault`, `Unrenderable`."""
+        tests, function = self._tests_of(request)
+        return tests, function, code_of(render(self._input, request, source=self._source))
 
     def _tests_of(self, request: GradeRequest) -> tuple[list[CodeTest], str | None]:
         """Returns the tests and the function. Raises `ScoreFault`, `Unrenderable`."""

@@ -2,19 +2,23 @@
 
 Owns its request `{sample, item, trace_id}` and its reply `{"score": …}`. Promises: any failure, a
 4xx included, and any score that is not a finite number counts as an infrastructure fault. Numbers
-in the reply's `metrics` become sub-scores. Must not know the source of samples.
+in the reply's `metrics` become sub-scores, unless their name repeats a credential. Must not know
+the source of samples.
 """
 
 import json
+from functools import partial
 from typing import Any
 
 from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.domain.http.status import is_error, is_success
 from app.domain.rollouts.reward_components import MAX_COMPONENTS, is_component_name
+from app.domain.secrets.echoes import Echoes
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
+from app.grading.computing import run_on_scoring_thread
 from app.grading.score_bounds import finite
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 
@@ -27,22 +31,33 @@ class EndpointScorer:
     ) -> None:
         self._source = source
         self._headers = spec.headers or {}
+        self._url = spec.url
         self._endpoint = endpoints.endpoint(spec.url, rate_limit=spec.rate_limit)
         self._signer = signer
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         call = EndpointRequest(
             headers=self._headers,
-            body=encode(request),
+            body=await run_on_scoring_thread(partial(encode, request)),
             call_id=request.call_id,
             trace_id=request.trace_id,
         )
         try:
-            answer = await self._endpoint.call(call, read_score, signer=self._signer)
+            answer = await self._endpoint.call(call, self._read, signer=self._signer)
         except EndpointFault as fault:
             raise _fault(fault, self._source) from fault
         score, components = answer.value
         return ScoreResult(score, sub_scores=components, execution_time_s=answer.latency_s)
+
+    def _read(self, reply: EgressReply) -> tuple[float, dict[str, float]]:
+        """Reads a reply without the names that repeat a credential of its request: the service
+        stores and shows them. Raises `EndpointFault`.
+        """
+        score, components = read_score(reply)
+        if not components:
+            return score, components
+        hidden = Echoes(self._headers, self._url).hidden_in
+        return score, {name: part for name, part in components.items() if hidden(name) == name}
 
 
 def encode(request: GradeRequest) -> bytes:

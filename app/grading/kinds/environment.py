@@ -3,16 +3,18 @@
 import math
 from typing import Any
 
+from typing_extensions import override
+
+from app.grading.local_scorer import LocalScorer
 from app.grading.scorer import NO_REWARD, GradeRequest, GraderErrors, ScoreFault, ScoreResult
 
 
-class EnvironmentScorer:
-    """Implements `Scorer`."""
-
+class EnvironmentScorer(LocalScorer):
     def __init__(self, *, source: str) -> None:
         self._source = source
 
-    async def score(self, request: GradeRequest) -> ScoreResult:
+    @override
+    def grade(self, request: GradeRequest) -> ScoreResult:
         found = request.sample.get("environment")
         found = found if isinstance(found, dict) else {}
         reward = _number(found.get("reward"))

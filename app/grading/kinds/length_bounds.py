@@ -2,30 +2,29 @@
 
 from typing import Any, assert_never
 
+from typing_extensions import override
+
 from app.domain.graders.kinds.length_bounds import LengthBoundsGrader
 from app.domain.graders.samples import object_or_list
 from app.domain.graders.templates.templates import parse_template
 from app.gateways.endpoints.calls import FaultKind
+from app.grading.local_scorer import LocalScorer
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
-from app.grading.texts.templating import Unrenderable, render
+from app.grading.texts.templating import render
 from app.grading.texts.text_scorer import unreadable
 
 
-class LengthBoundsScorer:
-    """Implements `Scorer`."""
-
+class LengthBoundsScorer(LocalScorer):
     def __init__(self, spec: LengthBoundsGrader, *, source: str) -> None:
         self._spec = spec
         self._source = source
         self._input = parse_template(spec.input)
 
-    async def score(self, request: GradeRequest) -> ScoreResult:
+    @override
+    def grade(self, request: GradeRequest) -> ScoreResult:
         if self._spec.unit == "tokens":
             return self._of_length(self._tokens(request.sample.get("turns")))
-        try:
-            text = render(self._input, request, source=self._source)
-        except Unrenderable as fault:
-            return fault.result
+        text = render(self._input, request, source=self._source)
         match self._spec.unit:
             case "characters":
                 return self._of_length(len(text))

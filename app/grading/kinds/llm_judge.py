@@ -17,13 +17,15 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from app.domain.graders.judge_prompts import JudgeMessage
 from app.domain.graders.kinds.llm_judge import Criterion, LlmJudgeGrader
+from app.domain.graders.templates.templates import parse_template
 from app.domain.graders.texts.numerals import number_of
 from app.gateways.inference.judges import Judges
-from app.grading.judge_scorer import AnswerFormat, JudgedScorer, quoted_words, strict_format
+from app.grading.judge_scorer import AnswerFormat, JudgedScorer, strict_format
 from app.grading.score_bounds import finite
-from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer
+from app.grading.scorer import GradeRequest
+from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer, quoted_text, texts_in
+from app.grading.texts.templating import render_all
 
 _NUMBER: Final = (
     r"(\d{1,6}(?:\.\d{1,6})?)(?!\d|[.,]\d|[eE][+-]?\d|\s?%|\s?percent"
@@ -50,6 +52,8 @@ _CORRECTED: Final = re.compile(
     rf"[^.!?\n\d]{{0,40}}{_SHARED}",
     re.ASCII | re.IGNORECASE,
 )
+_FORMS: Final = {_AGAIN: _LABEL, _CORRECTED: _SHARE}
+"""The form of a score within a form of correction."""
 _POINTS: Final = rf"\d[\d.]{{0,9}}{_OF}\d[\d.]{{0,9}}"
 _SCALE_END: Final = (
     rf"[.;](?!{_MARKDOWN}(?:an?\s)?\d|[^\d\n.;]{{0,40}}\b(?:where|best|worst|perfect|\w{{0,4}}est|m(?:ax|in)))"
@@ -96,6 +100,8 @@ _TASK: Final = (
     "their weights:"
 )
 _PROMPT: Final = "<question>\n{question}\n</question>\n\n<answer>\n{answer}\n</answer>"
+_TAG: Final = re.compile(r"<(?=\s*/?\s*(?:question|answer)\b)", re.IGNORECASE)
+"""The beginning of a tag of the prompt: an answer must not end its own block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +121,14 @@ class LlmJudgeScorer(JudgedScorer):
         self._criteria = _named_criteria(spec.rubric)
         # Not in the prompt, whose texts are templates.
         self._rubric = "\n".join((_TASK, *map(_line, spec.rubric)))
-        text = _PROMPT.format(question=spec.question, answer=spec.input)
-        message = JudgeMessage(role="user", content=text)
-        super().__init__(spec, [message], judges, source=source)
+        self._templates = [parse_template(text) for text in (spec.question, spec.input)]
+        super().__init__(spec, (), judges, source=source)
+
+    @override
+    def messages(self, request: GradeRequest) -> list[dict[str, Any]]:
+        texts = render_all(self._templates, request, source=self._source)
+        question, answer = (_TAG.sub("&lt;", text) for text in texts)
+        return [{"role": "user", "content": _PROMPT.format(question=question, answer=answer)}]
 
     @override
     def answer_format(self) -> AnswerFormat:
@@ -137,7 +148,7 @@ class LlmJudgeScorer(JudgedScorer):
 
     @override
     def reason(self, content: dict[str, Any]) -> str | None:
-        return quoted_words(content.get("reason"))
+        return quoted_text(content.get("reason"))
 
     @override
     def read(self, answer: JudgeAnswer) -> float:
@@ -155,9 +166,9 @@ class LlmJudgeScorer(JudgedScorer):
         JSON that is a list or has no end.
         """
         if not answer.content:
-            yield from self._in_words(answer.words, (_BRACKETS, _LABEL, _SHARE))
+            yield from self._in_words(answer.words, (_BRACKETS, _LABEL, _SHARE), answer.judged)
             return
-        yield from self._in_words(answer.after, (_BRACKETS, _AGAIN, _CORRECTED))
+        yield from self._in_words(answer.after, (_BRACKETS, _AGAIN, _CORRECTED), answer.judged)
         if "score" not in answer.content:
             return
         value = answer.content["score"]
@@ -167,7 +178,12 @@ class LlmJudgeScorer(JudgedScorer):
         if isinstance(value, str):
             yield from self._in_words(value, (_BRACKETS, _LABEL, _SHARE))
 
-    def _in_words(self, words: str, forms: tuple[re.Pattern[str], ...]) -> Iterator[float]:
+    def _in_words(
+        self, words: str, forms: tuple[re.Pattern[str], ...], judged: Any = None
+    ) -> Iterator[float]:
+        """Yields the score in each form, without those that `judged` has in the same form: they
+        are quotations.
+        """
         text, is_of_one = _BOUNDS.sub(" ", words[-_READ:]), False
         if self._criteria is not None:
             removed = {one["name"].casefold() for one in self._criteria.scored.finditer(text)}
@@ -175,6 +191,9 @@ class LlmJudgeScorer(JudgedScorer):
             text = self._criteria.scored.sub(" ", text)
         for pattern in forms:
             found = list(pattern.finditer(text))
+            if found and judged is not None:
+                quoted = self._shares_in(judged, _FORMS.get(pattern, pattern))
+                found = [each for each in found if self._share(each) not in quoted]
             if pattern is _CORRECTED:
                 found = [each for each in found if float(each[2]) == self._scale]
             elif pattern is _SHARE and self._criteria is not None:
@@ -183,6 +202,11 @@ class LlmJudgeScorer(JudgedScorer):
                 found = []
             if found:
                 yield self._share(found[-1])
+
+    def _shares_in(self, judged: Any, form: re.Pattern[str]) -> set[float]:
+        return {
+            self._share(each) for text in texts_in(judged) for each in form.finditer(text[-_READ:])
+        }
 
     def _is_headed(self, found: list[re.Match[str]], heading: re.Pattern[str]) -> bool:
         """Returns whether the last of several scores stands under the heading of a criterion."""

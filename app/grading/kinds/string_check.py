@@ -1,24 +1,20 @@
 """Scores the comparison of two texts with 1 or 0."""
 
+from typing_extensions import override
+
 from app.domain.graders.kinds.string_check import StringCheckGrader
-from app.domain.graders.templates.templates import parse_template
-from app.grading.scorer import GradeRequest, ScoreResult
-from app.grading.texts.templating import Unrenderable, render_all
+from app.grading.scorer import ScoreResult
+from app.grading.texts.text_scorer import TextScorer
 
 
-class StringCheckScorer:
-    """Implements `Scorer`."""
-
+class StringCheckScorer(TextScorer):
     def __init__(self, spec: StringCheckGrader, *, source: str) -> None:
-        self._source = source
+        super().__init__([spec.input, spec.reference], source=source)
         self._operation = spec.operation
-        self._templates = [parse_template(text) for text in (spec.input, spec.reference)]
 
-    async def score(self, request: GradeRequest) -> ScoreResult:
-        try:
-            left, right = render_all(self._templates, request, source=self._source)
-        except Unrenderable as fault:
-            return fault.result
+    @override
+    def compute(self, texts: list[str]) -> ScoreResult:
+        left, right = texts
         return ScoreResult(float(compare(self._operation, left, right)))
 
 

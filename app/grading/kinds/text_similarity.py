@@ -10,48 +10,40 @@ leaves open:
   the WordNet corpus is not shipped. Texts that match by synonyms only score lower than hosted.
 - `rouge_1` … `rouge_5`, `rouge_l`: F1 as of rouge-score without stemming, over words of any script.
 
-Promises: a score takes about a second at most, and does not block the event loop.
+Promises: a score takes about a second at most.
 """
 
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
+from typing_extensions import override
+
 from app.domain.graders.kinds.text_similarity import MAX_PRODUCT, TextSimilarityGrader
-from app.grading.computing import run_on_scoring_thread
+from app.grading.local_scorer import LocalScorer
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.texts.rouge_words import words
-from app.grading.texts.templating import Unrenderable
 from app.grading.texts.text_pair import TextPair
 
 _BLEU_ORDER: Final = 4
 """The longest n-grams that are counted."""
-_THREAD_FROM: Final = 4_096
-"""Number of characters from which a score is computed on a thread."""
+_LONG: Final = 4_096
+"""Number of characters from which texts are compared without the interpreter lock."""
 
 
-class TextSimilarityScorer:
-    """Implements `Scorer`."""
-
+class TextSimilarityScorer(LocalScorer):
     def __init__(self, spec: TextSimilarityGrader, *, source: str) -> None:
         self._source = source
         self._metric = spec.evaluation_metric
         self._pair = TextPair(spec, source=source)
 
-    async def score(self, request: GradeRequest) -> ScoreResult:
-        try:
-            text, reference = self._pair.render(request)
-        except Unrenderable as fault:
-            return fault.result
-        longer = max(len(text), len(reference))
+    @override
+    def grade(self, request: GradeRequest) -> ScoreResult:
+        text, reference = self._pair.render(request)
         if self._metric == "fuzzy_match" and len(text) * len(reference) > MAX_PRODUCT:
             details = f"the texts' lengths have a product above {MAX_PRODUCT}"
             return ScoreResult(0.0, GraderErrors(other_error=True, details=details))
-        if self._metric == "fuzzy_match" and longer < _THREAD_FROM:
-            return ScoreResult(similarity(self._metric, text, reference))
-        return ScoreResult(
-            await run_on_scoring_thread(lambda: similarity(self._metric, text, reference))
-        )
+        return ScoreResult(similarity(self._metric, text, reference))
 
 
 def similarity(metric: str, text: str, reference: str) -> float:
@@ -64,7 +56,7 @@ def similarity(metric: str, text: str, reference: str) -> float:
 def _fuzzy_match(text: str, reference: str) -> float:
     from rapidfuzz.fuzz import ratio  # noqa: PLC0415 - not before the first such grader
 
-    if max(len(text), len(reference)) < _THREAD_FROM:
+    if max(len(text), len(reference)) < _LONG:
         return float(ratio(text, reference)) / 100
     from rapidfuzz.process import cdist  # noqa: PLC0415 - rapidfuzz loads only where it is used
 

@@ -11,15 +11,17 @@ scores 1 and any call 0.
 import json
 from typing import Any, Final, assert_never
 
+from typing_extensions import override
+
 from app.domain.graders.kinds.tool_call import Comparator, ToolCallGrader
 from app.domain.graders.templates.templates import parse_template
 from app.domain.graders.texts.calls import ReferenceFault, WrittenCall, expected_calls
 from app.domain.texts.strict_json import strict_loads
 from app.grading.assignment import best_in_any_order, best_in_order
-from app.grading.computing import run_on_scoring_thread
 from app.grading.kinds.exact_match import same_number
+from app.grading.local_scorer import LocalScorer
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
-from app.grading.texts.templating import Unrenderable, render, unusable_text_fault
+from app.grading.texts.templating import render, unusable_text_fault
 from app.grading.texts.written_calls import RawText, calls_of, read_calls
 
 RIGHT_FUNCTION: Final = 0.3
@@ -27,32 +29,24 @@ SOME_ARGUMENTS: Final = 0.6
 EXACT: Final = 1.0
 MAX_COMPARED: Final = 64
 """Largest number of compared calls of a rollout; later ones count as wrong."""
-_THREAD_FROM: Final = 64
-"""Number of pairs from which calls are compared on a thread."""
 _SHOWN: Final = 10
 
 
-class ToolCallScorer:
-    """Implements `Scorer`."""
-
+class ToolCallScorer(LocalScorer):
     def __init__(self, spec: ToolCallGrader, *, source: str) -> None:
         self._spec = spec
         self._source = source
         self._input = parse_template(spec.input)
         self._reference = parse_template(spec.reference)
 
-    async def score(self, request: GradeRequest) -> ScoreResult:
-        try:
-            expected = self._expected(render(self._reference, request, source=self._source))
-            made = self._made(request)
-        except Unrenderable as fault:
-            return fault.result
+    @override
+    def grade(self, request: GradeRequest) -> ScoreResult:
+        expected = self._expected(render(self._reference, request, source=self._source))
+        made = self._made(request)
         if not expected:
             reason = f"{len(made)} calls where none is expected" if made else "no call, as expected"
             return ScoreResult(float(not made), reason=reason)
-        if len(expected) * len(made) < _THREAD_FROM:
-            return self._scored(expected, made)
-        return await run_on_scoring_thread(lambda: self._scored(expected, made))
+        return self._scored(expected, made)
 
     def _scored(self, expected: list[WrittenCall], made: list[WrittenCall]) -> ScoreResult:
         scores = [[self._compare(want, call) for call in made[:MAX_COMPARED]] for want in expected]

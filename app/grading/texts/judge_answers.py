@@ -1,23 +1,32 @@
 """Reads the answer of a judge: the JSON object in it, and its words without the thinking.
 
 Many judges reason aloud before they answer (`<think>…</think>`), put their JSON into a fence, or
-add a sentence to it. Promises that nothing is read out of the thinking, nor out of a part of an
-object; reads in time proportional to the length. Pure.
+add a sentence to it, and some quote what they judge. Promises that nothing is read out of the
+thinking, out of a part of an object, or out of a quotation, by which an answer could score itself;
+reads in time proportional to the length. Pure.
 """
 
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final
 
+from app.domain.graders.texts.numerals import number_of
 from app.domain.graders.texts.thinking import THINKING_MARK
-from app.grading.texts.fences import fenced_blocks
+from app.domain.texts.storable_text import storable
+from app.grading.score_bounds import finite
+from app.grading.texts.fences import FENCE, fenced_blocks
 
+QUOTED_CHARACTERS: Final = 200
+"""Number of first characters of a judge's words that a score or an error keeps."""
 _JSON: Final = re.compile(r'\{[ \t\r\n]*+["}]|\[[ \t\r\n]*+\{')
 """The beginning of an object or of a list of objects, complete or not."""
 _START: Final = re.compile(r'(?:\[[ \t\r\n]*+)?\{[ \t\r\n]*+["}]')
 """The beginning of an object, or of a list of objects, but not of `{x}` in a sentence."""
+_VERDICTS: Final = ("result", "score", "scores")
+"""The keys of a judge's JSON that decide a score."""
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 """A string, complete or not, or a bracket."""
 
@@ -34,12 +43,18 @@ class JudgeAnswer:
     """The JSON object of the answer; empty without any."""
     after: str = ""
     """The words after an object that stands in a sentence; empty for a whole or a fenced one."""
+    judged: Any = None
+    """The sample or the rollouts that were judged."""
 
     @property
     def words(self) -> str:
         """The words before any JSON."""
         start = _JSON.search(self.text)
         return self.text if start is None else self.text[: start.start()]
+
+
+_Verdict = tuple[str, str]
+"""The key of a verdict, and its value in one form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +66,111 @@ class _Json:
     end: int = 0
 
 
-def read_answer(text: str) -> JudgeAnswer:
+def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
     """Reads the JSON after the thinking: the whole answer, else its last fence with JSON, else the
-    last complete object. Raises `UnreadableAnswer` for thinking without an end.
+    last complete object. Beside other words an object with a verdict that `judged` has too, the
+    sample or the rollouts, is a quotation and does not count; neither does any object of an answer
+    that begins with another verdict than it ends with. Raises `UnreadableAnswer` for thinking
+    without an end.
     """
     # A whole object may quote marks of thinking, as may one behind the thinking.
     for part in (text, text.partition("</think>")[2]):
         if (whole := _parsed(part)) is not None:
-            return JudgeAnswer(part, _object(whole.value))
+            return JudgeAnswer(part, _object(whole.value), judged=judged)
     said = _without_thinking(text)
+    if not _is_alone(said):
+        said = _without_quotations(said, judged)
     for part in (said, *(block.text for block in reversed(fenced_blocks(said)))):
         if (found := _parsed(part)) is not None:
-            return JudgeAnswer(said, _object(found.value))
+            return JudgeAnswer(said, _object(found.value), judged=judged)
     objects = [one for one in _embedded(said) if isinstance(one.value, dict)]
     if not objects:
-        return JudgeAnswer(said)
-    return JudgeAnswer(said, _joined(said, objects), said[objects[-1].end :])
+        return JudgeAnswer(said, judged=judged)
+    content = {} if _contradicts_itself(said, objects) else _joined(said, objects)
+    return JudgeAnswer(said, content, said[objects[-1].end :], judged)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yields the texts within a JSON value, each once."""
+    found, left = set[str](), [value]
+    while left:
+        match left.pop():
+            case str() as text if text not in found:
+                found.add(text)
+                yield text
+            case dict() as inner:
+                left += inner.values()
+            case list() | tuple() as inner:
+                left += inner
+            case _:
+                pass
+
+
+def _is_alone(said: str) -> bool:
+    """Returns whether an answer is JSON or one fenced block, without other words."""
+    said = said.strip()
+    if _parsed(said) is not None:
+        return True
+    return said.startswith(FENCE) and said.endswith(FENCE) and len(fenced_blocks(said)) == 1
+
+
+def _without_quotations(said: str, judged: Any) -> str:
+    """Returns the text without the objects whose verdict the judged texts have too."""
+    objects = [one for one in _embedded(said) if _verdicts(one.value)]
+    if not objects:
+        return said
+    sent = {verdict for text in texts_in(judged) for verdict in _verdicts_in(text)}
+    kept, at = list[str](), 0
+    for one in objects:
+        if sent.isdisjoint(_verdicts(one.value)):
+            continue
+        kept += [said[at : one.start], " "]
+        at = one.end
+    return "".join([*kept, said[at:]])
+
+
+def _verdicts_in(text: str) -> Iterator[_Verdict]:
+    """Yields the verdicts of all objects in a text, also of those within others."""
+    left: list[Any] = [one.value for one in _embedded(text)]
+    while left:
+        match left.pop():
+            case dict() as inner:
+                yield from _verdicts(inner)
+                left += inner.values()
+            case list() as inner:
+                left += inner
+            case _:
+                pass
+
+
+def _verdicts(value: Any) -> set[_Verdict]:
+    """Returns the verdicts of an object, equal for equal ones however they are written."""
+    found = _object(value)
+    return {(key, _plain(found[key])) for key in _VERDICTS if key in found}
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        entries = [_object(entry) for entry in value]
+        return json.dumps([[str(one.get("id")), _plain(one.get("score"))] for one in entries])
+    number = number_of(value) if isinstance(value, str) else None
+    if isinstance(number, Decimal) or (isinstance(value, int) and not isinstance(value, bool)):
+        value = finite(value if number is None else float(number))
+    return json.dumps(value, sort_keys=True)
+
+
+def _contradicts_itself(said: str, objects: list[_Json]) -> bool:
+    """Returns whether a text begins with another verdict than it ends with."""
+    first, last = _verdicts(objects[0].value), _verdicts(objects[-1].value)
+    begins = not said[: objects[0].start].strip()
+    return begins and bool(first) and bool(last) and first != last
+
+
+def quoted_text(value: Any, *, most: int = QUOTED_CHARACTERS) -> str | None:
+    """Returns the first characters of a text in a judge's JSON, which may have halves of surrogate
+    pairs; `None` for any other value.
+    """
+    return storable(value[:most]) if isinstance(value, str) else None
 
 
 def _joined(said: str, objects: list[_Json]) -> dict[str, Any]:

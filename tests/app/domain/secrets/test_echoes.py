@@ -99,6 +99,30 @@ def test_the_password_of_basic_is_hidden_when_the_server_decodes_it() -> None:
     )
 
 
+def escaped(letter: str) -> str:
+    return "".join(f"\\u{unit:04X}" for unit in memoryview(letter.encode("utf-16")).cast("H")[1:])
+
+
+@pytest.mark.parametrize(
+    ("escape", "times"),
+    [("/", 1), ("+", 1), ("s3cr3t/+tok?en~x9", 1), ("x9", 2), ("?", 3)],
+    ids=["slash", "plus", "all", "end", "nested"],
+)
+def test_letters_that_json_escapes_are_hidden(escape: str, times: int) -> None:
+    form = "".join(escaped(letter) if letter in escape else letter for letter in TOKEN)
+    for _ in range(times - 1):
+        form = json.dumps(form)[1:-1]
+    text = f'a "C:\\new" <{form}> \\u00fc'
+    hidden = Echoes({"X-Token": TOKEN}, "https://tools.example/").hidden_in(text)
+    assert hidden == 'a "C:\\new" <[redacted]> \\u00fc'
+
+
+def test_a_letter_of_two_escapes_is_hidden() -> None:
+    echoes = Echoes({}, "https://tools.example/?token=caf\u00e9-\U0001f511-key/1")
+    token = "".join(map(escaped, "caf\u00e9-\U0001f511-key/1"))
+    assert echoes.hidden_in(f"<{token}>") == "<[redacted]>"
+
+
 def test_a_text_in_another_alphabet_keeps_its_letters() -> None:
     echoes = Echoes({"X-Token": TOKEN}, "https://tools.example/")
     assert echoes.hidden_in(f"İİ {TOKEN.upper()} ß") == "İİ [redacted] ß"
