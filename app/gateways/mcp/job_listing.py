@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from app.domain.secrets.echoes import Echoes
 from app.domain.tools.mcp_listings import (
+    CUT,
     SERVERS,
     ListedTool,
     ListingFault,
@@ -12,7 +13,13 @@ from app.domain.tools.mcp_listings import (
     select_allowed_tools,
 )
 from app.domain.tools.mcp_resources import reading_tool
-from app.domain.tools.mcp_servers import McpListing, McpResource, McpServerSpec, McpTool
+from app.domain.tools.mcp_servers import (
+    MAX_TOOL_NAME,
+    McpListing,
+    McpResource,
+    McpServerSpec,
+    McpTool,
+)
 from app.domain.tools.trials import new_trace_id
 from app.gateways.endpoints.calls import EndpointFault
 from app.gateways.endpoints.pool import EndpointPool
@@ -80,8 +87,10 @@ def _without(echoes: Echoes, listed: ListedTool) -> ListedTool:
     in the job, shown, and read by the model.
     """
     tool, hidden = listed.tool, echoes.hidden_in
+    # Nobody can choose a name that is cut: it is longer than 'allowed_tools' takes.
+    name = hidden(tool.name)
     shown = McpTool(
-        name=hidden(tool.name),
+        name=name if len(name) <= MAX_TOOL_NAME else name[:MAX_TOOL_NAME] + CUT,
         description=None if tool.description is None else hidden(tool.description),
         input_schema_json=echoes.hidden_in_json(tool.input_schema_json),
     )

@@ -26,9 +26,9 @@ from mcp_types import (
 from pydantic import BaseModel
 
 from app.domain.texts.storable_text import storable
-from app.domain.tools.mcp_listings import CUT, ListedTool, shown_name
+from app.domain.tools.mcp_listings import ListedTool
 from app.domain.tools.mcp_resources import MAX_RESOURCES
-from app.domain.tools.mcp_servers import MAX_TOOL_NAME, McpResource, McpTool
+from app.domain.tools.mcp_servers import McpResource, McpTool
 from app.gateways.endpoints.calls import EndpointFault, FaultKind
 from app.gateways.mcp.session import McpSession
 from app.gateways.mcp.transport import McpServer
@@ -39,6 +39,7 @@ _Page = tuple[int, str | None]
 """Number of characters of a page, and the cursor of the next one."""
 MAX_PAGES: Final = 50
 MAX_LISTED: Final = 1_000
+_SHOWN_NAME: Final = 64
 MAX_CHARACTERS: Final = 2_000_000
 """Limit of stored characters of all pages: four times the limit of a job."""
 
@@ -90,7 +91,9 @@ async def _pages(session: McpSession) -> tuple[ListedTool, ...]:
             listed = _listed(tool)
             # The whole name: two that are cut may begin alike.
             if found.setdefault(tool.name, listed) is not listed:
-                raise _fault(f"lists the tool '{shown_name(tool.name)}' twice")
+                # A name that is cut could end in a part of a credential.
+                shown = tool.name if len(tool.name) <= _SHOWN_NAME else "(a long name)"
+                raise _fault(f"lists the tool '{shown}' twice")
             characters += len(tool.name) + listed.tool.characters
             if len(found) > MAX_LISTED:
                 raise _fault(f"lists more than {MAX_LISTED} tools")
@@ -187,10 +190,7 @@ def _listed(tool: Tool) -> ListedTool:
     description = None if tool.description is None else storable(tool.description)
     hints = tool.annotations
     read_only = hints is not None and hints.read_only_hint is True
-    # Nobody can choose a name that is cut: it is longer than 'allowed_tools' takes.
     name = storable(tool.name)
-    if len(name) > MAX_TOOL_NAME:
-        name = name[:MAX_TOOL_NAME] + CUT
     return ListedTool(
         McpTool(name=name, description=description, input_schema_json=schema), read_only
     )

@@ -198,7 +198,8 @@ async def test_credentials_that_a_server_repeats_are_kept_nowhere() -> None:
         schema = {"type": "object", "properties": {sent: {"description": f"send {sent}"}}}
         tool = {"name": f"a_{token}", "description": f"You sent {sent}.", "inputSchema": schema}
         plain = {"name": "b", "inputSchema": {"type": "object"}}
-        return _result(request, {"tools": [tool, plain], **COMPLETE})
+        cut = {"name": f"{'n' * 120}{token}", "inputSchema": {"type": "object"}}
+        return _result(request, {"tools": [tool, plain, cut], **COMPLETE})
 
     async with endpoint(scripted(answer)) as server, egress_to(server) as egress:
         headers = {"X-Key": quoted, "X-Short": short}
