@@ -94,10 +94,12 @@ def _described(error: BaseException, source: str) -> dict[str, Any]:
         text = type(error).__name__
     if isinstance(error, MemoryError):
         text = _NO_MEMORY
+    # A message may quote half of a surrogate pair, which the reader of the reply refuses.
+    text = text[:_MAX_TEXT].encode(errors="replace").decode()
     line, function = _location(error)
     lines = source.splitlines()
     shown = lines[line - 1].strip()[:120] if line is not None and 0 < line <= len(lines) else None
-    return {"text": text[:_MAX_TEXT], "line": line, "function": function, "code": shown}
+    return {"text": text, "line": line, "function": function, "code": shown}
 
 
 def _location(error: BaseException) -> tuple[int | None, str | None]:

@@ -8,6 +8,7 @@ an unavailable sandbox, gives no score.
 
 import math
 import re
+import unicodedata
 from fractions import Fraction
 from functools import partial
 from typing import Any, Final, assert_never
@@ -80,6 +81,7 @@ class CodeExecutionScorer:
             function = render(self._function, request, source=self._source)
             if not is_function_name(function):
                 raise self._blamed(self._function, NO_FUNCTION)
+            function = unicodedata.normalize("NFKC", function)  # as Python does with names
         try:
             text = render(self._tests, request, source=self._source)
             return code_tests(text, with_function=function is not None), function

@@ -141,14 +141,14 @@ class ScenarioWriter:
             headers=writer.headers or {},
         )
         try:
-            return self._read(await self._reply(question))
+            return await self._read(await self._reply(question))
         except UnusableScenarios as fault:
             again = {"role": "user", "content": f"This cannot be used: {fault}. Answer again."}
         repeated = replace(
             question, messages=[*question.messages, again], call_id=new_id("scenarios_")
         )
         try:
-            return self._read(await self._reply(repeated))
+            return await self._read(await self._reply(repeated))
         except UnusableScenarios as fault:
             raise ModelFailed(f"{fault}, twice in a row") from fault
 
@@ -164,8 +164,8 @@ class ScenarioWriter:
             raise ModelFailed("the model refused")
         return reply
 
-    def _read(self, reply: JudgeReply) -> list[Scenario]:
-        scenarios, unusable = read_scenarios(reply.text)
+    async def _read(self, reply: JudgeReply) -> list[Scenario]:
+        scenarios, unusable = await asyncio.to_thread(read_scenarios, reply.text)
         self._result.unusable += unusable
         return scenarios
 

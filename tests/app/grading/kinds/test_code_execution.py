@@ -77,6 +77,14 @@ async def test_without_a_function_tests_run_the_program(
     assert result.score == score
 
 
+async def test_a_function_is_found_by_the_name_that_python_gives_it(
+    sandbox: RunningSandbox,
+) -> None:
+    grader = {**FUNCTION, "function": "\ufb01nd"}
+    code = "def \ufb01nd(a, b):\n    return a + b"
+    assert (await scored(grader, code, item=SUMS, sandbox=sandbox.client)).score == 1.0
+
+
 async def test_the_code_cannot_find_what_is_expected(sandbox: RunningSandbox) -> None:
     """The value is unguessable, so code that returns it would have read it."""
     searching = (

@@ -55,6 +55,7 @@ async def test_a_function_scores(
         (("return float('nan')",), "ValueError: it returned nan, which is not a finite number"),
         (("return float('inf')",), "ValueError: it returned inf, which is not a finite number"),
         (("raise SystemExit(0)",), "SystemExit: 0 (line 2, in grade: raise SystemExit(0))"),
+        (("raise ValueError('bad \\ud800')",), "ValueError: bad ? (line 2, in grade: raise"),
         (("import os", "os._exit(0)"), "it ended without a result, with the exit code 0"),
         (
             ("import pandas_", "return 1"),
