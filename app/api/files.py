@@ -69,6 +69,9 @@ _UPLOAD_BODY: dict[str, Any] = {
 }
 
 
+_EXPIRY = ("expires_after[anchor]", "expires_after[seconds]")
+
+
 @router.post("", operation_id="createFile", responses=responses(), openapi_extra=_UPLOAD_BODY)
 async def create_file(request: Request, services: Services) -> FileObject:
     """Stores a file. Its rows are checked when a job with it is created."""
@@ -76,6 +79,7 @@ async def create_file(request: Request, services: Services) -> FileObject:
     await form.open()
 
     def described() -> NewFile:
+        form.refuse_unknown("purpose", "expires_after", *_EXPIRY)
         return NewFile(form.filename or "upload", _purpose(form), _expiry(form))
 
     purpose = _purpose(form) if "purpose" in form.fields else None

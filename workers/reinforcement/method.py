@@ -128,7 +128,7 @@ class ReinforcementTraining:
             held_out,
             shared_tools=tuple(functions_of(listings.values())),
         )
-        is_validated = self._context.job.total_steps is not None
+        is_validated = self._context.files_validated
         return PreparedReinforcement(
             self._context,
             method,

@@ -88,7 +88,7 @@ async def file_warnings(
     """Returns what `validate` warns about in the files; if the control plane read them first and
     reported it, what only a run can see: `shared_tools`, the functions of newly listed MCP servers.
     """
-    is_validated = context.job.total_steps is not None
+    is_validated = context.files_validated
     if is_validated and not shared_tools:
         return []
     question = stored_question(

@@ -17,6 +17,8 @@ from python_multipart.multipart import parse_options_header
 from starlette.requests import Request
 
 from app.domain.errors import InvalidRequest, missing_parameter
+from app.domain.faults.near_names import nearest_name
+from app.domain.faults.suggestions import SIMILARITY
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -72,6 +74,18 @@ class StreamedForm:
         while self.filename is None:
             if not await self._advance():
                 raise missing_parameter(self._file)
+
+    def refuse_unknown(self, *known: str) -> None:
+        """Raises `InvalidRequest` for a field that nothing reads; call it after the file."""
+        for name in self.fields:
+            if name not in known:
+                near = nearest_name(name[:64], known, SIMILARITY)
+                cure = "Remove it." if near is None else f"Did you mean '{near}'?"
+                raise InvalidRequest(
+                    f"Unknown parameter: '{name[:64]}'. {cure}",
+                    param=name[:64],
+                    code="unknown_parameter",
+                )
 
     async def blocks(self) -> AsyncIterator[bytes]:
         """Yields the file in blocks of about 1 MiB, then reads the rest of the form."""

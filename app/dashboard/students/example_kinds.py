@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, assert_never
 
+from app.domain.curricula.column_rows import tags_in
 from app.domain.data.row_tags import TAG_FIELD, tags_of
 from app.domain.methods.supervised import MethodType
 
@@ -116,7 +117,8 @@ def row_of(kind: ExampleKind, cells: Mapping[str, str], instructions: str) -> di
         if column.needed and not cells.get(column.name, "").strip():
             raise CellFault(f"“{column.label}” is empty")
     texts = {name: text.strip() for name, text in cells.items()}
-    topic = {TAG_FIELD: [texts[TOPIC]]} if texts.get(TOPIC) else {}
+    topics = tags_in(texts.get(TOPIC, ""))
+    topic = {TAG_FIELD: topics} if topics else {}
     asked = {"role": "user", "content": texts["question"]}
     messages = [{"role": "system", "content": instructions}, asked] if instructions else [asked]
     match kind:

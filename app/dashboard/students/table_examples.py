@@ -1,7 +1,7 @@
 """Reads the examples of a CSV file: its columns are named as those of the form, or in their order.
 
-Pure. Owns the choice between the kinds by the titles of a table, which are those that the service
-guesses for every curriculum.
+Owns the choice between the kinds by the titles of a table, which are those that the service guesses
+for every curriculum.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any, Final, assert_never
 
@@ -109,11 +109,19 @@ def _add_labels(row: Json, record: Mapping[str, Any], columns: ColumnMap) -> Non
             for each in (value if isinstance(value, list) else [value])
             if each is not None
         ]
-        parts = texts if isinstance(value, list) else _TAG_SEPARATORS.split("".join(texts))
-        row["tags"] = [part for each in parts if (part := each.strip())]
+        row["tags"] = _stripped(texts) if isinstance(value, list) else tags_in("".join(texts))
     if "difficulty" in columns:
         value = record.get(columns["difficulty"])
         row["difficulty"] = _number(value) if value != "" else None
+
+
+def tags_in(text: str) -> list[str]:
+    """Returns the tags of one cell of a table."""
+    return _stripped(_TAG_SEPARATORS.split(text))
+
+
+def _stripped(texts: Iterable[str]) -> list[str]:
+    return [part for each in texts if (part := each.strip())]
 
 
 def _number(value: Any) -> Any:

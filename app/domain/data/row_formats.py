@@ -49,17 +49,29 @@ def inspect_row(
 
 
 def refuse_unreadable(rows: Sequence[dict[str, Any]], param: str) -> None:
-    """Raises `InvalidRequest` at the first row, if no job of any method can read one of `rows`."""
+    """Raises `InvalidRequest` at a row that no job can read: a job reads all rows by one method,
+    and the row is the first faulty one for the method that reads most of those before it.
+    """
     methods: tuple[MethodType, ...] = get_args(MethodType)
-    for row in rows:
-        if any(next(_faults(method, row, None), None) is None for method in methods):
-            return
-    for pointer, message in _faults("reinforcement", rows[0], None):
-        raise InvalidRequest(
-            f"No job can read these rows. The first one, {pointer or '/'}: {message}.",
-            param=f"{param}[0]",
-            code="invalid_value",
+    at, pointer, message = 0, "", ""
+    for method in reversed(methods):  # of equals, a reinforcement job's fault is named
+        first = next(
+            (
+                (number, *fault)
+                for number, row in enumerate(rows)
+                for fault in _faults(method, row, None)
+            ),
+            None,
         )
+        if first is None:
+            return
+        if not message or first[0] > at:
+            at, pointer, message = first
+    raise InvalidRequest(
+        f"No job can read this row, and so none of the {len(rows)}. {pointer or '/'}: {message}.",
+        param=f"{param}[{at}]",
+        code="invalid_value",
+    )
 
 
 def prompt_messages(method: MethodType, item: dict[str, Any]) -> list[dict[str, Any]]:

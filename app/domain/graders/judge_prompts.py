@@ -20,10 +20,10 @@ from pydantic_core import PydanticCustomError
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import TemplateMark
 from app.domain.graders.templates.templates import (
+    RenderBudget,
     RenderedTooLong,
     Template,
     TemplateError,
-    TextGroup,
     parse_template,
 )
 
@@ -130,20 +130,20 @@ class Prompt:
         """Returns the messages in the form of Chat Completions. Raises as `Template.render`;
         the limit of one text applies to the whole prompt.
         """
-        group = TextGroup(sample=sample, item=item)
+        budget = RenderBudget(sample=sample, item=item)
         return [
-            {"role": role, "content": "\n".join(map(group.render, templates))}
+            {"role": role, "content": "\n".join(map(budget.render, templates))}
             for role, templates in self._messages
         ]
 
     def row_fits(self, item: Mapping[str, Any]) -> bool:
         """Returns whether the texts that depend on the row only are within the limit of `fill`."""
-        group = TextGroup(sample={}, item=item)
+        budget = RenderBudget(sample={}, item=item)
         try:
             for _, templates in self._messages:
                 for template in templates:
                     if not template.reads_sample:
-                        group.render(template)
+                        budget.render(template)
         except RenderedTooLong:
             return False
         return True

@@ -256,15 +256,12 @@ class AiJudgeScorer:
         self._judge = GroupAiJudge(spec, judges, source=source)
 
     async def score(self, request: GradeRequest) -> ScoreResult:
-        messages, tools = request.item.get("messages"), request.item.get("tools")
-        messages = messages if isinstance(messages, list) else []
-        if not is_conversation(messages):
-            raise unreadable_item("'messages' is no list of messages", source=self._source)
-        answer = _answer(request.sample)
-        if not is_conversation([answer]):
+        conversation = await run_on_scoring_thread(partial(self._conversation, request))
+        if conversation is None:
             return unreadable("'sample.choices' has no message")
+        tools = request.item.get("tools")
         group = GroupGradeRequest(
-            conversations=([*messages, answer],),
+            conversations=(conversation,),
             tools=tools if isinstance(tools, list) else [],
             item=request.item,
             trace_id=request.trace_id,
@@ -272,6 +269,17 @@ class AiJudgeScorer:
         )
         (result,) = await self._judge.judge(group)
         return result
+
+    def _conversation(self, request: GradeRequest) -> list[dict[str, Any]] | None:
+        """Returns the messages of the row and of the sample, `None` for a sample without one.
+        Raises `ScoreFault` for a row without messages.
+        """
+        sent = request.item.get("messages")
+        messages = sent if isinstance(sent, list) else []
+        if not is_conversation(messages):
+            raise unreadable_item("'messages' is no list of messages", source=self._source)
+        answer = _answer(request.sample)
+        return [*messages, answer] if is_conversation([answer]) else None
 
 
 def _answer(sample: Mapping[str, Any]) -> Any:

@@ -13,9 +13,9 @@ from typing import Any
 from app.domain.graders.judge_prompts import Prompt
 from app.domain.graders.templates.templates import (
     MissingVariable,
+    RenderBudget,
     RenderedTooLong,
     Template,
-    TextGroup,
 )
 from app.grading.scorer import (
     ITEM_MISSING,
@@ -48,11 +48,11 @@ def render(template: Template, request: GradeRequest, *, source: str) -> str:
 
 def render_all(templates: Sequence[Template], request: GradeRequest, *, source: str) -> list[str]:
     """Renders templates as `render` does. The limit of one text applies to all of them together."""
-    group, texts = TextGroup(sample=request.sample, item=request.item), dict[int, str]()
+    budget, texts = RenderBudget(sample=request.sample, item=request.item), dict[int, str]()
     for number, template in sorted(enumerate(templates), key=lambda one: one[1].reads_sample):
         with _as_grader_errors(source):
             try:
-                texts[number] = group.render(template)
+                texts[number] = budget.render(template)
             except RenderedTooLong as error:
                 errors = GraderErrors(other_error=True, details=str(error))
                 raise unusable_text_fault([template], errors, source=source) from None

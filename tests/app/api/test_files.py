@@ -77,6 +77,24 @@ async def test_what_is_not_jsonl_is_refused_with_its_line(
     assert stored_files(database) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "cure"),
+    [
+        ("expires_afer[seconds]", "Did you mean 'expires_after[seconds]'?"),
+        ("metadata", "Remove it."),
+    ],
+)
+async def test_a_field_that_nothing_reads_is_refused(
+    api: Api, database: Database, name: str, cure: str
+) -> None:
+    fields = [('name="purpose"', b"fine-tune"), (f'name="{name}"', b"5000")]
+    sent = form(*fields, ('name="file"; filename="a"', ROW))
+    error = (await api.call("POST", "/v1/files", **sent)).json()["error"]
+    assert (error["param"], error["code"]) == (name, "unknown_parameter")
+    assert error["message"] == f"Unknown parameter: '{name}'. {cure}"
+    assert stored_files(database) == []
+
+
 async def test_the_row_past_the_limit_is_refused_with_its_line(api: Api) -> None:
     rows = b'{"a":1}\n' * 100_000
     assert (await api.upload(rows)).status_code == 200

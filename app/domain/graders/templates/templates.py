@@ -111,9 +111,9 @@ class Template:
         return "".join(texts)
 
 
-class TextGroup:
-    """Texts of one sample to which the limit of one text applies together, because each of many
-    templates may repeat the same long value.
+class RenderBudget:
+    """Renders several texts of one sample under the limit of one, because each of many templates
+    may repeat the same long value.
     """
 
     def __init__(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> None:

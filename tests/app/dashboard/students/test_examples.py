@@ -137,7 +137,8 @@ async def test_a_table_becomes_a_curriculum(
 ) -> None:
     """Its titles name the columns in any order; without titles they are those of the form."""
     quoted = [f'"{each}, please"' for each in QUESTIONS]
-    made = [("orders", each, "yes") if titles else (each, "yes", "orders") for each in quoted]
+    topics = '"orders; returns"'  # as the service divides the cells of every table
+    made = [(topics, each, "yes") if titles else (each, "yes", topics) for each in quoted]
     content = "\r\n".join(delimiter.join(row) for row in [*filter(None, [titles]), *made])
     page = await drop(
         visit, content.encode("cp1252"), filename="table.csv", instructions="Be kind."
@@ -145,7 +146,7 @@ async def test_a_table_becomes_a_curriculum(
     assert "Every example can be read" in page.text, page.text
     stored = await stored_rows(api)
     assert {row["messages"][1]["content"] for row in stored} == {f"{q}, please" for q in QUESTIONS}
-    assert all((row["fact"], row["tags"]) == ("yes", ["orders"]) for row in stored)
+    assert all((row["fact"], row["tags"]) == ("yes", ["orders", "returns"]) for row in stored)
     assert stored[0]["messages"][0] == {"role": "system", "content": "Be kind."}
 
 
