@@ -24,7 +24,8 @@ from app.domain.jobs.creation.preflight import (
 from app.domain.models.models import BaseModelSpec
 from app.domain.tools.mcp_listings import SERVERS
 from app.preflight.files import FileRules, ReadFile, read_file
-from app.preflight.lengths import length_issues, prompt_lengths, token_lengths
+from app.preflight.learned_answers import answer_issues
+from app.preflight.lengths import Lengths, length_issues, prompt_lengths, token_lengths
 from app.preflight.rows import row_reader
 from app.preflight.tool_schemas import tool_problems
 from app.rendering.chat_template import Message
@@ -59,7 +60,7 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
         if renderer is not None and base is not None:
             tokens = prompt_lengths(renderer, file)
             lengths = token_lengths(tokens, base)
-            issues += length_issues(question, param, tokens, base)
+            issues += _length_issues(question, param, file, tokens, renderer=renderer, base=base)
             issues += _tool_issues(
                 renderer, file, param, checked, shared=len(question.shared_tools)
             )
@@ -81,6 +82,24 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
             row for param, file in files.items() for row in _sample_rows(question, param, file)
         ),
     )
+
+
+def _length_issues(
+    question: DatasetQuestion,
+    param: str,
+    file: ReadFile,
+    tokens: Lengths,
+    *,
+    renderer: Renderer,
+    base: BaseModelSpec,
+) -> Iterator[PreflightIssue]:
+    match question.method:
+        case "reinforcement":
+            return length_issues(question, param, tokens, base)
+        case "supervised" | "dpo":
+            return answer_issues(question, param, file, tokens, renderer=renderer, base=base)
+        case _:
+            assert_never(question.method)
 
 
 def _without_method(

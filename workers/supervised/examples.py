@@ -9,9 +9,10 @@ Must not know files, losses or batches.
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any
 
 from app.domain.data.chat_rows import DatasetError
+from app.domain.data.supervised_rows import learned_turns, nothing_left
 from app.domain.errors import InvalidRequest
 from app.domain.methods.supervised import TrainOn
 from app.rendering.renderer import Renderer
@@ -64,7 +65,7 @@ def supervised_examples(renderer: Renderer, *, limit: int, train_on: TrainOn) ->
 
     def make(row: ExampleRow) -> Example:
         messages, tools = row.item["messages"], row.item.get("tools") or None
-        learned = _learned_turns(messages, train_on)
+        learned = learned_turns(messages, train_on)
         if not learned:
             raise DatasetError(
                 row.line, f"/messages/{len(messages) - 1}/weight", "there is no answer to learn"
@@ -108,21 +109,6 @@ def preference_examples(renderer: Renderer, *, limit: int) -> MakeExample:
 class _TokenizedText:
     tokens: list[int]
     mask: list[int]
-
-
-def _learned_turns(messages: Messages, train_on: TrainOn) -> list[int]:
-    """Returns the indices of the assistant messages to train; a first message is not trained,
-    because it answers nothing.
-    """
-    answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
-    match train_on:
-        case "last":
-            chosen = answers[-1:]
-        case "all":
-            chosen = answers
-        case _:
-            assert_never(train_on)
-    return [index for index in chosen if index and messages[index].get("weight") != 0]
 
 
 def _without_weights(messages: Messages) -> Messages:
@@ -186,9 +172,4 @@ def _sample(tokens: list[int], mask: list[int]) -> TrainingSample:
 
 
 def _nothing_left(row: ExampleRow, limit: int) -> DatasetError:
-    return DatasetError(
-        row.line,
-        "",
-        f"its answer begins after the {limit} tokens that the model takes: there is nothing left "
-        "to learn",
-    )
+    return DatasetError(row.line, "", nothing_left(limit))

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+import structlog
+
 from app.domain.data.chat_rows import DatasetError
 from app.domain.data.prompts import Overlap
 from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
@@ -35,6 +37,8 @@ from workers.supervised.plan import SupervisedPlan
 from workers.supervised.rows import load_rows
 from workers.supervised.step_report import SupervisedStepReport
 
+log = structlog.get_logger()
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedSupervised:
@@ -44,8 +48,11 @@ class PreparedSupervised:
     train_examples: Examples
     valid_examples: Examples | None
     file_warnings: Sequence[str]
-    warnings: Sequence[str]
     overlap: Overlap | None
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        return ()
 
     @property
     def total_steps(self) -> int:
@@ -119,31 +126,23 @@ class SupervisedTraining:
             valid_rows=0 if valid is None else len(valid),
             seed=self._context.job.seed,
         )
-        warnings: list[str] = []
         if self._context.job.started_at is None:
-            warnings += await self._rendered(train_file, train)
+            await self._check_rows(train_file, train)
             if valid_file is not None and valid is not None:
-                warnings += await self._rendered(valid_file, valid)
+                await self._check_rows(valid_file, valid)
         overlap = None if valid_rows is None else train_rows.prompts.overlap(valid_rows.prompts)
         of_files = await file_warnings(self._context, train_file, valid_file)
         return PreparedSupervised(
-            self._context, self._method, plan, train, valid, of_files, warnings, overlap
+            self._context, self._method, plan, train, valid, of_files, overlap
         )
 
-    async def _rendered(self, file: JobFile, examples: Examples) -> list[str]:
-        """Renders every row; returns a warning about those that are cut. Raises `RunFailed`."""
+    async def _check_rows(self, file: JobFile, examples: Examples) -> None:
+        """Renders every row. Raises `RunFailed` for one that cannot be learned."""
         try:
             cut = await asyncio.to_thread(examples.count_cut)
         except DatasetError as error:
             raise file.invalid(error) from error
-        if not cut:
-            return []
-        limit = self._context.base_model.context_length
-        warning = (
-            f"{cut} of {len(examples)} {file.label} examples are longer than {limit} tokens and "
-            "are cut at their end"
-        )
-        return [warning]
+        log.info("rows rendered", job_id=self._context.job.id, file=file.label, cut=cut)
 
 
 def _make_example(context: RunContext, method: SupervisedMethod | DpoMethod) -> MakeExample:

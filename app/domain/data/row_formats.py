@@ -54,7 +54,7 @@ def refuse_unreadable(rows: Sequence[dict[str, Any]], param: str) -> None:
     """
     methods: tuple[MethodType, ...] = get_args(MethodType)
     at, pointer, message = 0, "", ""
-    for method in reversed(methods):  # of equals, a reinforcement job's fault is named
+    for method in reversed(methods):  # where two are equal, a reinforcement job's fault is named
         first = next(
             (
                 (number, *fault)

@@ -3,8 +3,8 @@
 Source: the hosted API's `FineTuneChatRequestInput`. Pure. Must not know files.
 """
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, assert_never
 
 from app.domain.data.chat_rows import Fault, messages_faults, parallel_calls_faults, tools_faults
 from app.domain.methods.supervised import TrainOn
@@ -24,6 +24,29 @@ def row_faults(item: dict[str, Any], train_on: TrainOn = "all") -> Iterator[Faul
         yield from _answer_faults(messages, train_on)
     yield from tools_faults(item.get("tools"), "/tools", callable_names=None)
     yield from parallel_calls_faults(item.get("parallel_tool_calls"), "/parallel_tool_calls")
+
+
+def learned_turns(messages: Sequence[Mapping[str, Any]], train_on: TrainOn) -> list[int]:
+    """Returns the indices of the assistant messages to train; a first message is not trained,
+    because it answers nothing.
+    """
+    answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
+    match train_on:
+        case "last":
+            chosen = answers[-1:]
+        case "all":
+            chosen = answers
+        case _:
+            assert_never(train_on)
+    return [index for index in chosen if index and messages[index].get("weight") != 0]
+
+
+def nothing_left(limit: int) -> str:
+    """Returns the fault of a row whose answer begins behind the model's last token."""
+    return (
+        f"its answer begins after the {limit} tokens that the model takes: there is nothing left "
+        "to learn"
+    )
 
 
 def _weight_faults(message: Any, pointer: str) -> Iterator[Fault]:

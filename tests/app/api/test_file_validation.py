@@ -204,6 +204,31 @@ async def test_other_methods_are_queued_too(api: Api) -> None:
     assert job["hyperparameters"]["batch_size"] == 1
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer", "status", "level", "said"),
+    [
+        (9000, 1, "failed", "error",
+         "Invalid file format. Line 4: its answer begins after the 1024 tokens that the model"),
+        (10, 9000, "queued", "warn", "1 of 10 measured training examples are longer than 1024 tok"),
+    ],
+)  # fmt: skip
+async def test_answers_beyond_the_context_are_known_before_a_worker_takes_the_job(
+    api: Api, *, asked: int, answer: int, status: str, level: str, said: str
+) -> None:
+    rows = [[("user", f"q{n}"), ("assistant", "a")] for n in range(10)]
+    rows[3] = [("user", "b" * asked), ("assistant", "c" * answer)]
+    turns = [[{"role": role, "content": text} for role, text in row] for row in rows]
+    content = "\n".join(json.dumps({"messages": row}) for row in turns).encode()
+    file_id = (await api.upload(content)).json()["id"]
+    sent = {"model": "tiny-agent", "training_file": file_id}
+    made = await api.call("POST", JOBS, json=sent)
+    job = await left_validating(api, made.json()["id"])
+    last = (await messages(api, job["id"]))[-1]
+    assert (job["status"], last[0], last[1][: len(said)]) == (status, level, said)
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert report["valid"] is (status == "queued")
+
+
 async def test_a_job_that_a_worker_has_claimed_is_left_to_it(
     api: Api, body: dict[str, Any], database: Database
 ) -> None:
