@@ -1,7 +1,8 @@
 """Builds the scorer of a grader definition, by its kind.
 
-A new type needs a file in `app.domain.graders.kinds`, its line in `app.domain.graders.single`, a
-file of the same name in this package and a case below.
+A new type needs a file in `app.domain.graders.kinds`, its place in the unions of
+`app.domain.graders.single`, a case in `app.domain.graders.row_readings`, a file of the same name in
+`app.grading.kinds` and a case below. `CONTRIBUTING.md` lists what else shows it.
 """
 
 from dataclasses import dataclass, field
