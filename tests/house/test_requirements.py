@@ -1,4 +1,4 @@
-"""What the product imports is declared in `pyproject.toml`, not only brought by another package."""
+"""Compares the imports of the product with the packages that `pyproject.toml` declares."""
 
 import ast
 import sys
