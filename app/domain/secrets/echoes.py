@@ -2,8 +2,8 @@
 
 Owns the rule for values that count as credentials, and their replacement. Finds them in the forms
 of `app/domain/secrets/encoded_forms.py`: a server that splits or encrypts a credential can still
-reveal it. Promises: a text is read once, however many credentials there are. Imports the standard
-library only.
+reveal it. Promises: a text is read once, however many credentials there are, and one that would
+take long to read is redacted whole. Imports the standard library only.
 """
 
 import json
@@ -30,6 +30,10 @@ any name.
 """
 _NESTED: Final = 3
 """Number of times that escapes are taken out: JSON may be in a string of JSON."""
+_MOST_COMPARED: Final = 100_000_000
+"""Characters that one reading of a text compares, about 0.1 s: a server can repeat the beginning of
+many long credentials at every place of a long text. Such a text is redacted whole.
+"""
 _PAIR: Final = r"\\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}"
 _ESCAPE: Final = re.compile(rf'{_PAIR}|\\(?:u[0-9A-Fa-f]{{4}}|["\\/bfnrt])')
 """A character that is escaped in JSON, in one escape or in two, as a pair of surrogates."""
@@ -71,6 +75,11 @@ class Echoes:
         """Returns where credentials begin and end."""
         folded, starts = _folded(text), self._starts
         begins = [at for at in range(len(text) - LEAST + 1) if folded[at : at + LEAST] in starts]
+        compared = sum(
+            self._texts.compared(folded, at) + self._base64.compared(text, at) for at in begins
+        )
+        if compared > _MOST_COMPARED:
+            return [(0, len(text))]
         spans = [(at, stop) for at in begins if (stop := self._texts.end(folded, at))]
         spans += [
             _with_ends(at, stop, text) for at in begins if (stop := self._base64.end(text, at))
@@ -109,10 +118,15 @@ class _CredentialForms:
         self._by_start = {
             start: sorted(by_length.items(), reverse=True) for start, by_length in by_start.items()
         }
+        self._compared = {start: sum(by_length) for start, by_length in by_start.items()}
 
     @property
     def starts(self) -> set[str]:
         return set(self._by_start)
+
+    def compared(self, text: str, at: int) -> int:
+        """Returns the number of characters that `end` compares at most."""
+        return self._compared.get(text[at : at + LEAST], 0)
 
     def end(self, text: str, at: int) -> int | None:
         """Returns where the longest form that begins at a place ends."""

@@ -100,6 +100,7 @@ _TASK: Final = (
     "their weights:"
 )
 _PROMPT: Final = "<question>\n{question}\n</question>\n\n<answer>\n{answer}\n</answer>"
+_RAISED: Final = "the judge's score is better than one that the judged answer has, too"
 _TAG: Final = re.compile(r"<(?=\s*/?\s*(?:question|answer)\b)", re.IGNORECASE)
 """The beginning of a tag of the prompt: an answer must not end its own block."""
 
@@ -166,7 +167,13 @@ class LlmJudgeScorer(JudgedScorer):
         JSON that is a list or has no end.
         """
         if not answer.content:
-            yield from self._in_words(answer.words, (_BRACKETS, _LABEL, _SHARE), answer.judged)
+            quoted = [_number_in(one.get("score")) for one in answer.left_out]
+            least = min((number for number in quoted if number is not None), default=None)
+            for share in self._in_words(answer.words, (_BRACKETS, _LABEL, _SHARE), answer.judged):
+                if least is None or share * self._scale <= least:
+                    yield share
+                    continue
+                raise UnreadableAnswer(_RAISED)
             return
         yield from self._in_words(answer.after, (_BRACKETS, _AGAIN, _CORRECTED), answer.judged)
         if "score" not in answer.content:
@@ -193,7 +200,11 @@ class LlmJudgeScorer(JudgedScorer):
             found = list(pattern.finditer(text))
             if found and judged is not None:
                 quoted = self._shares_in(judged, _FORMS.get(pattern, pattern))
-                found = [each for each in found if self._share(each) not in quoted]
+                own = [each for each in found if self._share(each) not in quoted]
+                left_out = [share for each in found if (share := self._share(each)) in quoted]
+                if own and left_out and self._share(own[-1]) > min(left_out):
+                    raise UnreadableAnswer(_RAISED)
+                found = own
             if pattern is _CORRECTED:
                 found = [each for each in found if float(each[2]) == self._scale]
             elif pattern is _SHARE and self._criteria is not None:

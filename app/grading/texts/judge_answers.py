@@ -9,7 +9,7 @@ reads in time proportional to the length. Pure.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -45,6 +45,12 @@ class JudgeAnswer:
     """The words after an object that stands in a sentence; empty for a whole or a fenced one."""
     judged: Any = None
     """The sample or the rollouts that were judged."""
+    left_out: tuple[dict[str, Any], ...] = ()
+    """Objects that were left out as quotations of it."""
+
+    def unscored(self) -> "JudgeAnswer":
+        """Returns an answer without words and objects, in which no reader finds a score."""
+        return replace(self, text="", content={}, after="")
 
     @property
     def words(self) -> str:
@@ -73,13 +79,24 @@ def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
     that begins with another verdict than it ends with. Raises `UnreadableAnswer` for thinking
     without an end.
     """
+    quotes_marks = not _begins_with_thinking(text) and any(
+        THINKING_MARK.search(each) is not None for each in texts_in(judged)
+    )
     # A whole object may quote marks of thinking, as may one behind the thinking.
-    for part in (text, text.partition("</think>")[2]):
+    for part in (text, "" if quotes_marks else text.partition("</think>")[2]):
         if (whole := _parsed(part)) is not None:
             return JudgeAnswer(part, _object(whole.value), judged=judged)
-    said = _without_thinking(text)
-    if not _is_alone(said):
-        said = _without_quotations(said, judged)
+    said = text if quotes_marks else _without_thinking(text)
+    if _is_alone(said):
+        return _read(said, judged)
+    kept, left_out = _without_quotations(said, judged)
+    found = replace(_read(kept, judged), left_out=tuple(left_out))
+    begins = _START.match(said.lstrip()) is not None
+    return found.unscored() if _is_raised(found.content, left_out, begins=begins) else found
+
+
+def _read(said: str, judged: Any) -> JudgeAnswer:
+    """Reads what is left of an answer."""
     for part in (said, *(block.text for block in reversed(fenced_blocks(said)))):
         if (found := _parsed(part)) is not None:
             return JudgeAnswer(said, _object(found.value), judged=judged)
@@ -88,6 +105,42 @@ def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
         return JudgeAnswer(said, judged=judged)
     content = {} if _contradicts_itself(said, objects) else _joined(said, objects)
     return JudgeAnswer(said, content, said[objects[-1].end :], judged)
+
+
+def _begins_with_thinking(text: str) -> bool:
+    mark = THINKING_MARK.match(text.lstrip())
+    return mark is not None and mark["end"] is None
+
+
+def _is_raised(kept: dict[str, Any], left_out: list[dict[str, Any]], *, begins: bool) -> bool:
+    """Returns whether a verdict is better than one that was left out as a quotation: an answer
+    could have the judge's own verdicts left out, all but the best. No label is better than another
+    one; there the judge's own one must begin its answer.
+    """
+    for key in _VERDICTS:
+        for other in (one[key] for one in left_out if key in one):
+            if key not in kept:
+                continue
+            mine, its = _numbers(kept[key]), _numbers(other)
+            if not mine or not its:
+                if not begins and _plain(kept[key]) != _plain(other):
+                    return True
+            elif any(number > its[name] for name, number in mine.items() if name in its):
+                return True
+    return False
+
+
+def _numbers(value: Any) -> dict[str, float]:
+    """Returns the numbers of a verdict, by the ids of the rollouts; none for a label."""
+    if isinstance(value, list):
+        entries = [_object(entry) for entry in value]
+        found = {str(one.get("id")): _numbers(one.get("score")) for one in entries}
+        return {name: numbers[""] for name, numbers in found.items() if numbers}
+    number = finite(value)
+    if number is None and isinstance(value, str):
+        read = number_of(value)
+        number = float(read) if isinstance(read, Decimal) else None
+    return {} if number is None else {"": number}
 
 
 def texts_in(value: Any) -> Iterator[str]:
@@ -114,19 +167,22 @@ def _is_alone(said: str) -> bool:
     return said.startswith(FENCE) and said.endswith(FENCE) and len(fenced_blocks(said)) == 1
 
 
-def _without_quotations(said: str, judged: Any) -> str:
-    """Returns the text without the objects whose verdict the judged texts have too."""
+def _without_quotations(said: str, judged: Any) -> tuple[str, list[dict[str, Any]]]:
+    """Returns the text without the objects whose verdict the judged texts have too, and these
+    objects.
+    """
     objects = [one for one in _embedded(said) if _verdicts(one.value)]
     if not objects:
-        return said
+        return said, []
     sent = {verdict for text in texts_in(judged) for verdict in _verdicts_in(text)}
-    kept, at = list[str](), 0
+    kept, left_out, at = list[str](), list[dict[str, Any]](), 0
     for one in objects:
         if sent.isdisjoint(_verdicts(one.value)):
             continue
         kept += [said[at : one.start], " "]
+        left_out.append(_object(one.value))
         at = one.end
-    return "".join([*kept, said[at:]])
+    return "".join([*kept, said[at:]]), left_out
 
 
 def _verdicts_in(text: str) -> Iterator[_Verdict]:

@@ -156,3 +156,12 @@ def test_a_search_does_not_grow_with_the_number_of_credentials() -> None:
 def test_of_two_credentials_that_begin_alike_the_whole_is_hidden() -> None:
     echoes = Echoes({"X-Token": "abcdefgh", "X-Key": "abcdefgh-and-more"}, "https://tools.example/")
     assert echoes.hidden_in("abcdefgh-and-more, abcdefgh-and") == "[redacted], [redacted]-and"
+
+
+def test_a_text_that_would_take_long_to_read_is_hidden_whole() -> None:
+    """It has no credential: each place begins like all of them, and ends like none."""
+    sent = {f"X-Api-Key-{number}": "a" * (3900 + number) + "b" for number in range(32)}
+    echoes = Echoes(sent, URL)
+    assert echoes.hidden_in("a" * 50_000) == "[redacted]"
+    assert echoes.hidden_in(f"few: {'a' * 100}") == f"few: {'a' * 100}"
+    assert echoes.hidden_in(f"it is {sent['X-Api-Key-3'][:20]}") != "[redacted]"
