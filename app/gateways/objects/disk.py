@@ -78,6 +78,18 @@ def publish_file(partial: Path, target: Path) -> None:
     flush(target.parent)
 
 
+def rename_directory(partial: Path, destination: Path) -> None:
+    """Renames a whole directory. Raises `FileExistsError` if another one was there first, which the
+    system calls "not empty".
+    """
+    try:
+        partial.rename(destination)
+    except OSError as error:
+        if error.errno != errno.ENOTEMPTY:
+            raise
+        raise FileExistsError(destination) from error
+
+
 def remove(path: Path) -> None:
     """Removes a file or a directory tree. Files of a tree that cannot be removed only cost space,
     so they are logged and do not raise.

@@ -25,6 +25,7 @@ from app.gateways.objects.disk import (
     partial_of,
     publish_file,
     remove,
+    rename_directory,
     room_needed,
 )
 from app.gateways.objects.objects import (
@@ -160,7 +161,7 @@ def _fetch_directory(source: Path, destination: Path, key: str) -> None:
             partial.mkdir()
             for file in source.iterdir():
                 link_or_copy(file, partial / file.name)
-            partial.rename(destination)
+            rename_directory(partial, destination)
     except BaseException:
         remove(partial)
         raise

@@ -23,6 +23,7 @@ from app.gateways.objects.disk import (
     make_read_only,
     partial_of,
     remove,
+    rename_directory,
     room_needed,
 )
 from app.gateways.objects.objects import (
@@ -270,4 +271,4 @@ def _finish(partial: Path, destination: Path, manifest: bytes) -> None:
     partial.mkdir(parents=True, exist_ok=True)
     (partial / MANIFEST).write_bytes(manifest)
     make_read_only(partial / MANIFEST)
-    partial.rename(destination)
+    rename_directory(partial, destination)

@@ -101,7 +101,7 @@ _TASK: Final = (
 )
 _PROMPT: Final = "<question>\n{question}\n</question>\n\n<answer>\n{answer}\n</answer>"
 _RAISED: Final = "the judge's score is better than one that the judged answer has, too"
-_TAG: Final = re.compile(r"<(?=\s*/?\s*(?:question|answer)\b)", re.IGNORECASE)
+_TAG: Final = re.compile(r"<(?=\s*+(?:/\s*+)?(?:question|answer)\b)", re.IGNORECASE)
 """The beginning of a tag of the prompt: an answer must not end its own block."""
 
 

@@ -11,6 +11,7 @@ from app.domain.errors import NoFreeSpace
 from app.domain.models.manifests import ManifestMismatch
 from app.gateways.free_space import FreeSpace
 from app.gateways.objects import LocalObjects, Objects, put_bytes
+from app.gateways.objects.disk import rename_directory
 from tests.support.objects.stored_objects import below, committed_directory, matching_objects, read
 
 
@@ -149,3 +150,14 @@ async def test_a_local_storage_below_the_minimum_takes_no_directory(tmp_path: Pa
     free[0] = 20
     await objects.put_directory("a", made)
     assert await read(objects, "a/file") == b"1"
+
+
+def test_a_directory_that_another_fetch_made_first_is_reported_as_one(tmp_path: Path) -> None:
+    """Both saw none; its files stay."""
+    partial, made = tmp_path / "partial", tmp_path / "copy"
+    for directory in (partial, made):
+        directory.mkdir()
+        (directory / "file").write_text(directory.name)
+    with pytest.raises(FileExistsError):
+        rename_directory(partial, made)
+    assert (made / "file").read_text() == "copy"
