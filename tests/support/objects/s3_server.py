@@ -26,6 +26,7 @@ _BUCKET: Final = {
     "secret_access_key": SECRET_KEY,
 }
 _SOCKETS: Final = Path("/tmp")  # noqa: S108 - the server's own choice
+_ATTEMPTS: Final = 5
 _PORTS: Final = (
     "master.port",
     "master.port.grpc",
@@ -54,8 +55,25 @@ def weed() -> Path | None:
     return None if found is None else Path(found)
 
 
+class _PortTaken(Exception):
+    """Another program took a port between the search for free ones and the server's start."""
+
+
 @contextmanager
 def s3_server(executable: Path, directory: Path) -> Iterator[S3Server]:
+    """Runs a server while the block runs, on other ports if one of them is taken meanwhile."""
+    with ExitStack() as stack:
+        for attempt in range(_ATTEMPTS):
+            own = directory / str(attempt)
+            own.mkdir()
+            with suppress(_PortTaken):
+                yield stack.enter_context(_running(executable, own))
+                return
+    raise RuntimeError("the S3 server found no free ports")
+
+
+@contextmanager
+def _running(executable: Path, directory: Path) -> Iterator[S3Server]:
     ports = dict(zip(_PORTS, _free_ports(len(_PORTS)), strict=True))
     identity = {
         "name": "tests",
@@ -100,7 +118,10 @@ def s3_server(executable: Path, directory: Path) -> Iterator[S3Server]:
 def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
     def answers() -> bool:
         if process.poll() is not None:
-            raise RuntimeError(f"the S3 server did not start: {log.read_text()[-2000:]}")
+            said = log.read_text()
+            if "address already in use" in said:
+                raise _PortTaken
+            raise RuntimeError(f"the S3 server did not start: {said[-2000:]}")
         with suppress(httpx.HTTPError):
             return httpx.get(url, timeout=PATIENCE_S).is_success
         return False
