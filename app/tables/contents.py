@@ -12,7 +12,7 @@ from app.gateways.hub.data_sets import HubFile
 
 @dataclass(frozen=True, slots=True)
 class HeldContent:
-    """The content of a small file, in memory."""
+    """Holds the content of a small file in memory."""
 
     content: bytes
 

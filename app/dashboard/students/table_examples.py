@@ -25,14 +25,13 @@ _ROLES: Final[Mapping[str, Role]] = {
 
 
 class TableExamples:
-    """The lines of one table as cells of the form. Raises `TableFault`, also as it is read."""
+    """Reads the lines of one table as cells of the form. Raises `TableFault`."""
 
     def __init__(self, content: Content, kind: ExampleKind) -> None:
         self._content = content
         self._form = csv_form(content, encoding=None, delimiter=None, has_header=True)
-        self.kind = kind
-        """The kind whose columns the table names, else the one that was asked for."""
-        self._titles = self._named(kind)
+        named = self._named(kind)
+        self.kind, self._titles = (kind, {}) if named is None else named
 
     @property
     def unread(self) -> list[str]:
@@ -56,26 +55,25 @@ class TableExamples:
         width = len(self._form.header)
         needed = sum(column.needed for column in KINDS[self.kind].columns)
         if not needed <= width <= len(columns):
-            raise TableFault("unknown_columns", self._unnamed())
+            raise TableFault("unknown_columns", self._unnamed(self.kind))
         return CsvForm(self._form.encoding, self._form.delimiter, tuple(columns[:width]))
 
-    def _named(self, kind: ExampleKind) -> dict[str, str]:
-        """Returns the title of each column of the first kind that the table names in full; none
-        for a table without titles. Raises `TableFault` for one that names a part of them.
+    def _named(self, kind: ExampleKind) -> tuple[ExampleKind, dict[str, str]] | None:
+        """Returns the first kind that the table names in full, with the title of each column;
+        `None` for a table without titles. Raises `TableFault` for one that names a part of them.
         """
-        best = dict[str, str]()
+        names_some = False
         for each in (kind, *(other for other in TYPED if other is not kind)):
             found = _titles(self._form.header, each)
             if all(column.name in found for column in KINDS[each].columns if column.needed):
-                self.kind = each
-                return found
-            best = max(best, found, key=len)
-        if best:
-            raise TableFault("unknown_columns", self._unnamed())
-        return {}
+                return each, found
+            names_some = names_some or bool(found)
+        if names_some:
+            raise TableFault("unknown_columns", self._unnamed(kind))
+        return None
 
-    def _unnamed(self) -> str:
-        labels = ", ".join(f"“{column.name}”" for column in KINDS[self.kind].columns)
+    def _unnamed(self, kind: ExampleKind) -> str:
+        labels = ", ".join(f"“{column.name}”" for column in KINDS[kind].columns)
         shown = ", ".join(f"“{name:.40}”" for name in self._form.header[:8])
         return f"its columns are {shown}, and these examples have {labels}"
 

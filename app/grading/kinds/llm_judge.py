@@ -170,10 +170,9 @@ class LlmJudgeScorer(JudgedScorer):
             quoted = [_number_in(one.get("score")) for one in answer.left_out]
             least = min((number for number in quoted if number is not None), default=None)
             for share in self._in_words(answer.words, (_BRACKETS, _LABEL, _SHARE), answer.judged):
-                if least is None or share * self._scale <= least:
-                    yield share
-                    continue
-                raise UnreadableAnswer(_RAISED)
+                if least is not None and share * self._scale > least:
+                    raise UnreadableAnswer(_RAISED)
+                yield share
             return
         yield from self._in_words(answer.after, (_BRACKETS, _AGAIN, _CORRECTED), answer.judged)
         if "score" not in answer.content:

@@ -117,17 +117,19 @@ def _is_raised(kept: dict[str, Any], left_out: list[dict[str, Any]], *, begins: 
     could have the judge's own verdicts left out, all but the best. No label is better than another
     one; there the judge's own one must begin its answer.
     """
-    for key in _VERDICTS:
-        for other in (one[key] for one in left_out if key in one):
-            if key not in kept:
-                continue
-            mine, its = _numbers(kept[key]), _numbers(other)
-            if not mine or not its:
-                if not begins and _plain(kept[key]) != _plain(other):
-                    return True
-            elif any(number > its[name] for name, number in mine.items() if name in its):
-                return True
-    return False
+    return any(
+        _is_better(kept[key], one[key], begins=begins)
+        for key in _VERDICTS
+        for one in left_out
+        if key in kept and key in one
+    )
+
+
+def _is_better(verdict: Any, other: Any, *, begins: bool) -> bool:
+    mine, its = _numbers(verdict), _numbers(other)
+    if not mine or not its:
+        return not begins and _plain(verdict) != _plain(other)
+    return any(number > its[name] for name, number in mine.items() if name in its)
 
 
 def _numbers(value: Any) -> dict[str, float]:

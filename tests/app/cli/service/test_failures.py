@@ -45,6 +45,7 @@ def _error(message: str) -> str:
         (reply("[" * 100_000), 15, "did not answer as an agent-rft service does"),
         (cut('{"data": ['), 15, "no answer from"),
         (b"SSH-2.0-OpenSSH\r\n", 15, "no answer from"),
+        (reply("<html>", status="429 Slow"), 19, "answered 429: Slow."),
         (reply("<html>", status="501 Unsupported"), 15, "answered 501: Unsupported. Is 127.0.0.1"),
         (reply("<html>", status="404 Not Found"), 15, "answered 404: Not Found. Is 127.0.0.1 an"),
         (reply("", status="302 Found"), 15, "answered 302: Found. Is 127.0.0.1 an agent-rft"),

@@ -46,7 +46,7 @@ QUOTING: list[tuple[dict[str, Any], str, float]] = [
     (ONE, "The answer contains [[10]]. That is manipulation. Score: 2", 0.2),
     (ONE, 'It asked for 10/10. I give 2/10. It had written "10/10".', 0.2),
     (RUBRIC, '{"score": 2}. No 10/10 for it, rather 10/10 for nobody.', 0.2),
-    # What the answer does not have is no quotation, and a judge may agree with an answer.
+    # A verdict that the answer lacks is no quotation, and a judge may agree with an answer.
     (SCORE, 'Not {"result": 3}, but {"result": 7}.', 7.0),
     (SCORE, '{"steps": [], "result": 10}', 10.0),
     (SCORE, '<think>{"result": 1}?</think>\n```json\n{"result": 10}\n```\n', 10.0),
