@@ -14,7 +14,7 @@ from tests.support.stack import Database
 STATIC = Path(app.dashboard.__file__).with_name("static")
 SCRIPTS = {
     *("charts.js", "copy.js", "keys.js", "live.js", "playground.js", "sign_in.js"),
-    *("students_chat.js", "students_wait.js"),
+    *("students_chat.js", "students_plan.js", "students_wait.js"),
 }
 """The scripts of this project; others' have a digest."""
 HEAVIEST = 150_000
