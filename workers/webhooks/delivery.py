@@ -102,7 +102,7 @@ class Deliverer:
             return AttemptOutcome(error=DeliveryError.URL_LOST)
         try:
             # The lookups of each project are its own: one process delivers those of all.
-            egress = ProjectEgress(self._ports.egress, lease.project_id, lease.project_id)
+            egress = ProjectEgress(self._ports.egress, attempt.organization_id, lease.project_id)
             return await send_event(egress, url, attempt.event, credentials.signing)
         except Exception:  # the boundary of one delivery: its fault must not end the process
             log.exception("delivery failed", delivery_id=lease.id)

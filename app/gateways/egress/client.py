@@ -77,8 +77,8 @@ class EgressClient:
                 await self._guard.resolve(endpoint.host, endpoint.port)
             except LookupsBusy:
                 raise RateLimited(
-                    "The URL's host name was not looked up: name servers of other hosts of this "
-                    "project do not answer. Try again in a while.",
+                    "The URL's host name was not looked up: other host names, whose name servers "
+                    "do not answer, had every slot. Try again in a while.",
                     retry_after_s=_RETRY_LOOKUP_S,
                 ) from None
             except LookupTimeout as error:

@@ -33,12 +33,14 @@ _owner: ContextVar[_Owner] = ContextVar("owner_of_lookups", default=("", ""))
 
 
 class LookupsBusy(OSError):
-    """Nothing was asked: the slots of the project were taken until the end of the wait."""
+    """Nothing was asked: the slots of the project or its organization were taken until the end of
+    the wait.
+    """
 
     def __init__(self) -> None:
         super().__init__(
-            "the host name was not looked up: name servers of other hosts of this project do not "
-            "answer"
+            "the host name was not looked up: other host names, whose name servers do not answer, "
+            "had every slot"
         )
 
 

@@ -16,8 +16,9 @@ from app.store.leases.leases import Lease, LeasedRows, is_unleased
 from app.store.schema.webhooks import WebhookDeliveryTable as Table
 
 _ONE_CLAIM_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('webhook_claims', 0))")
-# `of_endpoint` and `of_project` number the due deliveries of an endpoint and of a project; the
-# numbers begin with deliveries in flight. Their order alternates between endpoints and projects.
+# `of_endpoint`, `of_project` and `of_organization` number the due deliveries of an endpoint, a
+# project and an organization; the numbers begin with deliveries in flight. Their order alternates
+# between organizations, their projects and their endpoints.
 _CHOSEN = text("""
     WITH open AS (
         SELECT project_id, endpoint_id, id, next_attempt_at, lease_until > now() IS TRUE AS held
@@ -34,9 +35,16 @@ _CHOSEN = text("""
                                   ORDER BY held DESC, of_endpoint, next_attempt_at, id)
                    AS of_project
         FROM placed WHERE of_endpoint <= :per_endpoint
+    ), shared AS (
+        SELECT counted.project_id, counted.id, next_attempt_at, held,
+               row_number() OVER (PARTITION BY project.organization_id
+                                  ORDER BY held DESC, of_project, next_attempt_at, counted.id)
+                   AS of_organization
+        FROM counted JOIN projects AS project ON project.id = counted.project_id
+        WHERE of_project <= :per_project
     )
-    SELECT project_id, id FROM counted WHERE NOT held AND of_project <= :per_project
-    ORDER BY of_project, next_attempt_at, id
+    SELECT project_id, id FROM shared WHERE NOT held AND of_organization <= :per_organization
+    ORDER BY of_organization, next_attempt_at, id
     LIMIT greatest(:total - (SELECT count(*) FROM open WHERE held), 0)
 """)
 
@@ -46,6 +54,7 @@ class DeliveryLimits:
     """Limits on the number of deliveries that are sent at the same time."""
 
     total: int = 64
+    per_organization: int = 32
     per_project: int = 16
     per_endpoint: int = 4
 
@@ -64,10 +73,15 @@ class LeasedDeliveries(LeasedRows):
         return delivery_id is not None
 
     async def claim_due(self, lease_s: float, bounds: DeliveryLimits) -> list[Lease]:
-        """Claims due deliveries within the bounds; alternating between projects and endpoints."""
+        """Claims due deliveries within the bounds, alternating between organizations, projects and
+        endpoints.
+        """
         await self._session.execute(_ONE_CLAIM_AT_A_TIME)
         chosen = _CHOSEN.bindparams(
-            total=bounds.total, per_project=bounds.per_project, per_endpoint=bounds.per_endpoint
+            total=bounds.total,
+            per_organization=bounds.per_organization,
+            per_project=bounds.per_project,
+            per_endpoint=bounds.per_endpoint,
         )
         return await self.claim_chosen(chosen.columns(column("project_id"), column("id")), lease_s)
 

@@ -12,6 +12,7 @@ from typing_extensions import override
 from app.domain.events.webhooks import AttemptOutcome, DeliveryError, DeliveryStatus, WebhookEvent
 from app.store.database import Database
 from app.store.leases.leases import Lease, is_held, lease_lost
+from app.store.schema.projects import ProjectTable as Project
 from app.store.schema.webhooks import WebhookDeliveryTable as Table
 from app.store.schema.webhooks import WebhookEndpointTable as Endpoint
 from app.store.schema.webhooks import WebhookEventTable as Event
@@ -25,6 +26,7 @@ _PENDING: Final = DeliveryStatus.PENDING.value
 class DeliveryAttempt:
     """The data for one attempt to deliver an event."""
 
+    organization_id: str
     event: WebhookEvent
     endpoint_id: str
     shown_url: str
@@ -58,16 +60,18 @@ class LeasedDeliveryStore:
         in_project = Table.project_id == self._lease.project_id
         row = (
             await self._session.execute(
-                select(Table.attempts, Endpoint, Event)
+                select(Table.attempts, Endpoint, Event, Project.organization_id)
                 .join(Endpoint, in_project & (Endpoint.id == Table.endpoint_id))
                 .join(Event, in_project & (Event.id == Table.event_id))
+                .join(Project, Project.id == Table.project_id)
                 .where(self._is_held())
             )
         ).one_or_none()
         if row is None:
             raise lease_lost(self._lease)
-        attempts, endpoint, event = row
+        attempts, endpoint, event, organization_id = row
         return DeliveryAttempt(
+            organization_id,
             WebhookEvent(event.id, event.type, event.subject, unix(event.created_at)),
             endpoint.id,
             endpoint.url,

@@ -90,7 +90,9 @@ async def test_a_slow_endpoint_delays_no_other(scene: Scene) -> None:
         for _ in range(6):
             await scene.cancelled_job(scene.second)
         sending = asyncio.create_task(
-            scene.deliverer(sluggish, quick, bounds=DeliveryLimits(6, 3, 2)).run(idle_s=0)
+            scene.deliverer(
+                sluggish, quick, bounds=DeliveryLimits(total=6, per_project=3, per_endpoint=2)
+            ).run(idle_s=0)
         )
         await until(lambda: len(quick.received) == 6, what="the quick one's last delivery")
         assert concurrent > 0, "the slow one has answered nothing yet"
@@ -111,9 +113,9 @@ async def test_bounds_hold_over_projects_and_in_all(scene: Scene) -> None:
         await scene.fan_out()
         counts = []
         for bounds in (
-            DeliveryLimits(100, 100, 1),
-            DeliveryLimits(100, 3, 2),
-            DeliveryLimits(7, 100, 100),
+            DeliveryLimits(100, 100, 100, 1),
+            DeliveryLimits(100, 100, 3, 2),
+            DeliveryLimits(7, 100, 100, 100),
         ):
             async with delivery_claims(scene.worker) as unit:
                 counts.append(len(await unit.leases.claim_due(60, bounds)))
