@@ -5,7 +5,7 @@ the service. One client asks both alternately on a kept connection, for each lis
 pages from deep inside; the time is until the last byte. For curves the table is long, not the
 job's own curve, which is answered whole. Prints a table and a JSON line.
 
-    python benchmarks/lists.py [--rows 1000000] [--asks 200]
+    python benchmarks/lists.py [--rows 1000000] [--requests 200]
 """
 
 import argparse
@@ -172,7 +172,7 @@ def quantiles(times: list[float]) -> tuple[float, float]:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--asks", type=int, default=200)
+    parser.add_argument("--requests", type=int, default=200)
     options = parser.parse_args()
     record: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
