@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
+from app.domain.documents.pointers import pointer as pointer_of
+from app.domain.faults.schemas import function_schema_fault
 from app.domain.texts.patterns import TOOL_NAME
 from app.domain.texts.storable_text import has_nul
 from app.domain.texts.strict_json import is_too_deep, strict_loads
@@ -29,6 +31,7 @@ _OTHER_FORMATS: Final = {
 """Keys of rows of other parts of the hosted API, each with the correction."""
 _SHOWN_KEYS: Final = 5
 _SHOWN_CHARACTERS: Final = 64
+_SHOWN_POINTER: Final = 400
 
 Fault = tuple[str, str]
 """JSON pointer (RFC 6901) into the row, and the message about the fault there."""
@@ -203,17 +206,14 @@ def _tool_faults(tool: Any, pointer: str) -> Iterator[Fault]:
 
 
 def _schema_faults(schema: Any, pointer: str) -> Iterator[Fault]:
-    """Yields faults of the parts of a schema that calls are checked against; other parts are not
-    checked.
-    """
     if schema is None:
         return
     if not isinstance(schema, dict):
         yield pointer, "must be a JSON schema object"
-        return
-    required = schema.get("required")
-    if isinstance(required, list) and not all(isinstance(name, str) for name in required):
-        yield f"{pointer}/required", "must be a list of names"
+    elif found := function_schema_fault(schema):
+        path, reason = found
+        at = pointer + pointer_of(path)
+        yield at if len(at) <= _SHOWN_POINTER else pointer, f"invalid schema of a function: {reason}"
 
 
 def parallel_calls_faults(value: Any, pointer: str) -> Iterator[Fault]:

@@ -19,14 +19,19 @@ def schema_fault(schema: Mapping[str, Any]) -> tuple[Path, str] | None:
     return None
 
 
-def refuse_function_schema(schema: Mapping[str, Any], param: str, name: str) -> None:
-    """Raises `InvalidRequest` for the arguments' schema of a function if it is no JSON schema, or
-    one of another type than an object.
+def function_schema_fault(schema: Mapping[str, Any]) -> tuple[Path, str] | None:
+    """Returns the path and the reason of the first fault of the schema of a function's arguments,
+    which has the type `object`.
     """
     found = schema_fault(schema)
     if found is None and schema.get("type", "object") != "object":
-        found = ("type",), "a function's schema must have the type 'object'"
-    if found is not None:
+        return ("type",), "a function's schema must have the type 'object'"
+    return found
+
+
+def refuse_function_schema(schema: Mapping[str, Any], param: str, name: str) -> None:
+    """Raises `InvalidRequest` for the schema of a function's arguments if it has a fault."""
+    if found := function_schema_fault(schema):
         path, reason = found
         raise InvalidRequest(
             f"Invalid schema for function '{name}': {reason}.",

@@ -108,8 +108,26 @@ def test_rows_are_read_with_everything_in_them() -> None:
                     }
                 ],
             },
-            "/tools/0/function/parameters/required",
-            "must be a list of names",
+            "/tools/0/function/parameters/required/0",
+            'invalid schema of a function: the value is not of type "string"',
+        ),
+        *(
+            (
+                {
+                    "messages": [USER],
+                    "tools": [
+                        {"type": "function", "function": {"name": "search", "parameters": schema}}
+                    ],
+                },
+                f"/tools/0/function/parameters{at}",
+                text,
+            )
+            for schema, at, text in (
+                ([], "", "must be a JSON schema object"),
+                ({"type": "array"}, "/type", "must have the type 'object'"),
+                ({"properties": {"q": {"type": "strin"}}}, "/properties/q/type", "invalid schema"),
+                ({"properties": {"q" * 999: {"type": "strin"}}}, "", "invalid schema"),
+            )
         ),
         (
             {"messages": [USER], "tools": [{"type": "function", "function": {"name": "other"}}]},
