@@ -131,7 +131,10 @@ def test_an_adapter_is_for_those_who_may_chat_with_its_model(
     for key in (sibling.key, service.api.other_key):
         foreign = refused(service, 404, model.name, key=key)
         assert foreign["code"] == "model_not_found"
-        assert foreign["message"] == f"The model '{model.name}' does not exist"
+        assert (
+            foreign["message"]
+            == f"The model '{model.name}' does not exist: GET /v1/models lists the models that there are"
+        )
     permissions = service.client().fine_tuning.checkpoints.permissions
     granted = permissions.create(model.name, project_ids=[sibling.project_id]).data[0]
     shared = get_adapter(service, model.name, key=sibling.key)

@@ -82,9 +82,11 @@ class ModelService:
             tuned = await unit.models.get(name)
         if tuned is None:
             student = student_named(name)
-            hint = "" if student is None else f": see GET /v1/students/{student}, if there is one"
+            look = f"see GET /v1/students/{student}, if there is one"
+            if student is None:
+                look = "GET /v1/models lists the models that there are"
             raise NotFound(
-                f"The model '{name}' does not exist{hint}", param="model", code="model_not_found"
+                f"The model '{name}' does not exist: {look}", param="model", code="model_not_found"
             )
         return self._tuned(tuned)
 
