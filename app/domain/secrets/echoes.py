@@ -15,6 +15,7 @@ from typing import Any, Final, assert_never
 from urllib.parse import parse_qsl, urlsplit
 
 from app.domain.secrets.encoded_forms import base64_of, passwords_of, texts_of
+from app.domain.secrets.escapes import escapes_in, without_escapes
 from app.domain.secrets.names import SecretNameClass, secret_name_class
 from app.domain.secrets.urls import REDACTED
 
@@ -30,13 +31,13 @@ any name.
 """
 _NESTED: Final = 3
 """Number of times that escapes are taken out: JSON may be in a string of JSON."""
+_MOST_ESCAPES: Final = 250_000
+"""Escapes of one text, about 0.3 s; a text with more is redacted whole."""
 _MOST_COMPARED: Final = 100_000_000
 """Characters that one reading of a text compares, about 0.1 s: a server can repeat the beginning of
 many long credentials at every place of a long text. Such a text is redacted whole.
 """
-_PAIR: Final = r"\\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}"
-_ESCAPE: Final = re.compile(rf'{_PAIR}|\\(?:u[0-9A-Fa-f]{{4}}|["\\/bfnrt])')
-"""A character that is escaped in JSON, in one escape or in two, as a pair of surrogates."""
+_PARAMETER: Final = re.compile(r"(?<=[=:])[\"']?([^\s\"',;]+)")
 _LOWER: Final = {ord(letter): letter.lower() for letter in string.ascii_uppercase}
 _IS_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]")
 _TAIL: Final = re.compile(r"[A-Za-z0-9+/_-]?(?:=|%3[Dd]){0,2}")
@@ -57,7 +58,8 @@ class Echoes:
 
     def hidden_in(self, text: str) -> str:
         """Returns the text with each credential replaced by `[redacted]`, also one of which any
-        letters are escaped as in JSON: a reader of that JSON would restore them.
+        letters are escaped as in JSON, HTML or a URL, or which is base64 of several lines: a reader
+        of these would restore it.
         """
         if not self._starts:
             return text
@@ -65,9 +67,12 @@ class Echoes:
         shown: str = text
         places: Sequence[int] = range(len(text) + 1)
         for _ in range(_NESTED):
-            if "\\" not in shown:
+            escapes = escapes_in(shown)
+            if not escapes:
                 break
-            shown, places = _unescaped(shown, places)
+            if len(escapes) > _MOST_ESCAPES:
+                return REDACTED
+            shown, places = without_escapes(shown, places, escapes)
             spans += [(places[start], places[stop]) for start, stop in self._spans(shown)]
         return _without(spans, text)
 
@@ -137,18 +142,26 @@ class _CredentialForms:
 
 
 def credentials_of(headers: Mapping[str, str], url: str) -> set[str]:
-    """Returns the values of headers and of a URL's query that count as credentials."""
-    sent = [*headers.items(), *parse_qsl(urlsplit(url).query)]
+    """Returns the values of headers and of a URL's query that count as credentials; a query may be
+    a value without a name.
+    """
+    query = parse_qsl(urlsplit(url).query, keep_blank_values=True)
+    sent = [*headers.items(), *((name, value) if value else ("", name) for name, value in query)]
     return {value for name, value in sent if _is_credential(name, value)}
 
 
 def _parts(value: str) -> Iterator[str]:
-    """Yields what of a value is a credential."""
-    scheme, _, credential = value.partition(" ")
+    """Yields what of a value is a credential: all of it, what follows a scheme, and the values of
+    its parameters, as in `Token token="…"` and `ApiKey id:key`.
+    """
     yield value
-    yield credential
-    if scheme.lower() == "basic":
-        yield from passwords_of(credential)
+    yield value.strip()
+    scheme, *rest = value.split(maxsplit=1)
+    for credential in rest:
+        yield credential.strip()
+        yield from _PARAMETER.findall(credential)
+        if scheme.lower() == "basic":
+            yield from passwords_of(credential.strip())
 
 
 def _folded(text: str) -> str:
@@ -156,18 +169,6 @@ def _folded(text: str) -> str:
     may change their number with their case, and no header has them.
     """
     return text.lower() if text.isascii() else text.translate(_LOWER)
-
-
-def _unescaped(text: str, places: Sequence[int]) -> tuple[str, Sequence[int]]:
-    """Returns the text without the escapes of JSON, wherever they stand, and the place of each of
-    its characters and of its end, given those of `text`.
-    """
-    pieces, kept, at = list[str](), list[int](), 0
-    for escape in _ESCAPE.finditer(text):
-        pieces += [text[at : escape.start()], json.loads(f'"{escape[0]}"')]
-        kept += places[at : escape.start() + 1]
-        at = escape.end()
-    return "".join([*pieces, text[at:]]), [*kept, *places[at:]]
 
 
 def _with_ends(start: int, stop: int, text: str) -> tuple[int, int]:

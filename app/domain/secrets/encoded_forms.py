@@ -9,6 +9,7 @@ import json
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from collections.abc import Iterator
+from contextlib import suppress
 from html import escape
 from typing import Final
 from urllib.parse import quote, quote_plus
@@ -22,40 +23,50 @@ def texts_of(value: str) -> Iterator[str]:
     """Yields the forms of a credential that are compared without regard to case: as it is, and
     encoded for URLs, JSON, HTML and as hexadecimal digits.
     """
-    sent = value.encode("utf-8", "surrogatepass")
-    encoded = quote(sent, safe="")
     yield value
-    yield encoded
-    yield quote(sent)
-    yield quote_plus(sent)
-    yield quote(encoded, safe="")
-    yield "%" + sent.hex("%")
     yield json.dumps(value)[1:-1]
     yield json.dumps(value, ensure_ascii=False)[1:-1]
     yield escape(value)
-    yield sent.hex()
-    yield sent.hex(" ")
-    yield sent.hex(":")
+    for sent in _bytes_of(value):
+        encoded = quote(sent, safe="")
+        yield encoded
+        yield quote(sent)
+        yield quote_plus(sent)
+        yield quote(encoded, safe="")
+        yield "%" + sent.hex("%")
+        yield sent.hex()
+        for separator in " :-":
+            yield sent.hex(separator)
 
 
 def base64_of(value: str) -> Iterator[str]:
     """Yields the letters of base64 that the credential alone decides, wherever it begins in the
     text that is encoded; their case counts.
     """
+    for sent in _bytes_of(value):
+        for before in range(3):
+            first = -(-8 * before // _BITS)
+            last = 8 * (before + len(sent)) // _BITS
+            encoded = b64encode(bytes(before) + sent)[first:last]
+            yield encoded.decode()
+            yield encoded.translate(_URL_SAFE).decode()
+            yield quote(encoded, safe="")
+
+
+def _bytes_of(value: str) -> Iterator[bytes]:
+    """Yields the credential in UTF-8, and in Latin-1, which is the encoding of headers."""
     sent = value.encode("utf-8", "surrogatepass")
-    for before in range(3):
-        first = -(-8 * before // _BITS)
-        last = 8 * (before + len(sent)) // _BITS
-        encoded = b64encode(bytes(before) + sent)[first:last]
-        yield encoded.decode()
-        yield encoded.translate(_URL_SAFE).decode()
-        yield quote(encoded, safe="")
+    yield sent
+    if not value.isascii():
+        with suppress(UnicodeEncodeError):
+            yield value.encode("latin-1")
 
 
 def passwords_of(value: str) -> Iterator[str]:
     """Yields user and password, together and the password alone, of the value behind `Basic`."""
+    padded = value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4)
     try:
-        pair = b64decode(value, validate=True).decode()
+        pair = b64decode(padded, validate=True).decode()
     except (NotBase64, ValueError):
         return
     yield pair

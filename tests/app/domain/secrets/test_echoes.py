@@ -165,3 +165,82 @@ def test_a_text_that_would_take_long_to_read_is_hidden_whole() -> None:
     assert echoes.hidden_in("a" * 50_000) == "[redacted]"
     assert echoes.hidden_in(f"few: {'a' * 100}") == f"few: {'a' * 100}"
     assert echoes.hidden_in(f"it is {sent['X-Api-Key-3'][:20]}") != "[redacted]"
+
+
+KEY = "CANARY!'()*12345=abcdef/+&"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        # encodeURIComponent of JavaScript, and of a library that escapes more letters
+        "CANARY!'()*12345%3Dabcdef%2F%2B%26",
+        "CANARY%21'()%2A12345%3dabcdef%2f+%26",
+        # html.escape of Python, Go and Flask, PHP, and by hexadecimal numbers
+        "CANARY!&#x27;()*12345=abcdef/+&amp;",
+        "CANARY!&#39;()*12345=abcdef/+&amp;",
+        "CANARY!&#039;()*12345=abcdef/+&#38;",
+        "CANARY!&apos;()*12345&#x3D;abcdef/+&amp;",
+        # an escaped text that is escaped again
+        "CANARY!&amp;#39;()*12345=abcdef/+&amp;amp;",
+        "CANARY!%2527()*12345%253Dabcdef%252F%252B%2526",
+        "CANARY!\\u0026#39;()*12345=abcdef/+\\u0026amp;",
+        KEY.encode().hex("-"),
+    ],
+)
+def test_letters_that_urls_and_html_escape_are_hidden(form: str) -> None:
+    text = f"100% of <{form}> &c. 5 %zz %e4 &#x110000;"
+    hidden = Echoes({"X-Api-Key": KEY}, "https://tools.example/").hidden_in(text)
+    assert hidden == "100% of <[redacted]> &c. 5 %zz %e4 &#x110000;"
+
+
+@pytest.mark.parametrize("letter", ["é", "\u20ac", "\U0001f511", "\ud800"])
+def test_letters_of_several_bytes_are_hidden(letter: str) -> None:
+    token = f"key-{letter}-{letter}{letter}-1/2"
+    echoes = Echoes({}, f"https://tools.example/?token={quote(token, errors='surrogatepass')}")
+    sent = quote(token, errors="surrogatepass", safe="/").replace("1/2", "1%2F2")
+    if letter != "\ud800":  # no text in UTF-8 has it
+        assert echoes.hidden_in(f"({sent})") == "([redacted])"
+
+
+def test_a_credential_in_latin_1_is_hidden() -> None:
+    echoes = Echoes({"X-Api-Key": "clé-très-secrète"}, "https://tools.example/")
+    sent = "clé-très-secrète".encode("latin-1")
+    for form in (quote(sent), sent.hex(), base64.b64encode(sent).decode().rstrip("=")):
+        assert echoes.hidden_in(f"<{form}>") == "<[redacted]>"
+
+
+@pytest.mark.parametrize(
+    ("value", "echo"),
+    [
+        ('"CANARY-12345" ', '"CANARY-12345"'),
+        ("Bearer\tCANARY-12345", "CANARY-12345"),
+        ("Bearer  CANARY-12345", "CANARY-12345"),
+        ('Token token="CANARY-12345", nonce="x"', "CANARY-12345"),
+        ("ApiKey name:CANARY-12345", "CANARY-12345"),
+        ("Basic " + base64.b64encode(b"user:CANARY-1234").decode().rstrip("="), "CANARY-1234"),
+    ],
+)
+def test_the_credential_within_a_value_is_hidden(value: str, echo: str) -> None:
+    echoes = Echoes({"Authorization": value}, "https://tools.example/")
+    assert echoes.hidden_in(f"<{echo}>") == "<[redacted]>"
+
+
+def test_a_query_that_is_only_a_credential_is_hidden() -> None:
+    echoes = Echoes({}, "https://tools.example/hook?0123456789abcdef0123&verbose")
+    assert echoes.hidden_in("0123456789abcdef0123 verbose") == "[redacted] verbose"
+
+
+def test_base64_of_several_lines_is_hidden() -> None:
+    token = "0123456789abcdef" * 12
+    echoes = Echoes({"Authorization": f"Bearer {token}"}, "https://tools.example/")
+    encoded = base64.encodebytes(token.encode()).decode()
+    for lines in (encoded, encoded.replace("\n", "\r\n")):
+        assert echoes.hidden_in(f"a b\nc {lines}").split() == ["a", "b", "c", "[redacted]"]
+
+
+def test_a_text_of_escapes_is_hidden_whole() -> None:
+    echoes = Echoes({"X-Token": TOKEN}, "https://tools.example/")
+    for escape in ('\\"', "%20", "&lt;"):
+        assert echoes.hidden_in(escape * 250_001) == "[redacted]"
+        assert echoes.hidden_in(escape * 1000) == escape * 1000
