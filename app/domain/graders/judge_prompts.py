@@ -19,6 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import TemplateMark
+from app.domain.graders.definition_work import TooMuchToRead, count_placeholders
 from app.domain.graders.templates.templates import (
     RenderBudget,
     RenderedTooLong,
@@ -40,7 +41,15 @@ def _template(text: str) -> str:
     return text
 
 
-TemplateText = Annotated[str, AfterValidator(_template), TemplateMark()]
+def _counted_template(text: str) -> str:
+    try:
+        count_placeholders(text)
+    except TooMuchToRead as much:
+        raise PydanticCustomError("template_error", "{fault}", {"fault": str(much)}) from None
+    return _template(text)
+
+
+TemplateText = Annotated[str, AfterValidator(_counted_template), TemplateMark()]
 
 
 class TextPart(DescribedModel):

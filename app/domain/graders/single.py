@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.faults.values import GRADER_NOT_AVAILABLE
 from app.domain.graders.auto import AUTO, NEEDS_ROWS
+from app.domain.graders.definition_work import as_one_definition
 from app.domain.graders.grader_model import GraderModel, fault_at
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.code_execution import CodeExecutionGrader
@@ -88,7 +89,8 @@ def read_of(models: Models, sent: Any, *, beside: Sequence[str] = ()) -> Any:
     kind = sent.get("type")
     model = models.get(kind) if isinstance(kind, str) else None
     if model is not None:
-        return model.model_validate(sent)
+        with as_one_definition():
+            return model.model_validate(sent)
     if kind == "multi":
         raise fault_at("type", "a multi grader cannot hold another one")
     if kind == AUTO:

@@ -5,9 +5,15 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from app.domain.graders.definition_work import (
+    TooMuchToRead,
+    check_patterns,
+    count_pattern_bytes,
+)
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader
 from app.domain.graders.judge_prompts import TemplateText
 from app.domain.graders.schemas.json_schemas import JsonSchemaFault, compile_schema
+from app.domain.graders.schemas.schema_costs import MAX_PATTERN_BYTES
 
 
 class JsonValidGrader(UnitGrader):
@@ -29,8 +35,10 @@ class JsonValidGrader(UnitGrader):
     def _compiles(cls, schema: dict[str, Any] | None) -> dict[str, Any] | None:
         if schema is not None:
             try:
-                compile_schema(schema)
-            except JsonSchemaFault as fault:
+                check_patterns()
+                count_pattern_bytes(compile_schema(schema).cost.pattern_bytes)
+            except (TooMuchToRead, JsonSchemaFault) as fault:
+                count_pattern_bytes(MAX_PATTERN_BYTES)  # which its patterns may have reached
                 raise PydanticCustomError(
                     "schema_error", "{fault}", {"fault": str(fault)}
                 ) from None

@@ -4,9 +4,19 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from app.domain.graders.definition_work import (
+    TooMuchToRead,
+    check_patterns,
+    count_pattern_bytes,
+)
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader, fault_at
 from app.domain.graders.judge_prompts import TemplateText
-from app.domain.graders.schemas.json_schemas import MAX_PATTERN, JsonSchemaFault, compile_pattern
+from app.domain.graders.schemas.json_schemas import (
+    MAX_COMPILED_BYTES,
+    MAX_PATTERN,
+    JsonSchemaFault,
+    compile_pattern,
+)
 from app.domain.graders.templates.plain_texts import placeholder_in
 
 
@@ -29,8 +39,15 @@ class RegexGrader(UnitGrader):
     @model_validator(mode="after")
     def _compiles(self) -> Self:
         try:
-            compile_pattern(self.pattern, whole=self.whole, ignore_case=self.ignore_case)
+            check_patterns()
+            compiled = compile_pattern(
+                self.pattern, whole=self.whole, ignore_case=self.ignore_case
+            )
+            count_pattern_bytes(compiled.size)
+        except TooMuchToRead as much:
+            raise fault_at("pattern", str(much)) from None
         except JsonSchemaFault as fault:
+            count_pattern_bytes(2 * MAX_COMPILED_BYTES)  # which both of its forms may reach
             found = placeholder_in(self.pattern)
             cause = (
                 f"'{found}' is not filled, because the pattern is not a template: a grader of type "
