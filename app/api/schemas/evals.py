@@ -12,6 +12,7 @@ from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.evals.evals import Eval, EvalCriterion, NewEval
 from app.domain.faults.values import refusal
+from app.domain.graders.definition_work import as_one_definition
 from app.domain.graders.graders import Grader
 
 Name = Annotated[str, StringConstraints(max_length=256)]
@@ -54,14 +55,16 @@ class CreateEval(ClosedBody):
             )
         if config.item_schema is None:
             raise missing_parameter("data_source_config.item_schema")
+        with as_one_definition():
+            criteria = [
+                _criterion(sent, f"testing_criteria[{number}]")
+                for number, sent in enumerate(self.testing_criteria)
+            ]
         return NewEval(
             name=self.name,
             item_schema=config.item_schema,
             include_sample_schema=config.include_sample_schema,
-            criteria=tuple(
-                _criterion(sent, f"testing_criteria[{number}]")
-                for number, sent in enumerate(self.testing_criteria)
-            ),
+            criteria=tuple(criteria),
             metadata=self.metadata,
         )
 

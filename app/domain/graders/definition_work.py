@@ -18,6 +18,8 @@ MAX_PATTERN_BYTES_TOGETHER: Final = 2**20
 """Bytes of compiled programs from which no other pattern or schema is compiled. Measured: 2e-7
 seconds each, so 0.2 seconds, during which the compiler keeps the interpreter lock.
 """
+BYTES_OF_A_CHECK: Final = 128
+"""Bytes of compiled programs that take as long as one check of a schema."""
 
 
 class TooMuchToRead(ValueError):

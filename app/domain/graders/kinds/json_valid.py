@@ -6,6 +6,7 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from app.domain.graders.definition_work import (
+    BYTES_OF_A_CHECK,
     TooMuchToRead,
     check_patterns,
     count_pattern_bytes,
@@ -36,7 +37,8 @@ class JsonValidGrader(UnitGrader):
         if schema is not None:
             try:
                 check_patterns()
-                count_pattern_bytes(compile_schema(schema).cost.pattern_bytes)
+                cost = compile_schema(schema).cost
+                count_pattern_bytes(cost.pattern_bytes + cost.checks * BYTES_OF_A_CHECK)
             except (TooMuchToRead, JsonSchemaFault) as fault:
                 count_pattern_bytes(MAX_PATTERN_BYTES)  # which its patterns may have reached
                 raise PydanticCustomError(
