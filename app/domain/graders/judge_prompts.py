@@ -79,7 +79,10 @@ def _text_only(content: Any, handler: ValidatorFunctionWrapHandler) -> Any:
             _template(text)
     try:
         return handler(content)
-    except ValidationError:
+    except ValidationError as error:
+        for fault in error.errors():
+            if fault["type"] == "template_error":
+                raise PydanticCustomError("template_error", "{fault}", fault["ctx"]) from None
         raise PydanticCustomError(
             "content_error",
             "content is a text, or a part or list of parts of type {kinds} with a text",
