@@ -10,6 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 from typing_extensions import override
 
+from app.domain.errors import InvalidRequest
 from app.gateways.egress.egress import Egress
 from app.gateways.inference.inference import Completion, InMemoryInference
 from tests.support.endpoints import Reply
@@ -98,9 +99,10 @@ async def test_a_run_whose_every_item_is_an_error_has_failed(world: World) -> No
 
 
 async def test_sampling_values_that_only_the_engine_refuses_fail_the_run(world: World) -> None:
-    params = {"temperature": 0, "max_completion_tokens": 1_000_000}
-    path = await world.make(exact(), source=sampled(rows(RIGHT), sampling_params=params))
-    run = await world.finish(path)
+    path = await world.make(exact(), source=sampled(rows({"question": "fail", "answer": "x"})))
+    refusal = InvalidRequest("Invalid value for 'top_p': the engine has other bounds.")
+    await work(replace(world.ports, inference=_Faulty(refusal)), await world.claim(path))
+    run = await world.get(path)
     assert (run["status"], run["error"]["code"]) == ("failed", "all_items_errored")
     (item,) = await world.items(path)
     assert item["sample"]["error"]["message"] in run["error"]["message"]
