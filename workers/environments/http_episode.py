@@ -238,9 +238,8 @@ class HttpEpisode:
             self._waited_s += customer.clock() - started
 
     def _out_of_time(self) -> InfrastructureFailure:
-        message = (
-            f"one episode waited for answers for {self._customer.waiting_limit_s:g} seconds together"
-        )
+        limit_s = self._customer.waiting_limit_s
+        message = f"one episode waited for answers for {limit_s:g} seconds together"
         return self._customer.failure(FailureClass.ENVIRONMENT_TIMEOUT, message)
 
     async def _begin_anew(self) -> None:

@@ -65,8 +65,8 @@ def check_patterns() -> None:
     left = _left.get()
     if left is not None and left.pattern_bytes <= 0:
         raise TooMuchToRead(
-            "the patterns and schemas of the graders are too large together: compiled, those before "
-            f"this one have {MAX_PATTERN_BYTES_TOGETHER} bytes or more"
+            "the patterns and schemas of the graders are too large together: those before this one "
+            f"compile to {MAX_PATTERN_BYTES_TOGETHER} bytes or more"
         )
 
 

@@ -40,9 +40,7 @@ class RegexGrader(UnitGrader):
     def _compiles(self) -> Self:
         try:
             check_patterns()
-            compiled = compile_pattern(
-                self.pattern, whole=self.whole, ignore_case=self.ignore_case
-            )
+            compiled = compile_pattern(self.pattern, whole=self.whole, ignore_case=self.ignore_case)
             count_pattern_bytes(compiled.size)
         except TooMuchToRead as much:
             raise fault_at("pattern", str(much)) from None
