@@ -1,19 +1,18 @@
 """Limits the work of reading a definition: that of all its graders and their parts together.
 
 A body is read on the event loop of all tenants, and each of 64 parts has its own limits for one
-template, pattern or schema. Owns the sums over the parts. Promises: what is beyond a sum is refused
-before it is parsed or compiled. Outside of `as_one_definition` nothing is counted. Must not know
-the types of graders.
+template, pattern or schema. Owns the sums over the parts, which the parsers hand on as the context
+of a validation. Promises: a part beyond a sum is refused before it is parsed or compiled. Must not
+know the types of graders.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
+from pydantic import ValidationInfo
+
 MAX_PLACEHOLDERS_TOGETHER: Final = 10_000
-"""Measured: 6e-6 seconds each, whenever the templates are parsed."""
+"""Largest number in all templates. Measured: 6e-6 seconds each, whenever they are parsed."""
 MAX_PATTERN_BYTES_TOGETHER: Final = 2**20
 """Bytes of compiled programs from which no other pattern or schema is compiled. Measured: 2e-7
 seconds each, so 0.2 seconds, during which the compiler keeps the interpreter lock.
@@ -27,51 +26,33 @@ class TooMuchToRead(ValueError):
 
 
 @dataclass(slots=True)
-class _Left:
-    placeholders: int = MAX_PLACEHOLDERS_TOGETHER
-    pattern_bytes: int = MAX_PATTERN_BYTES_TOGETHER
+class DefinitionWork:
+    """The work that is left for the parts of one definition that are not read yet."""
 
+    _placeholders: int = MAX_PLACEHOLDERS_TOGETHER
+    _pattern_bytes: int = MAX_PATTERN_BYTES_TOGETHER
 
-_left: ContextVar[_Left | None] = ContextVar("left", default=None)
+    @classmethod
+    def of(cls, info: ValidationInfo) -> "DefinitionWork":
+        """Returns the work of the validation, a new one for a part that is read by itself."""
+        return info.context if isinstance(info.context, cls) else cls()
 
+    def count_placeholders(self, template: str) -> None:
+        """Counts a template before it is parsed. Raises `TooMuchToRead`."""
+        self._placeholders -= template.count("{{")
+        if self._placeholders < 0:
+            raise TooMuchToRead(
+                f"the graders have more than {MAX_PLACEHOLDERS_TOGETHER} placeholders together"
+            )
 
-@contextmanager
-def as_one_definition() -> Iterator[None]:
-    """Counts all that is read in this block together, also in blocks within it."""
-    if _left.get() is not None:
-        yield
-        return
-    token = _left.set(_Left())
-    try:
-        yield
-    finally:
-        _left.reset(token)
+    def check_patterns(self) -> None:
+        """Raises `TooMuchToRead` where no other pattern is compiled."""
+        if self._pattern_bytes <= 0:
+            raise TooMuchToRead(
+                "the patterns and schemas of the graders are too large together: those before "
+                f"this one compile to {MAX_PATTERN_BYTES_TOGETHER} bytes or more"
+            )
 
-
-def count_placeholders(template: str) -> None:
-    """Counts a template before it is parsed. Raises `TooMuchToRead`."""
-    left = _left.get()
-    if left is None:
-        return
-    left.placeholders -= template.count("{{")
-    if left.placeholders < 0:
-        raise TooMuchToRead(
-            f"the graders have more than {MAX_PLACEHOLDERS_TOGETHER} placeholders together"
-        )
-
-
-def check_patterns() -> None:
-    """Raises `TooMuchToRead` where no other pattern is compiled."""
-    left = _left.get()
-    if left is not None and left.pattern_bytes <= 0:
-        raise TooMuchToRead(
-            "the patterns and schemas of the graders are too large together: those before this one "
-            f"compile to {MAX_PATTERN_BYTES_TOGETHER} bytes or more"
-        )
-
-
-def count_pattern_bytes(size: int) -> None:
-    """Counts the patterns that were compiled after `check_patterns`."""
-    left = _left.get()
-    if left is not None:
-        left.pattern_bytes -= size
+    def count_pattern_bytes(self, size: int) -> None:
+        """Counts patterns that were compiled after `check_patterns`."""
+        self._pattern_bytes -= size

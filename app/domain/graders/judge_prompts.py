@@ -12,6 +12,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
@@ -19,7 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import TemplateMark
-from app.domain.graders.definition_work import TooMuchToRead, count_placeholders
+from app.domain.graders.definition_work import DefinitionWork, TooMuchToRead
 from app.domain.graders.templates.templates import (
     RenderBudget,
     RenderedTooLong,
@@ -41,9 +42,9 @@ def _template(text: str) -> str:
     return text
 
 
-def _counted_template(text: str) -> str:
+def _counted_template(text: str, info: ValidationInfo) -> str:
     try:
-        count_placeholders(text)
+        DefinitionWork.of(info).count_placeholders(text)
     except TooMuchToRead as much:
         raise PydanticCustomError("template_error", "{fault}", {"fault": str(much)}) from None
     return _template(text)

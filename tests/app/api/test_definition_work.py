@@ -1,5 +1,5 @@
-"""What the graders of a request take to be read is bounded for all of them together: it is read on
-the event loop of all tenants.
+"""The work of reading the graders of a request is bounded for all of them together: the event loop
+of all tenants reads them.
 """
 
 import sys

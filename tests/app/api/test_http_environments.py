@@ -186,7 +186,7 @@ async def test_a_wrong_call_is_refused_with_its_path(
     assert part in message
 
 
-async def test_the_id_of_a_definition_only_says_where_it_was_copied_from(
+async def test_the_id_of_a_definition_only_names_what_it_was_copied_from(
     api: Api, body: Json
 ) -> None:
     copied = {**WORLD, "id": "env_1", "version": 2}

@@ -2,14 +2,13 @@
 
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from app.domain.graders.definition_work import (
     BYTES_OF_A_CHECK,
+    DefinitionWork,
     TooMuchToRead,
-    check_patterns,
-    count_pattern_bytes,
 )
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader
 from app.domain.graders.judge_prompts import TemplateText
@@ -33,14 +32,17 @@ class JsonValidGrader(UnitGrader):
 
     @field_validator("json_schema")
     @classmethod
-    def _compiles(cls, schema: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _compiles(
+        cls, schema: dict[str, Any] | None, info: ValidationInfo
+    ) -> dict[str, Any] | None:
+        work = DefinitionWork.of(info)
         if schema is not None:
             try:
-                check_patterns()
+                work.check_patterns()
                 cost = compile_schema(schema).cost
-                count_pattern_bytes(cost.pattern_bytes + cost.checks * BYTES_OF_A_CHECK)
+                work.count_pattern_bytes(cost.pattern_bytes + cost.checks * BYTES_OF_A_CHECK)
             except (TooMuchToRead, JsonSchemaFault) as fault:
-                count_pattern_bytes(MAX_PATTERN_BYTES)  # which its patterns may have reached
+                work.count_pattern_bytes(MAX_PATTERN_BYTES)  # its patterns may have reached it
                 raise PydanticCustomError(
                     "schema_error", "{fault}", {"fault": str(fault)}
                 ) from None

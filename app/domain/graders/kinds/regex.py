@@ -2,13 +2,9 @@
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
-from app.domain.graders.definition_work import (
-    TooMuchToRead,
-    check_patterns,
-    count_pattern_bytes,
-)
+from app.domain.graders.definition_work import DefinitionWork, TooMuchToRead
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader, fault_at
 from app.domain.graders.judge_prompts import TemplateText
 from app.domain.graders.schemas.json_schemas import (
@@ -37,15 +33,16 @@ class RegexGrader(UnitGrader):
     """True ignores case."""
 
     @model_validator(mode="after")
-    def _compiles(self) -> Self:
+    def _compiles(self, info: ValidationInfo) -> Self:
+        work = DefinitionWork.of(info)
         try:
-            check_patterns()
+            work.check_patterns()
             compiled = compile_pattern(self.pattern, whole=self.whole, ignore_case=self.ignore_case)
-            count_pattern_bytes(compiled.size)
+            work.count_pattern_bytes(compiled.size)
         except TooMuchToRead as much:
             raise fault_at("pattern", str(much)) from None
         except JsonSchemaFault as fault:
-            count_pattern_bytes(2 * MAX_COMPILED_BYTES)  # which both of its forms may reach
+            work.count_pattern_bytes(2 * MAX_COMPILED_BYTES)  # both forms may have reached it
             found = placeholder_in(self.pattern)
             cause = (
                 f"'{found}' is not filled, because the pattern is not a template: a grader of type "
