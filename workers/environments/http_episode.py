@@ -1,11 +1,14 @@
 """One episode of a customer's environment: its calls in their order, journalled, and its close.
 
-Owns the ids of the calls and the rebuild of an episode that the environment lost. Promises: an
-answer is durable before it is used, so that a replay requests none of them again; every fault of
-the environment is a failure of the infrastructure. Must not know the model's mistakes.
+Owns the ids of the calls, the rebuild of an episode that the environment lost, and the time that an
+episode waits. Promises: an answer is durable before it is used, so that a replay requests none of
+them again; every fault of the environment is a failure of the infrastructure. Must not know the
+model's mistakes.
 """
 
 import asyncio
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -56,6 +59,11 @@ class EnvironmentEndpoint:
     signer: CallSigner
     name: str
     headers: dict[str, str] | None = field(repr=False)
+    waiting_limit_s: float = 1800.0
+    """Seconds that one episode may wait for its answers, all attempts and rebuilds together: each
+    answer may be in time where all of them hold the worker for days.
+    """
+    clock: Callable[[], float] = time.monotonic
 
     async def call_endpoint(
         self, call: EnvironmentCall, read: Read[_Value]
@@ -126,6 +134,7 @@ class HttpEpisode:
         self._reset_failed = False
         self._played: list[tuple[SentTurn, StepAnswer]] = []
         self._rebuilds = 0
+        self._waited_s = 0.0
 
     async def begin(self) -> ResetAnswer:
         """Resets the environment. Called once. Raises `InfrastructureFailure`."""
@@ -187,7 +196,7 @@ class HttpEpisode:
                 raise
 
         try:
-            begun = (await self._customer.call_endpoint(call, read)).value
+            begun = (await self._wait_for(call, read)).value
         except CallRefused as refused:
             self._is_open = False
             raise self._refused(refused) from refused
@@ -209,7 +218,29 @@ class HttpEpisode:
         if self._episode_id is None:
             raise ValueError("an episode is stepped after it has begun")
         call = self._step_call(turn, self._episode_id)
-        return await self._customer.call_endpoint(call, partial(read_step, call_ids=turn.call_ids))
+        return await self._wait_for(call, partial(read_step, call_ids=turn.call_ids))
+
+    async def _wait_for(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
+        """Makes one call within the time that is left of the episode's."""
+        customer, started = self._customer, self._customer.clock()
+        left_s = customer.waiting_limit_s - self._waited_s
+        limit = asyncio.timeout(left_s)
+        try:
+            async with limit:
+                if left_s <= 0:
+                    raise self._out_of_time()
+                return await customer.call_endpoint(call, read)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise self._out_of_time() from None
+        finally:
+            self._waited_s += customer.clock() - started
+
+    def _out_of_time(self) -> InfrastructureFailure:
+        limit_s = self._customer.waiting_limit_s
+        message = f"one episode waited for answers for {limit_s:g} seconds together"
+        return self._customer.failure(FailureClass.ENVIRONMENT_TIMEOUT, message)
 
     async def _begin_anew(self) -> None:
         """Resets the environment to the same seed and repeats the turns so far. Raises

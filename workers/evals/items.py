@@ -1,18 +1,20 @@
 """Works on one item of an eval run: samples it if the run has a model, and scores its samples.
 
 Owns the output items. Promises: a sample that infrastructure prevents from being drawn or scored is
-an error, never a failed item. The samples of an item are scored as a group, by the code that scores
-rollouts.
+an error, never a failed item, and so is one whose work met an internal error. The samples of an
+item are scored as a group, by the code that scores rollouts.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import Any, Final, TypeVar, assert_never
+
+import structlog
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.documents.json_object import Json
-from app.domain.errors import first_fault
+from app.domain.errors import LeaseLost, RunFailed, Unavailable, first_fault
 from app.domain.evals.data_sources import EvalRow, JsonlSource, SampledSource
 from app.domain.evals.evals import ItemStatus, OutputItem, token_usage
 from app.domain.evals.sampling import settings_of, tools_of
@@ -30,6 +32,13 @@ from workers.evals.sampling import Sampler, SamplingRefused
 from workers.journal.journal import InMemoryJournal
 from workers.rollout.groups import score_group
 
+log = structlog.get_logger()
+_Result = TypeVar("_Result")
+INTERNAL_ERROR: Final = {
+    "code": "internal_error",
+    "message": "This service met an internal error with this item. The operator's log describes it "
+    "under the id of the run.",
+}
 WorkedItem = tuple[OutputItem, TokensByModel]
 """An output item, and the tokens used for it."""
 
@@ -56,10 +65,44 @@ async def work_on(
     group = GroupKey(context.run.id, "test", 0, index)
     samples = await _samples(context, row, group.samples(context.source.samples), slots)
     scorable = {key: sampled for key, sampled in samples.items() if sampled.fault is None}
-    scored = await _score(context, row, scorable) if scorable else {}
+    scorer = CriteriaScorer(
+        context, index, {key: sampled.sample for key, sampled in scorable.items()}
+    )
+    statuses = await _caught(_score(context, row, scorable, scorer)) if scorable else {}
+    if statuses is None:
+        statuses = {}
+        for sampled in scorable.values():
+            sampled.fault = INTERNAL_ERROR
     return [
-        _worked(context, row, key, sampled, scored.get(key)) for key, sampled in samples.items()
+        _worked(
+            context,
+            row,
+            key,
+            sampled,
+            status=statuses.get(key, "error"),
+            outcome=scorer.outcomes.get(key, CriteriaOutcome()),
+        )
+        for key, sampled in samples.items()
     ]
+
+
+async def _caught(work: Coroutine[Any, Any, _Result]) -> _Result | None:
+    """Returns the result of a part of an item's work, `None` after an exception that nothing
+    foresees: it is most often the item's own, and would end each claim at the same item. A
+    cancellation from within would leave the run without the item.
+    """
+    try:
+        return await work
+    except (RunFailed, LeaseLost, Unavailable):
+        raise
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        log.exception("item cancelled from within")
+    except Exception:  # the boundary of one item: its fault must not end the run
+        log.exception("item ended by a fault")
+    return None
 
 
 async def _samples(
@@ -70,24 +113,24 @@ async def _samples(
             with first_fault():
                 async with asyncio.TaskGroup() as tasks:
                     asked = {
-                        key: tasks.create_task(_sample(context, source, key, row, slots))
+                        key: tasks.create_task(_drawn(context, source, key, row, slots))
                         for key in keys
                     }
             return {key: task.result() for key, task in asked.items()}
         case JsonlSource():
-            return {key: _sample_of_item(row) for key in keys}
+            return {key: await _given(row) for key in keys}
         case source:
             assert_never(source)
 
 
 async def _score(
-    context: EvalContext, row: EvalRow, samples: Mapping[SampleKey, _ItemSample]
-) -> dict[SampleKey, tuple[ItemStatus, CriteriaOutcome]]:
+    context: EvalContext,
+    row: EvalRow,
+    samples: Mapping[SampleKey, _ItemSample],
+    scorer: CriteriaScorer,
+) -> dict[SampleKey, ItemStatus]:
     """Scores the samples of an item as one group."""
     first = next(iter(samples))
-    scorer = CriteriaScorer(
-        context, first.prompt_index, {key: sampled.sample for key, sampled in samples.items()}
-    )
     trajectories = [
         Trajectory(key, [], [], [], messages=[*sampled.output["input"], *sampled.output["output"]])
         for key, sampled in samples.items()
@@ -99,9 +142,7 @@ async def _score(
         scorer=scorer,
         journal=InMemoryJournal(),
     )
-    return {
-        rollout.key: (_status(rollout), scorer.outcomes[rollout.key]) for rollout in group.rollouts
-    }
+    return {rollout.key: _status(rollout) for rollout in group.rollouts}
 
 
 def _status(rollout: ScoredRollout) -> ItemStatus:
@@ -115,10 +156,14 @@ def _worked(
     row: EvalRow,
     key: SampleKey,
     sampled: _ItemSample,
-    scored: tuple[ItemStatus, CriteriaOutcome] | None,
+    *,
+    status: ItemStatus,
+    outcome: CriteriaOutcome,
 ) -> WorkedItem:
-    status, outcome = scored or ("error", CriteriaOutcome())
-    fault = sampled.fault or (outcome.faults[0] if status == "error" else None)
+    fault = sampled.fault
+    if fault is None and status == "error":
+        # Scores that were cancelled from within have no fault of a criterion.
+        fault = outcome.faults[0] if outcome.faults else INTERNAL_ERROR
     item = OutputItem(
         id=new_id("outputitem_"),
         eval_id=context.of.id,
@@ -133,24 +178,47 @@ def _worked(
     return item, sampled.usage + outcome.usage
 
 
-def _sample_of_item(row: EvalRow) -> _ItemSample:
+def _no_output(model: str | None) -> Json:
+    """Returns a sample in the shape of an output item, before it is drawn."""
+    return {
+        "input": [],
+        "output": [],
+        "finish_reason": None,
+        "model": model,
+        "usage": token_usage(0, 0),
+        "seed": None,
+        "temperature": None,
+        "top_p": None,
+        "max_completion_tokens": None,
+    }
+
+
+async def _given(row: EvalRow) -> _ItemSample:
     """Returns the sample that came with the item."""
-    sample = {} if row.sample is None else given_sample(row.sample)
-    text = sample.get("output_text")
-    return _ItemSample(
-        sample,
-        {
-            "input": [],
-            "output": [] if row.sample is None else [{"role": "assistant", "content": text}],
-            "finish_reason": "stop",
-            "model": sample.get("model"),
-            "usage": token_usage(0, 0),
-            "seed": None,
-            "temperature": None,
-            "top_p": None,
-            "max_completion_tokens": None,
-        },
-    )
+    output = {**_no_output(None), "finish_reason": "stop"}
+
+    async def read() -> _ItemSample:
+        if row.sample is None:
+            return _ItemSample({}, output)
+        sample = given_sample(row.sample)
+        output["output"] = [{"role": "assistant", "content": sample.get("output_text")}]
+        output["model"] = sample.get("model")
+        return _ItemSample(sample, output)
+
+    return await _caught(read()) or _ItemSample({}, output, fault=INTERNAL_ERROR)
+
+
+async def _drawn(
+    context: EvalContext,
+    source: SampledSource,
+    key: SampleKey,
+    row: EvalRow,
+    slots: asyncio.Semaphore,
+) -> _ItemSample:
+    """Returns one answer of the model under evaluation."""
+    output = _no_output(source.model)
+    drawn = await _caught(_sample(context, source, key, row, slots=slots, output=output))
+    return drawn or _ItemSample({}, output, fault=INTERNAL_ERROR)
 
 
 async def _sample(
@@ -158,17 +226,14 @@ async def _sample(
     source: SampledSource,
     key: SampleKey,
     row: EvalRow,
+    *,
     slots: asyncio.Semaphore,
+    output: Json,
 ) -> _ItemSample:
     params = source.sampling_params
     seed = _seed(context, key, params.seed)
     settings = settings_of(params, seed=seed)
-    output: Json = {
-        "input": [],
-        "output": [],
-        "finish_reason": None,
-        "model": source.model,
-        "usage": token_usage(0, 0),
+    output |= {
         "seed": seed,
         "temperature": settings["temperature"],
         "top_p": settings["top_p"],

@@ -1,7 +1,7 @@
 """Runs one claim of an eval run: the remaining items, several at a time, then the run's end.
 
 The samples of an item are written together under the run's fence, with the totals so far; the next
-claim continues with the items that have none.
+claim continues with the items that have none. Promises: a run that could score nothing has failed.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ import structlog
 
 from app.domain.errors import RunFailed, first_fault
 from app.domain.evals.data_sources import EvalRow
+from app.domain.evals.evals import OutputItem
 from workers.evals.context import EvalContext
 from workers.evals.items import WorkedItem, work_on
 from workers.evals.rows import load_rows
@@ -19,6 +20,7 @@ from workers.processes.retry import retry_while_unavailable
 
 log = structlog.get_logger()
 
+ALL_ITEMS_ERRORED: Final = "all_items_errored"
 CONCURRENT_SAMPLES: Final = 16
 """Answers that a run samples at a time."""
 
@@ -28,12 +30,15 @@ class EvalWork:
         self._context = context
         self._writing = asyncio.Lock()
         self._slots = asyncio.Semaphore(CONCURRENT_SAMPLES)
+        self._first_fault: str | None = None
+        """The text of the first item that this claim could not score."""
 
     async def run(self) -> None:
         """Works until the run completes. Raises `RunFailed`, or `LeaseLost` when another claim took
         the run.
         """
         await self._work_on_all(await load_rows(self._context))
+        self._check_scored()
         await retry_while_unavailable(self._complete)
         log.info("eval run completed", counts=self._context.tally.counts)
 
@@ -64,6 +69,7 @@ class EvalWork:
         samples = self._context.source.samples
         async with self._writing:
             for item, usage in worked:
+                self._note(item)
                 self._context.tally.add(item.status, item.results, usage)
 
             async def write() -> None:
@@ -74,6 +80,24 @@ class EvalWork:
                     await unit.run.count(self._context.tally)
 
             await retry_while_unavailable(write)
+
+    def _note(self, item: OutputItem) -> None:
+        fault = item.sample.get("error")
+        if self._first_fault is None and fault is not None:
+            self._first_fault = fault["message"]
+
+    def _check_scored(self) -> None:
+        """Raises `RunFailed` where no sample has a score: a completed run would look like a bad
+        model.
+        """
+        counts = self._context.tally.counts
+        if counts.errored < counts.total or not counts.total:
+            return
+        why = "" if self._first_fault is None else f" The first one: {self._first_fault}"
+        raise RunFailed(
+            f"Nothing could be scored: each of {counts.total} output items is an error.{why}",
+            code=ALL_ITEMS_ERRORED,
+        )
 
     async def _complete(self) -> None:
         async with self._context.unit() as unit:

@@ -12,6 +12,7 @@ from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.evals.evals import Eval, EvalCriterion, NewEval
 from app.domain.faults.values import refusal
+from app.domain.graders.definition_work import DefinitionWork
 from app.domain.graders.graders import Grader
 
 Name = Annotated[str, StringConstraints(max_length=256)]
@@ -54,14 +55,16 @@ class CreateEval(ClosedBody):
             )
         if config.item_schema is None:
             raise missing_parameter("data_source_config.item_schema")
+        work = DefinitionWork()
+        criteria = [
+            _criterion(sent, f"testing_criteria[{number}]", work)
+            for number, sent in enumerate(self.testing_criteria)
+        ]
         return NewEval(
             name=self.name,
             item_schema=config.item_schema,
             include_sample_schema=config.include_sample_schema,
-            criteria=tuple(
-                _criterion(sent, f"testing_criteria[{number}]")
-                for number, sent in enumerate(self.testing_criteria)
-            ),
+            criteria=tuple(criteria),
             metadata=self.metadata,
         )
 
@@ -114,9 +117,9 @@ class EvalDeleted(DescribedModel):
     object: Literal["eval.deleted"] = "eval.deleted"
 
 
-def _criterion(sent: Json, path: str) -> EvalCriterion:
+def _criterion(sent: Json, path: str, work: DefinitionWork) -> EvalCriterion:
     try:
-        criterion = _GRADER.validate_python(sent)
+        criterion = _GRADER.validate_python(sent, context=work)
     except ValidationError as error:
         raise fault_of(error, path) from error
     if criterion.reads_environment:

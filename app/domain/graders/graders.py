@@ -7,11 +7,18 @@ Source: the hosted graders guide and SDK types, and this project's catalogue (`d
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    BaseModel,
+    Field,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from app.domain.documents.pointers import Path
 from app.domain.documents.walk import value_of
 from app.domain.graders.auto import AUTO, AutoGrader
+from app.domain.graders.definition_work import DefinitionWork
 from app.domain.graders.kinds.multi import MultiGrader
 from app.domain.graders.single import SingleGrader, models_of, read_of
 
@@ -21,13 +28,13 @@ _GRADER: Final = "grader"
 _PART: Final = len((_GRADER, "graders", "name"))
 
 
-def _read_any(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
-    return read_grader(sent)
+def _read_any(sent: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
+    return read_grader(sent, work=DefinitionWork.of(info))
 
 
-def read_grader(sent: Any) -> AnyGrader:
+def read_grader(sent: Any, *, work: DefinitionWork | None = None) -> AnyGrader:
     """Returns a grader of any kind from JSON or an instance. Raises `ValidationError`."""
-    grader: AnyGrader = read_of(_MODELS, sent)
+    grader: AnyGrader = read_of(_MODELS, sent, work=work)
     return grader
 
 

@@ -12,6 +12,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
@@ -19,6 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import TemplateMark
+from app.domain.graders.definition_work import DefinitionWork, TooMuchToRead
 from app.domain.graders.templates.templates import (
     RenderBudget,
     RenderedTooLong,
@@ -40,7 +42,15 @@ def _template(text: str) -> str:
     return text
 
 
-TemplateText = Annotated[str, AfterValidator(_template), TemplateMark()]
+def _counted_template(text: str, info: ValidationInfo) -> str:
+    try:
+        DefinitionWork.of(info).count_placeholders(text)
+    except TooMuchToRead as much:
+        raise PydanticCustomError("template_error", "{fault}", {"fault": str(much)}) from None
+    return _template(text)
+
+
+TemplateText = Annotated[str, AfterValidator(_counted_template), TemplateMark()]
 
 
 class TextPart(DescribedModel):
@@ -70,7 +80,10 @@ def _text_only(content: Any, handler: ValidatorFunctionWrapHandler) -> Any:
             _template(text)
     try:
         return handler(content)
-    except ValidationError:
+    except ValidationError as error:
+        for fault in error.errors():
+            if fault["type"] == "template_error":
+                raise PydanticCustomError("template_error", "{fault}", fault["ctx"]) from None
         raise PydanticCustomError(
             "content_error",
             "content is a text, or a part or list of parts of type {kinds} with a text",

@@ -7,11 +7,18 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Final, get_args
 
-from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 from pydantic_core import PydanticCustomError
 
 from app.domain.faults.values import GRADER_NOT_AVAILABLE
 from app.domain.graders.auto import AUTO, NEEDS_ROWS
+from app.domain.graders.definition_work import DefinitionWork
 from app.domain.graders.grader_model import GraderModel, fault_at
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.domain.graders.kinds.code_execution import CodeExecutionGrader
@@ -75,9 +82,11 @@ def _type_of(model: type[GraderModel]) -> str:
 SINGLE_MODELS: Final = models_of(SingleGrader)
 
 
-def read_of(models: Models, sent: Any, *, beside: Sequence[str] = ()) -> Any:
-    """Reads a grader of one of `models` from JSON or an instance. Raises `ValidationError`, which
-    also lists the types in `beside`.
+def read_of(
+    models: Models, sent: Any, *, work: DefinitionWork | None = None, beside: Sequence[str] = ()
+) -> Any:
+    """Reads a grader of one of `models` from JSON or an instance, as a part of a definition if its
+    `work` is passed. Raises `ValidationError`, which also lists the types in `beside`.
 
     Parses by hand, so that an error has the path in the client's body, without a union's tags.
     """
@@ -88,7 +97,7 @@ def read_of(models: Models, sent: Any, *, beside: Sequence[str] = ()) -> Any:
     kind = sent.get("type")
     model = models.get(kind) if isinstance(kind, str) else None
     if model is not None:
-        return model.model_validate(sent)
+        return model.model_validate(sent, context=work or DefinitionWork())
     if kind == "multi":
         raise fault_at("type", "a multi grader cannot hold another one")
     if kind == AUTO:
@@ -101,8 +110,8 @@ def read_of(models: Models, sent: Any, *, beside: Sequence[str] = ()) -> Any:
     raise fault_at("type", known, kind=GRADER_NOT_AVAILABLE)
 
 
-def _read_child(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
-    return read_of(SINGLE_MODELS, sent)
+def _read_child(sent: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
+    return read_of(SINGLE_MODELS, sent, work=DefinitionWork.of(info))
 
 
 ChildGrader = Annotated[SingleGrader, Field(discriminator="type"), WrapValidator(_read_child)]

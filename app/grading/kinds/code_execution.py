@@ -30,7 +30,7 @@ from app.gateways.sandbox.sandbox import Sandbox
 from app.grading.computing import run_on_scoring_thread
 from app.grading.program_runs import ArgumentsTooLarge, ProgramFailed, run_program
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
-from app.grading.texts.fences import fenced_blocks
+from app.grading.texts.fences import TooManyFences, check_fences, fenced_blocks
 from app.grading.texts.templating import Unrenderable, render, unusable_text_fault
 from app.grading.texts.text_scorer import unreadable
 
@@ -72,7 +72,10 @@ class CodeExecutionScorer:
     def _read(self, request: GradeRequest) -> tuple[list[CodeTest], str | None, str]:
         """Returns the tests, the function and the code. Raises `ScoreFault`, `Unrenderable`."""
         tests, function = self._tests_of(request)
-        return tests, function, code_of(render(self._input, request, source=self._source))
+        try:
+            return tests, function, code_of(render(self._input, request, source=self._source))
+        except TooManyFences as many:
+            raise Unrenderable(GraderErrors(sample_parse_error=True, details=str(many))) from None
 
     def _tests_of(self, request: GradeRequest) -> tuple[list[CodeTest], str | None]:
         """Returns the tests and the function. Raises `ScoreFault`, `Unrenderable`."""
@@ -130,9 +133,10 @@ def code_of(text: str) -> str:
     """Returns the last block labelled as Python in a Markdown text, else the last one without a
     label, else the text. Labelled blocks have precedence, because an unlabelled block after the
     code is mostly its output. The text's end closes a block that has no end. Reasoning that the
-    text begins with is skipped.
+    text begins with is skipped. Raises `TooManyFences`.
     """
     text = after_thinking(text)
+    check_fences(text)
     blocks = fenced_blocks(text, with_open=True)
     labelled = [block.text for block in blocks if _language(block.label) in _PYTHON]
     found = labelled or [block.text for block in blocks if not block.label]

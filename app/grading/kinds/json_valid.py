@@ -9,7 +9,7 @@ from app.domain.graders.kinds.json_valid import JsonValidGrader
 from app.domain.graders.schemas.json_schemas import TooMuchWork, compile_schema
 from app.domain.texts.strict_json import TooManyValues, strict_loads
 from app.grading.scorer import ScoreResult
-from app.grading.texts.fences import FENCE, fenced_blocks
+from app.grading.texts.fences import FENCE, check_fences, fenced_blocks
 from app.grading.texts.text_scorer import TextScorer, unreadable
 
 _SHOWN: Final = 200
@@ -65,6 +65,7 @@ def _fenced_loads(text: str) -> Any:
     try:
         return strict_loads(text)
     except ValueError:
+        check_fences(text)
         first = next(iter(fenced_blocks(text)), None)
         if first is None:
             raise

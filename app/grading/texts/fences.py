@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 FENCE: Final = "```"
+MAX_FENCES: Final = 10_000
+"""Largest number of fences of an answer, opening and closing ones."""
 _CLOSING_INDENT: Final = 3
 """Blanks by which a closing fence may be indented beyond its opening."""
 _OPENING: Final = re.compile(
     r"(?P<before>(?:(?!```|~~~)[^\n])*+)(?P<fence>`{3,}+|~{3,}+)(?P<info>[^`\n]*+)"
 )
+_MARK: Final = re.compile(r"```|~~~")
 
 _JSON: Final = re.compile(r"\s*+[\[{]")
 _TOKEN: Final = re.compile(
@@ -19,6 +22,13 @@ _TOKEN: Final = re.compile(
 """The next string or bracket of JSON; none outside a string where a mark begins, so that a text of
 many broken blocks is read once and not once for each block.
 """
+
+
+class TooManyFences(ValueError):
+    """The text has more fences than `MAX_FENCES`."""
+
+    def __init__(self) -> None:
+        super().__init__(f"there are more than {MAX_FENCES} fences")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,32 +42,34 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A block of which the opening and perhaps some lines are read."""
+    """A block of which the opening is read."""
 
     label: str
     fence: str
     indent: int
-    lines: list[str] = field(default_factory=list)
+    start: int
+    """Position of the first line behind the opening."""
 
-    def take(self, line: str) -> Block | None:
-        """Adds a line; returns the block if the line closes it."""
+    def last_code(self, line: str) -> str | None:
+        """Returns the code in front of the fence of a line that closes the block, `None` for
+        another line.
+        """
         blanks = len(line) - len(line.lstrip())
         if line[blanks:].startswith(self.fence) and blanks <= self.indent + _CLOSING_INDENT:
-            return self.block()
+            return ""
         code = line.rstrip()
         before = code.rstrip(self.fence[0])
         if not before.strip() or len(code) - len(before) < len(self.fence):
-            self.lines.append(self._dedented(line))
             return None
-        self.lines.append(self._dedented(before))
-        return self.block()
+        return f"{before}\n"
 
-    def block(self) -> Block:
-        return Block(self.label, "".join(f"{line}\n" for line in self.lines))
+    def block(self, code: str) -> Block:
+        if self.indent and code:
+            code = "".join(f"{self._dedented(line)}\n" for line in code[:-1].split("\n"))
+        return Block(self.label, code)
 
     def _dedented(self, line: str) -> str:
-        blanks = len(line) - len(line.lstrip(" \t"))
-        return line[min(blanks, self.indent) :]
+        return line[: self.indent].lstrip(" \t") + line[self.indent :]
 
 
 def fenced_blocks(text: str, *, with_open: bool = False) -> list[Block]:
@@ -67,25 +79,48 @@ def fenced_blocks(text: str, *, with_open: bool = False) -> list[Block]:
     `with_open` adds a block that the text's end closes; without it, such a block does not count.
     """
     found, block = list[Block](), None
-    for line in text.split("\n") if FENCE in text or "~~~" in text else ():
+    for start, end in _lines_with_marks(text):
+        line = text[start:end]
         if block is None:
-            block = _opened(line)
-        elif (closed := block.take(line)) is not None:
-            found.append(closed)
+            block = _opened(line, end + 1)
+        elif (last := block.last_code(line)) is not None:
+            found.append(block.block(text[block.start : start] + last))
             block = None
-    return [*found, block.block()] if block is not None and with_open else found
+    if block is not None and with_open:
+        code = f"{text[block.start :]}\n" if block.start <= len(text) else ""
+        found.append(block.block(code))
+    return found
 
 
-def _opened(line: str) -> _Open | None:
+def check_fences(text: str) -> None:
+    """Raises `TooManyFences` for a text of the model whose blocks are too many to be read: each
+    takes the interpreter lock for a while, and 64 parts of a grader may read the same text.
+    """
+    if text.count(FENCE) + text.count("~~~") > MAX_FENCES:
+        raise TooManyFences
+
+
+def _lines_with_marks(text: str) -> Iterator[tuple[int, int]]:
+    """Yields start and end of each line that may open or close a block. The other lines, of which
+    a long answer has many, are not looked at one by one.
+    """
+    position = 0
+    while (mark := _MARK.search(text, position)) is not None:
+        end = text.find("\n", mark.end())
+        end = len(text) if end == -1 else end
+        yield text.rfind("\n", 0, mark.start()) + 1, end
+        position = end
+
+
+def _opened(line: str, next_line: int) -> _Open | None:
     opening = _OPENING.fullmatch(line)
     if opening is None:
         return None
     before, words = opening["before"], opening["info"].split()
     if before.strip() and len(words) > 1:
         return None
-    return _Open(
-        words[0] if words else "", opening["fence"], len(before) - len(before.lstrip(" \t"))
-    )
+    indent = len(before) - len(before.lstrip(" \t"))
+    return _Open(words[0] if words else "", opening["fence"], indent, next_line)
 
 
 def blocks(

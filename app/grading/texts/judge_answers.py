@@ -2,8 +2,8 @@
 
 Many judges reason aloud before they answer (`<think>…</think>`), put their JSON into a fence, or
 add a sentence to it, and some quote what they judge. Promises that nothing is read out of the
-thinking, out of a part of an object, or out of a quotation, by which an answer could score itself;
-reads in time proportional to the length. Pure.
+thinking, out of a part of an object, or out of a quotation, by which an answer could score itself,
+nor one of several verdicts that differ; reads in time proportional to the length. Pure.
 """
 
 import json
@@ -27,6 +27,7 @@ _START: Final = re.compile(r'(?:\[[ \t\r\n]*+)?\{[ \t\r\n]*+["}]')
 """The beginning of an object, or of a list of objects, but not of `{x}` in a sentence."""
 _VERDICTS: Final = ("result", "score", "scores")
 """The keys of a judge's JSON that decide a score."""
+_DIFFERENT: Final = "the judge's answer has several JSON objects whose verdicts differ"
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 """A string, complete or not, or a bracket."""
 
@@ -75,9 +76,9 @@ class _Json:
 def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
     """Reads the JSON after the thinking: the whole answer, else its last fence with JSON, else the
     last complete object. Beside other words an object with a verdict that `judged` has too, the
-    sample or the rollouts, is a quotation and does not count; neither does any object of an answer
-    that begins with another verdict than it ends with. Raises `UnreadableAnswer` for thinking
-    without an end.
+    sample or the rollouts, is a quotation and does not count. Raises `UnreadableAnswer` for
+    thinking without an end, and for other objects whose verdicts differ: a judge may restate in
+    JSON what the judged answer asks for in another spelling, in front of its own verdict or behind.
     """
     quotes_marks = not _begins_with_thinking(text) and any(
         THINKING_MARK.search(each) is not None for each in texts_in(judged)
@@ -96,15 +97,18 @@ def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
 
 
 def _read(said: str, judged: Any) -> JudgeAnswer:
-    """Reads what is left of an answer."""
-    for part in (said, *(block.text for block in reversed(fenced_blocks(said)))):
-        if (found := _parsed(part)) is not None:
-            return JudgeAnswer(said, _object(found.value), judged=judged)
+    """Reads what is left of an answer. Raises `UnreadableAnswer` for verdicts that differ."""
+    if (whole := _parsed(said)) is not None:
+        return JudgeAnswer(said, _object(whole.value), judged=judged)
     objects = [one for one in _embedded(said) if isinstance(one.value, dict)]
+    if len({frozenset(verdicts) for one in objects if (verdicts := _verdicts(one.value))}) > 1:
+        raise UnreadableAnswer(_DIFFERENT)
+    for block in reversed(fenced_blocks(said)):
+        if (fenced := _parsed(block.text)) is not None:
+            return JudgeAnswer(said, _object(fenced.value), judged=judged)
     if not objects:
         return JudgeAnswer(said, judged=judged)
-    content = {} if _contradicts_itself(said, objects) else _joined(said, objects)
-    return JudgeAnswer(said, content, said[objects[-1].end :], judged)
+    return JudgeAnswer(said, _joined(said, objects), said[objects[-1].end :], judged)
 
 
 def _begins_with_thinking(text: str) -> bool:
@@ -217,13 +221,6 @@ def _plain(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _contradicts_itself(said: str, objects: list[_Json]) -> bool:
-    """Returns whether a text begins with another verdict than it ends with."""
-    first, last = _verdicts(objects[0].value), _verdicts(objects[-1].value)
-    begins = not said[: objects[0].start].strip()
-    return begins and bool(first) and bool(last) and first != last
-
-
 def quoted_text(value: Any, *, most: int = QUOTED_CHARACTERS) -> str | None:
     """Returns the first characters of a text in a judge's JSON, which may have halves of surrogate
     pairs; `None` for any other value.
@@ -233,7 +230,7 @@ def quoted_text(value: Any, *, most: int = QUOTED_CHARACTERS) -> str | None:
 
 def _joined(said: str, objects: list[_Json]) -> dict[str, Any]:
     """Returns the last object, with those directly in front of it: keys of several objects make
-    one; where they contradict each other, as the scores of several criteria do, it is empty.
+    one; where they contradict each other, it is empty.
     """
     joined = dict[str, Any]()
     start = objects[-1].end

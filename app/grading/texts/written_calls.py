@@ -24,7 +24,13 @@ from app.domain.graders.texts.calls import (
     values_of,
 )
 from app.domain.graders.texts.thinking import after_thinking
-from app.grading.texts.fences import Block, blocks, fenced_blocks
+from app.grading.texts.fences import (
+    Block,
+    TooManyFences,
+    blocks,
+    check_fences,
+    fenced_blocks,
+)
 
 MAX_CALLS: Final = 256
 _TAGS: Final = ("tool_call", "function_call", "tool", "tool_calls", "function_calls")
@@ -82,6 +88,10 @@ def _xml_call(block: Block, opening: str) -> WrittenCall:
 
 
 def _fenced(text: str) -> Iterator[WrittenCall]:
+    try:
+        check_fences(text)
+    except TooManyFences:
+        return
     for block in fenced_blocks(text):
         yield from _raw(block.text)
 

@@ -148,7 +148,8 @@ class TrialService:
     async def scorer(self, grader: AnyGrader, param: str) -> Scorer:
         """Returns the scorer of a grader that was sent as `param`. Raises `InvalidRequest`."""
         await self._check(grader, param)
-        return build_scorer(grader, self._grading())
+        # Parses every template again, and compiles every schema.
+        return await asyncio.to_thread(build_scorer, grader, self._grading())
 
     async def run_tool(self, trial: ToolTrial) -> ToolOutcome:
         """Returns the text that a model would read. Raises `InvalidRequest` for a failure that

@@ -162,6 +162,10 @@ READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
          "invalid_value", "not both"),
         ({"environment": {"id": "env_none"}}, "environment.id", "environment_not_found",
          "env_none"),
+        ({"environment": {"id": "env_1", "url": ENDPOINT}}, "environment.url", "invalid_value",
+         "'id' and 'version' only"),
+        ({"environment": {**WORLD, "id": "env_1", "headers": {"X-K": "[redacted]"}}},
+         "environment.headers", "invalid_value", "redacted"),
         ({"environment": {"id": 5}}, "environment.id", "invalid_value", "id"),
         ({"environment": "nowhere"}, "environment", "environment_not_found", "nowhere"),
         ({"environment": "aritmetic"}, "environment", "environment_not_found",
@@ -180,6 +184,16 @@ async def test_a_wrong_call_is_refused_with_its_path(
     param, found, message = await refused_job(api, with_method(body, **changes))
     assert (param, found) == (f"method.reinforcement.{path}", code)
     assert part in message
+
+
+async def test_the_id_of_a_definition_only_names_what_it_was_copied_from(
+    api: Api, body: Json
+) -> None:
+    copied = {**WORLD, "id": "env_1", "version": 2}
+    reply = await api.call("POST", JOBS, json=with_method(body, environment=copied))
+    assert reply.status_code == 200, reply.text
+    shown = reply.json()["method"]["reinforcement"]["environment"]
+    assert shown == {**shown, "id": "env_1", "version": 2, "url": WORLD["url"]}
 
 
 async def test_the_rows_come_from_files(api: Api, body: Json) -> None:

@@ -38,6 +38,8 @@ class Table:
     server: EndpointServer
     egress: Any
     timeout_s: float = 5.0
+    waiting: dict[str, Any] = field(default_factory=dict)
+    """The time that an episode may wait, and its clock."""
     journal: Any = field(default_factory=InMemoryJournal)
     row: DatasetRow = field(default_factory=lambda: game_row(42))
 
@@ -49,6 +51,7 @@ class Table:
             CallSigner(SECRET_KEY, project_id="proj_a"),
             "world",
             HEADERS,
+            **self.waiting,
         )
         return await run_episode(
             self.row,

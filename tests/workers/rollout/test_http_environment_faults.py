@@ -5,6 +5,7 @@ reward.
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from app.domain.rollouts.trajectory import (
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.environments.http_environments import GuessingWorld
 from tests.support.environments.http_tables import LIMITS, SEED, guess, table
+from tests.support.patience import PATIENCE_S
 from tests.support.rollout.policies import Writer
 from tests.support.rollout.rollouts import KEY, egress_to
 from workers.journal.journal import InMemoryJournal
@@ -250,3 +252,44 @@ def test_the_seed_is_one_for_a_group_and_for_all_validations_of_a_row() -> None:
     assert seed("valid", 0) == seed("valid", 8) == seed("report", 8) == seed("valid_greedy", 4)
     assert len({seed("train", 1), seed("train", 2), seed("valid", 1), seed("train", 1, 4)}) == 4
     assert seed("train", 1) != seed("train", 1, job_seed=8)
+
+
+async def test_an_environment_whose_answers_are_each_in_time_holds_no_rollout_without_end(
+    writer: Writer,
+) -> None:
+    """Each reading of the clock is 20 seconds later, so each call takes 20 of them."""
+    world = GuessingWorld()
+    waiting = {"waiting_limit_s": 70.0, "clock": map(float, count(0, 20)).__next__}
+    async with table(writer, world, waiting=waiting) as at:
+        failure = await at.lost(*(guess(n) for n in range(10, 16)))
+    assert failure.failure_class is FailureClass.ENVIRONMENT_TIMEOUT
+    assert failure.message == "one episode waited for answers for 70 seconds together"
+    assert (len(world.of("reset")), len(world.of("step"))) == (1, 3)
+    assert [call["episode_id"] for call in world.closed] == ["e1"]
+
+
+async def test_an_answer_that_comes_after_the_time_of_the_episode_is_not_awaited(
+    writer: Writer,
+) -> None:
+    async with table(
+        writer, GuessingWorld(late="step"), timeout_s=PATIENCE_S, waiting={"waiting_limit_s": 2.0}
+    ) as at:
+        failure = await at.lost(guess(10))
+    assert failure.failure_class is FailureClass.ENVIRONMENT_TIMEOUT
+    assert "for 2 seconds together" in failure.message
+
+
+async def test_the_repeats_of_an_episode_that_was_lost_count_as_waiting(writer: Writer) -> None:
+    world = GuessingWorld()
+
+    def forgetful(call: Json, _: ReceivedRequest) -> Reply | None:
+        if call["type"] == "step" and call["turn"] == 2:
+            world.forget()
+        return None
+
+    world.instead = forgetful
+    waiting = {"waiting_limit_s": 100.0, "clock": map(float, count(0, 20)).__next__}
+    async with table(writer, world, waiting=waiting) as at:
+        failure = await at.lost(*(guess(n) for n in range(10, 16)))
+    assert failure.failure_class is FailureClass.ENVIRONMENT_TIMEOUT
+    assert (len(world.of("reset")), len(world.of("step"))) == (2, 3)

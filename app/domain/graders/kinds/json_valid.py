@@ -2,12 +2,18 @@
 
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from app.domain.graders.definition_work import (
+    BYTES_OF_A_CHECK,
+    DefinitionWork,
+    TooMuchToRead,
+)
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader
 from app.domain.graders.judge_prompts import TemplateText
 from app.domain.graders.schemas.json_schemas import JsonSchemaFault, compile_schema
+from app.domain.graders.schemas.schema_costs import MAX_PATTERN_BYTES
 
 
 class JsonValidGrader(UnitGrader):
@@ -26,11 +32,17 @@ class JsonValidGrader(UnitGrader):
 
     @field_validator("json_schema")
     @classmethod
-    def _compiles(cls, schema: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _compiles(
+        cls, schema: dict[str, Any] | None, info: ValidationInfo
+    ) -> dict[str, Any] | None:
+        work = DefinitionWork.of(info)
         if schema is not None:
             try:
-                compile_schema(schema)
-            except JsonSchemaFault as fault:
+                work.check_patterns()
+                cost = compile_schema(schema).cost
+                work.count_pattern_bytes(cost.pattern_bytes + cost.checks * BYTES_OF_A_CHECK)
+            except (TooMuchToRead, JsonSchemaFault) as fault:
+                work.count_pattern_bytes(MAX_PATTERN_BYTES)  # its patterns may have reached it
                 raise PydanticCustomError(
                     "schema_error", "{fault}", {"fault": str(fault)}
                 ) from None

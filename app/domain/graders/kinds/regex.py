@@ -2,11 +2,17 @@
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
+from app.domain.graders.definition_work import DefinitionWork, TooMuchToRead
 from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader, fault_at
 from app.domain.graders.judge_prompts import TemplateText
-from app.domain.graders.schemas.json_schemas import MAX_PATTERN, JsonSchemaFault, compile_pattern
+from app.domain.graders.schemas.json_schemas import (
+    MAX_COMPILED_BYTES,
+    MAX_PATTERN,
+    JsonSchemaFault,
+    compile_pattern,
+)
 from app.domain.graders.templates.plain_texts import placeholder_in
 
 
@@ -27,10 +33,16 @@ class RegexGrader(UnitGrader):
     """True ignores case."""
 
     @model_validator(mode="after")
-    def _compiles(self) -> Self:
+    def _compiles(self, info: ValidationInfo) -> Self:
+        work = DefinitionWork.of(info)
         try:
-            compile_pattern(self.pattern, whole=self.whole, ignore_case=self.ignore_case)
+            work.check_patterns()
+            compiled = compile_pattern(self.pattern, whole=self.whole, ignore_case=self.ignore_case)
+            work.count_pattern_bytes(compiled.size)
+        except TooMuchToRead as much:
+            raise fault_at("pattern", str(much)) from None
         except JsonSchemaFault as fault:
+            work.count_pattern_bytes(2 * MAX_COMPILED_BYTES)  # both forms may have reached it
             found = placeholder_in(self.pattern)
             cause = (
                 f"'{found}' is not filled, because the pattern is not a template: a grader of type "

@@ -26,6 +26,7 @@ LABEL: dict[str, Any] = {
     "passing_labels": ["good"],
     "input": INPUT,
 }
+DIFFERENT = "the judge's answer has several JSON objects whose verdicts differ"
 RUBRIC: dict[str, Any] = {"type": "llm_judge", "model": "judge", "question": "Why?"}
 
 
@@ -35,10 +36,10 @@ RUBRIC: dict[str, Any] = {"type": "llm_judge", "model": "judge", "question": "Wh
         (SCORE, '<think>a {"result": 2}?</think>\n{"result": 7}', 7.0),
         (SCORE, 'no mark at first {"result": 2}</think>{"result": 7}', 7.0),
         (SCORE, '<think>a</think><think>b {"result": 2}</think>{"result": 7}', 7.0),
-        (SCORE, 'Here:\n```json\n{"result": 7}\n```\nIn short, {"result": 2}.', 7.0),
-        (SCORE, '```json\n{"result": 2}\n```\nno:\n```\n{"result": 7}\n```', 7.0),
+        (SCORE, 'Here:\n```json\n{"result": 7}\n```\nIn short, {"result": 7}.', 7.0),
+        (SCORE, '```json\n{"why": "a"}\n```\nso:\n```\n{"result": 7}\n```', 7.0),
         (SCORE, '```json\n{"result": 7}\n```\nThe code:\n```python\nf(x)\n```', 7.0),
-        (SCORE, 'Not {"result": 2} but {"result": 7, "of": {"result": 9}}, surely.', 7.0),
+        (SCORE, 'Not {"mark": 2} but {"result": 7, "of": {"result": 9}}, surely.', 7.0),
         (SCORE, 'With {x} and {a, b}: {"result": 7}', 7.0),
         (SCORE, '{"result": 7, "why": "it has <think> and </think>, and </think>"}', 7.0),
         (SCORE, '<think>a</think>{"why": "no <think>", "result": 7}', 7.0),
@@ -67,6 +68,8 @@ async def test_the_answer_behind_the_thinking_is_read(
         (SCORE, '<think>{"result": 2}</think>', "the judge's answer contains no number `result`"),
         (SCORE, '{"steps": [{"result": 2}', "the judge's answer contains no number `result`"),
         (SCORE, '[{"result": 2}]', "the judge's answer contains no number `result`"),
+        (SCORE, 'Draft: {"result": 2}. Final: {"result": 7}', DIFFERENT),
+        (SCORE, '```\n{"result": 2}\n```\nno:\n```\n{"result": 7}\n```', DIFFERENT),
         (SCORE, 'a list: [{"result": 2}]', "the judge's answer contains no number `result`"),
         (RUBRIC, "<think>Score: 2</think>Hm.", "the judge's answer contains no score"),
     ],

@@ -1,0 +1,162 @@
+"""The work of reading the graders of a request is bounded for all of them together: the event loop
+of all tenants reads them.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from app.domain.graders.definition_work import (
+    BYTES_OF_A_CHECK,
+    MAX_PATTERN_BYTES_TOGETHER,
+    MAX_PLACEHOLDERS_TOGETHER,
+)
+from app.domain.graders.graders import read_grader
+from app.domain.graders.schemas.json_schemas import MAX_COMPILED_BYTES
+from app.domain.graders.templates.templates import MAX_PLACEHOLDERS
+from tests.support.api.application import Api
+
+RUN = "/v1/fine_tuning/alpha/graders/run"
+VALIDATE = "/v1/fine_tuning/alpha/graders/validate"
+LARGE = "|".join(f"w\u00f6rd{number}x" for number in range(380))
+"""A pattern whose whole form that ignores case is too large."""
+FITTING = "|".join(f"w\u00f6rd{number}x" for number in range(180))
+MANY = "{{item.a}}" * MAX_PLACEHOLDERS
+
+
+def pattern(text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "regex", "pattern": text, "whole": True, "ignore_case": True, **more}
+
+
+def multi(*graders: dict[str, Any]) -> dict[str, Any]:
+    parts = {f"g{number}": grader for number, grader in enumerate(graders)}
+    return {"type": "multi", "name": "m", "graders": parts, "calculate_output": "+".join(parts)}
+
+
+@contextmanager
+def counted_calls() -> Iterator[Counter[str]]:
+    """Yields the number of calls, by the name of the function, on this thread."""
+    calls = Counter[str]()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and str(frame.f_globals.get("__name__")).startswith("app."):
+            calls[frame.f_code.co_name] += 1
+
+    sys.setprofile(note)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(None)
+
+
+SCHEMA = {"type": "object", "properties": {f"p{number}": {} for number in range(1900)}}
+TOGETHER: list[tuple[list[dict[str, Any]], str, str, int]] = [
+    (
+        [pattern(rf"\pL{{2}}{number}|{LARGE}") for number in range(64)],
+        "compile_pattern",
+        "not a regular expression of Rust's `regex`",
+        1 + MAX_PATTERN_BYTES_TOGETHER // (2 * MAX_COMPILED_BYTES),
+    ),
+    (
+        [pattern(f"{FITTING}|of{number}") for number in range(64)],
+        "compile_pattern",
+        "too large together",
+        1 + MAX_PATTERN_BYTES_TOGETHER // 2**17,
+    ),
+    (
+        [{"type": "json_valid", "json_schema": {**SCHEMA, "title": str(n)}} for n in range(64)],
+        "compile_schema",
+        "too large together",
+        1 + MAX_PATTERN_BYTES_TOGETHER // (1900 * BYTES_OF_A_CHECK),
+    ),
+    (
+        [
+            {"type": "string_check", "input": MANY, "reference": MANY, "operation": "eq"}
+            for _ in range(64)
+        ],
+        "parse_template",
+        "more than 10000 placeholders together",
+        MAX_PLACEHOLDERS_TOGETHER // MAX_PLACEHOLDERS,
+    ),
+]
+
+
+@pytest.mark.parametrize(("graders", "worker", "message", "most"), TOGETHER)
+def test_what_exceeds_a_sum_is_refused_before_it_is_read(
+    graders: list[dict[str, Any]], worker: str, message: str, most: int
+) -> None:
+    with counted_calls() as calls, pytest.raises(ValueError, match=message):
+        read_grader(multi(*graders))
+    assert 0 < calls[worker] <= most
+
+
+@pytest.mark.parametrize(
+    ("graders", "param"),
+    [
+        ([pattern(f"{FITTING}|{number}") for number in range(12)], "graders.g8.pattern"),
+        ([{"type": "contains", "needles": [MANY] * 11}], "graders.g0.needles[10]"),
+        (
+            [
+                {
+                    "type": "score_model",
+                    "model": "judge",
+                    "input": [{"role": "user", "content": [MANY] * 11}],
+                }
+            ],
+            "graders.g0.input[0].content",
+        ),
+    ],
+)
+async def test_the_fault_names_the_first_part_beyond_a_sum(
+    api: Api, graders: list[dict[str, Any]], param: str
+) -> None:
+    reply = await api.call("POST", VALIDATE, json={"grader": multi(*graders)})
+    error = reply.json()["error"]
+    assert (reply.status_code, error["param"]) == (400, f"grader.{param}"), error
+    assert "together" in error["message"]
+
+
+async def test_the_criteria_of_an_eval_are_one_definition(api: Api) -> None:
+    criteria = [
+        multi(*(pattern(f"{FITTING}|{number}|{at}") for at in range(4))) for number in range(4)
+    ]
+    body = {
+        "data_source_config": {"type": "custom", "item_schema": {"type": "object"}},
+        "testing_criteria": criteria,
+    }
+    reply = await api.call("POST", "/v1/evals", json=body)
+    error = reply.json()["error"]
+    assert (reply.status_code, error["param"]) == (
+        400,
+        "testing_criteria[2].graders.g0.pattern",
+    ), error
+
+
+def test_a_grader_of_many_usual_parts_is_read() -> None:
+    usual = [
+        *(pattern(rf"(?:\w+@)?[a-z]{{2,9}}{number}\.(?:com|org)") for number in range(32)),
+        *(
+            {"type": "json_valid", "json_schema": {"type": "object", "required": [f"k{number}"]}}
+            for number in range(16)
+        ),
+        *(
+            {"type": "string_check", "input": "{{item.a}}" * 9, "reference": "x", "operation": "eq"}
+            for _ in range(16)
+        ),
+    ]
+    assert len(read_grader(multi(*usual)).parts) == len(usual)
+
+
+async def test_the_scorers_of_a_trial_are_not_built_on_the_loop(api: Api) -> None:
+    grader = multi(*({"type": "contains", "needles": ["{{item.a}}"]} for _ in range(8)))
+    body = {"grader": grader, "model_sample": "a", "item": {"a": "a"}}
+    with counted_calls() as calls:
+        reply = await api.call("POST", RUN, json=body)
+    assert reply.json()["reward"] == 8.0
+    assert calls["run_grader"] > 0
+    assert calls["build_scorer"] == 0
