@@ -231,7 +231,7 @@ def test_repeats_are_counted_and_kept(tmp_path: Path) -> None:
     rows = [tagged(n % 10) for n in range(13)]
     found = gathered(tmp_path, table(tmp_path, rows))
     assert ("duplicate_rows", "3 rows repeat an earlier row.") in messages(found)
-    assert (found.rows, found.groups) == (13, 10)
+    assert (found.rows, found.clusters) == (13, 10)
 
 
 def test_no_more_than_a_thousand_tags_are_counted(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def tagged(number: int) -> dict[str, Any]:
 
 def test_the_held_out_share_of_each_tag(tmp_path: Path) -> None:
     found = gathered(tmp_path, table(tmp_path, [tagged(n) for n in range(80)]))
-    assert (found.groups, found.training_rows, found.validation_rows) == (80, 64, 16)
+    assert (found.clusters, found.training_rows, found.validation_rows) == (80, 64, 16)
     assert found.tags == {"easy": [48, 12], "hard": [16, 4]}
     held = split_path(tmp_path, "validation").read_text().splitlines()
     assert len(held) == 16
