@@ -25,7 +25,7 @@ from app.domain.processes.exit_codes import FAILED
 from app.domain.registry.curricula import CURRICULUM_SPLITS
 from app.domain.registry.references import InlineCurriculum, RegisteredReference, read_curriculum
 from app.domain.texts.request_bodies import MAX_JSON_BYTES, UnusableJson, read_json
-from app.preflight.call import base_model, dataset_question, estimate_of
+from app.preflight.call import base_model, estimate_of, inspection_request
 from app.preflight.call_faults import call_issues
 from app.preflight.dataset import inspect
 from app.preflight.environment_tasks import environment_of, tasks_of, with_environment_grader
@@ -111,7 +111,7 @@ def _inspected(
     ]
     if any(files.values()) and not missing:
         dataset = inspect(
-            dataset_question(
+            inspection_request(
                 body,
                 base,
                 training=files["training_file"],

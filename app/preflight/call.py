@@ -1,5 +1,5 @@
-"""Inspects the body of a create call without a database: its model, its cost, and the question
-about the rows of its files.
+"""Inspects the body of a create call without a database: its model, its cost, and the
+request to inspect its files.
 
 Accepts bodies that fail validation, so that one report can contain every fault.
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from app.domain.faults.issues import PreflightIssue
-from app.domain.jobs.creation.preflight import DatasetQuestion, DatasetReport, Estimate
+from app.domain.jobs.creation.preflight import DatasetReport, Estimate, InspectionRequest
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.jobs.creation.row_needs import NO_NEEDS, row_needs
 from app.domain.methods.ineffective_options import NoEffect, without_calls
@@ -76,16 +76,16 @@ def estimate_of(
             assert_never(method)
 
 
-def stored_question(
+def inspection_of_job(
     method: StoredMethod,
     base: BaseModelSpec | None,
     *,
     training: Path | None,
     validation: Path | None,
     shared_tools: tuple[dict[str, Any], ...] = (),
-) -> DatasetQuestion:
-    """Returns the question about the files of a job that exists."""
-    return dataset_question(
+) -> InspectionRequest:
+    """Returns the request to inspect the files of a job that exists."""
+    return inspection_request(
         {"method": method.document},
         base,
         training=training,
@@ -94,7 +94,7 @@ def stored_question(
     )
 
 
-def dataset_question(
+def inspection_request(
     body: dict[str, Any],
     base: BaseModelSpec | None,
     *,
@@ -102,8 +102,8 @@ def dataset_question(
     validation: Path | None,
     sample_rows: int = 0,
     shared_tools: tuple[dict[str, Any], ...] = (),
-) -> DatasetQuestion:
-    """Returns the files of a call, and all settings that affect the check of their rows."""
+) -> InspectionRequest:
+    """Returns the request to inspect the files of a call, with all settings that affect it."""
     method, kind = method_of(body), method_type(body)
     needs = NO_NEEDS
     unused: tuple[NoEffect, ...] = ()
@@ -121,7 +121,7 @@ def dataset_question(
             pass
         case _:
             assert_never(kind)
-    return DatasetQuestion(
+    return InspectionRequest(
         method=kind,
         training=training,
         validation=validation,

@@ -15,9 +15,9 @@ from app.domain.data.row_difficulty import UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.creation.preflight import (
-    DatasetQuestion,
     DatasetReport,
     FileSummary,
+    InspectionRequest,
     SampleRow,
     TokenLengths,
 )
@@ -37,21 +37,21 @@ _MAX_SAMPLED: Final = 200_000
 _TOOLS: Final = "method.reinforcement.tools"
 
 
-def inspect(question: DatasetQuestion) -> DatasetReport:
+def inspect(request: InspectionRequest) -> DatasetReport:
     """Reads both files and the model's tokenizer. Raises `OSError` if a file does not exist."""
     files = {
-        param: read_file(path, _rules(question, param))
+        param: read_file(path, _rules(request, param))
         for param, path in (
-            ("training_file", question.training),
-            ("validation_file", question.validation),
+            ("training_file", request.training),
+            ("validation_file", request.validation),
         )
         if path is not None
     }
     for file in files.values():
-        file.offer_on_every_row(question.shared_tools)
-    base = question.base_model
-    renderer = _renderer(base, question.reasoning_effort)
-    issues = list(_without_method(question, files.get("training_file")))
+        file.offer_on_every_row(request.shared_tools)
+    base = request.base_model
+    renderer = _renderer(base, request.reasoning_effort)
+    issues = list(_without_method(request, files.get("training_file")))
     issues += [issue for file in files.values() for issue in file.issues]
     summaries: dict[str, FileSummary] = {}
     checked: list[list[Message]] = []
@@ -60,32 +60,30 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
         if renderer is not None and base is not None:
             tokens = prompt_lengths(renderer, file)
             lengths = token_lengths(tokens, base)
-            issues += _length_issues(question, param, file, tokens, renderer=renderer, base=base)
-            issues += _tool_issues(
-                renderer, file, param, checked, shared=len(question.shared_tools)
-            )
+            issues += _length_issues(request, param, file, tokens, renderer=renderer, base=base)
+            issues += _tool_issues(renderer, file, param, checked, shared=len(request.shared_tools))
         summaries[param] = _summary(file, lengths)
     overlap = _overlap(files)
     if overlap is not None and overlap.rows:
         issues.append(
             PreflightIssue("warning", OVERLAPPING_ROWS, overlap.warning, "validation_file")
         )
-    issues += _tool_use(question, files)
-    issues += _batch_size_issue(question, files.get("training_file"))
-    issues += _difficulty_issue(question, files.get("training_file"))
+    issues += _tool_use(request, files)
+    issues += _batch_size_issue(request, files.get("training_file"))
+    issues += _difficulty_issue(request, files.get("training_file"))
     return DatasetReport(
         training=summaries.get("training_file"),
         validation=summaries.get("validation_file"),
         overlap=overlap,
         issues=tuple(issues),
         sample_rows=tuple(
-            row for param, file in files.items() for row in _sample_rows(question, param, file)
+            row for param, file in files.items() for row in _sample_rows(request, param, file)
         ),
     )
 
 
 def _length_issues(
-    question: DatasetQuestion,
+    request: InspectionRequest,
     param: str,
     file: ReadFile,
     tokens: Lengths,
@@ -93,22 +91,22 @@ def _length_issues(
     renderer: Renderer,
     base: BaseModelSpec,
 ) -> Iterator[PreflightIssue]:
-    match question.method:
+    match request.method:
         case "reinforcement":
-            return length_issues(question, param, tokens, base)
+            return length_issues(request, param, tokens, base)
         case "supervised" | "dpo":
-            return answer_issues(question, param, file, tokens, renderer=renderer, base=base)
+            return answer_issues(request, param, file, tokens, renderer=renderer, base=base)
         case _:
-            assert_never(question.method)
+            assert_never(request.method)
 
 
 def _without_method(
-    question: DatasetQuestion, training: ReadFile | None
+    request: InspectionRequest, training: ReadFile | None
 ) -> Iterator[PreflightIssue]:
     """Reports the missing method as the cause, if all rows of a call without a method are
     faulty.
     """
-    if training is None or question.names_method or not 0 < training.rows == training.faulty_rows:
+    if training is None or request.names_method or not 0 < training.rows == training.faulty_rows:
         return
     message = (
         f"The call has no 'method', so its files were read as those of a supervised job, and none "
@@ -118,24 +116,24 @@ def _without_method(
     yield PreflightIssue("error", "missing_required_parameter", message, "method")
 
 
-def _sample_rows(question: DatasetQuestion, param: str, file: ReadFile) -> list[SampleRow]:
+def _sample_rows(request: InspectionRequest, param: str, file: ReadFile) -> list[SampleRow]:
     """Returns an even sample of the rows that are short enough to be passed on."""
-    count = min(question.sample_rows, len(file.sampled))
+    count = min(request.sample_rows, len(file.sampled))
     lines = list(file.sampled)
     chosen = [lines[number * len(lines) // count] for number in range(count)]
     rows = [SampleRow(param, line, file.sampled[line].item) for line in chosen]
     return [row for row in rows if len(json.dumps(row.item)) <= _MAX_SAMPLED]
 
 
-def _rules(question: DatasetQuestion, param: str) -> FileRules:
+def _rules(request: InspectionRequest, param: str) -> FileRules:
     training = param == "training_file"
     return FileRules(
         param=param,
         code=f"invalid_{param}",
-        read_row=row_reader(question.method, question.job_tools, question.train_on),
+        read_row=row_reader(request.method, request.job_tools, request.train_on),
         min_rows=MIN_EXAMPLES,
         max_rows=MAX_TRAIN_EXAMPLES if training else MAX_VALID_EXAMPLES,
-        needs=question.needs,
+        needs=request.needs,
     )
 
 
@@ -204,43 +202,43 @@ def _overlap(files: dict[str, ReadFile]) -> Overlap | None:
 
 
 def _batch_size_issue(
-    question: DatasetQuestion, training: ReadFile | None
+    request: InspectionRequest, training: ReadFile | None
 ) -> Iterator[PreflightIssue]:
-    size = question.batch_size
+    size = request.batch_size
     if training is not None and size is not None and 0 < training.rows < size:
         message = (
             f"batch_size {size} is over the {training.rows} rows of the training file: each step "
             f"takes all {training.rows} of them."
         )
-        param = f"method.{question.method}.hyperparameters.batch_size"
+        param = f"method.{request.method}.hyperparameters.batch_size"
         yield PreflightIssue("warning", "batch_size_over_rows", message, param)
 
 
 def _difficulty_issue(
-    question: DatasetQuestion, training: ReadFile | None
+    request: InspectionRequest, training: ReadFile | None
 ) -> Iterator[PreflightIssue]:
-    if question.reads_difficulty and training is not None and training.unread_difficulties:
+    if request.reads_difficulty and training is not None and training.unread_difficulties:
         message = f"{UNREAD_DIFFICULTY_MESSAGE} {training.unread_difficulties} rows have such one."
         line = training.first_unread_difficulty
         yield PreflightIssue("warning", UNREAD_DIFFICULTY, message, "training_file", line)
 
 
-def _tool_use(question: DatasetQuestion, files: dict[str, ReadFile]) -> Iterator[PreflightIssue]:
+def _tool_use(request: InspectionRequest, files: dict[str, ReadFile]) -> Iterator[PreflightIssue]:
     """Compares the tools of rows with those of the job."""
-    match question.method:
+    match request.method:
         case "reinforcement":
             pass
         case "supervised" | "dpo":
             return
         case _:
-            assert_never(question.method)
+            assert_never(request.method)
     offered = {name for file in files.values() for name in file.tools}
-    if question.job_tools is None:
-        if offered and not question.calls_answered:
+    if request.job_tools is None:
+        if offered and not request.calls_answered:
             yield PreflightIssue("warning", "tools_not_run", TOOLS_NOT_RUN, _TOOLS)
-        for found in question.without_calls if files and not offered else ():
+        for found in request.without_calls if files and not offered else ():
             yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)
         return
-    for name in sorted(question.job_tools - offered) if files else ():
+    for name in sorted(request.job_tools - offered) if files else ():
         message = f"Tool '{name}' is registered with the job, but no row offers it to the model."
         yield PreflightIssue("warning", "unused_tool", message, _TOOLS)

@@ -11,7 +11,7 @@ from typing import assert_never
 from app.domain.data.supervised_rows import learned_turns, nothing_left
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
-from app.domain.jobs.creation.preflight import DatasetQuestion
+from app.domain.jobs.creation.preflight import InspectionRequest
 from app.domain.models.models import BaseModelSpec
 from app.preflight.files import ReadFile, RowPrompt
 from app.preflight.lengths import Lengths
@@ -21,7 +21,7 @@ ANSWERS_CUT = "answers_cut"
 
 
 def answer_issues(
-    question: DatasetQuestion,
+    request: InspectionRequest,
     param: str,
     file: ReadFile,
     by_line: Lengths,
@@ -34,7 +34,7 @@ def answer_issues(
     """
     limit, cut = base.context_length, 0
     for line in by_line:
-        found = _span(question, file.sampled[line], by_line[line], limit, renderer)
+        found = _span(request, file.sampled[line], by_line[line], limit, renderer)
         if found is None:
             continue
         begins, ends = found
@@ -53,16 +53,16 @@ def answer_issues(
 
 
 def _span(
-    question: DatasetQuestion, prompt: RowPrompt, length: int, limit: int, renderer: Renderer
+    request: InspectionRequest, prompt: RowPrompt, length: int, limit: int, renderer: Renderer
 ) -> tuple[int, int] | None:
     """Returns the tokens before the first learned answer and up to the end of the longest one,
     `None` for a row that fits or that the template cannot render.
     """
-    match question.method:
+    match request.method:
         case "supervised":
             if length <= limit:  # with the beginning of another turn
                 return None
-            learned = learned_turns(prompt.item["messages"], question.train_on)
+            learned = learned_turns(prompt.item["messages"], request.train_on)
             before, texts = learned[0], [prompt.messages[: learned[-1] + 1]]
         case "dpo":
             asked = prompt.item["input"]["messages"]
@@ -71,7 +71,7 @@ def _span(
         case "reinforcement":
             raise ValueError("the answers of a reinforcement job are sampled")
         case _:
-            assert_never(question.method)
+            assert_never(request.method)
     tools = prompt.tools
     try:
         ends = [

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import IssueSeverity, PreflightIssue
-from app.domain.jobs.creation.preflight import DatasetQuestion, TokenLengths
+from app.domain.jobs.creation.preflight import InspectionRequest, TokenLengths
 from app.domain.models.context_size import NO_ROOM_CURE, fills_context, full_context
 from app.domain.models.models import BaseModelSpec
 from app.preflight.files import ReadFile
@@ -54,13 +54,13 @@ def token_lengths(by_line: Lengths, base: BaseModelSpec) -> TokenLengths | None:
 
 
 def length_issues(
-    question: DatasetQuestion, param: str, by_line: Lengths, base: BaseModelSpec
+    request: InspectionRequest, param: str, by_line: Lengths, base: BaseModelSpec
 ) -> Iterator[PreflightIssue]:
     full = [line for line, length in by_line.items() if fills_context(length, base.context_length)]
     if not full:
         return
-    share = question.no_room_share if param == "validation_file" else 1.0
-    ends = question.no_room_share is not None and len(full) >= (share or 1.0) * len(by_line)
+    share = request.no_room_share if param == "validation_file" else 1.0
+    ends = request.no_room_share is not None and len(full) >= (share or 1.0) * len(by_line)
     severity: IssueSeverity = "error" if ends else "warning"
     shown = ", ".join(map(str, full[:_SHOWN_LINES])) + (", …" if len(full) > _SHOWN_LINES else "")
     message = (

@@ -3,10 +3,10 @@
 from pydantic import Field
 
 from app.domain.models.compute_choices import Products
-from app.settings.sources import SettingsGroup, Sources
+from app.settings.sources import SettingsSection, Sources
 
 
-class ComputeSettings(SettingsGroup):
+class ComputeSettings(SettingsSection):
     """Products and threads of the CPU engine and of trainers on a CPU. A measurement of two
     seconds at the first start on a machine chooses each that is not set, and `compute` of the data
     directory keeps it. A resumed job computes as it began.

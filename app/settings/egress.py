@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from app.settings.sources import SettingsGroup
+from app.settings.sources import SettingsSection
 
 _HOST_PORT = re.compile(r"^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})$")
 
@@ -20,7 +20,7 @@ def _host_port(value: str) -> str:
 HostPort = Annotated[str, AfterValidator(_host_port)]
 
 
-class EgressSettings(SettingsGroup):
+class EgressSettings(SettingsSection):
     """Rules for calls to customers' tools and graders. Times in seconds, sizes in bytes."""
 
     allow_endpoints: tuple[HostPort, ...] = ()

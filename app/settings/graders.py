@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr
 
-from app.settings.sources import RevealedInJson, SettingsGroup
+from app.settings.sources import RevealedInJson, SettingsSection
 
 
-class EmbeddingSettings(SettingsGroup):
+class EmbeddingSettings(SettingsSection):
     """An OpenAI-compatible server, whose model embeds texts for `text_similarity` by `cosine`."""
 
     model: str = Field(min_length=1)
@@ -18,7 +18,7 @@ class EmbeddingSettings(SettingsGroup):
     """Key of that server; empty for one that wants none."""
 
 
-class JudgeSettings(SettingsGroup):
+class JudgeSettings(SettingsSection):
     """An OpenAI-compatible server of the operator, whose models score for any project."""
 
     models: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=1)

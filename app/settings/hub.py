@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from app.settings.sources import SettingsGroup
+from app.settings.sources import SettingsSection
 
 
-class HubSettings(SettingsGroup):
+class HubSettings(SettingsSection):
     """The hub of data sets. `HF_HUB_OFFLINE` in the environment of the API forbids it."""
 
     endpoint: str = Field("https://huggingface.co", pattern=r"^https?://[^?#]+$")

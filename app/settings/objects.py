@@ -2,10 +2,10 @@
 
 from pydantic import Field, model_validator
 
-from app.settings.sources import RevealedInJson, SettingsGroup
+from app.settings.sources import RevealedInJson, SettingsSection
 
 
-class ObjectsSettings(SettingsGroup):
+class ObjectsSettings(SettingsSection):
     """An S3-compatible bucket that stores the objects instead of the local directory. Without keys,
     the machine's own credentials are used: environment, container or instance role.
     """

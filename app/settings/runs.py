@@ -3,10 +3,10 @@
 from pydantic import Field
 
 from app.domain.models.trainer_memory import TrainerMemory
-from app.settings.sources import SettingsGroup, Sources
+from app.settings.sources import SettingsSection, Sources
 
 
-class LeaseSettings(SettingsGroup):
+class LeaseSettings(SettingsSection):
     """Settings of leases. The heartbeat is a quarter of the lease. The process of a run is ended
     when its event loop does not respond for two leases.
     """
@@ -30,7 +30,7 @@ class LeaseSettings(SettingsGroup):
         return self.lease_s / 4
 
 
-class RunSettings(SettingsGroup):
+class RunSettings(SettingsSection):
     """Limits of one training run. Shares are in 0..1."""
 
     max_concurrent_rollouts: int = Field(128, ge=1)
@@ -75,7 +75,7 @@ class ConfiguredRuns(Sources):
     runs: RunSettings = RunSettings()
 
 
-class RetentionSettings(SettingsGroup):
+class RetentionSettings(SettingsSection):
     """Days after which data are removed; `None` keeps them. For a job's data the days count from
     its end; data that an unfinished job or eval run uses are kept.
     """
@@ -100,7 +100,7 @@ class RetentionSettings(SettingsGroup):
     """Records of usage, and with them what usage and costs show of those days."""
 
 
-class PricingSettings(SettingsGroup):
+class PricingSettings(SettingsSection):
     """Prices for `usage_metrics.estimated_cost` and for `/v1/organization/costs`. Usage without a
     price has no cost. A price counts from its setting on: recorded costs stay.
     """

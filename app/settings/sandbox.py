@@ -5,10 +5,10 @@ from pathlib import Path
 from pydantic import Field
 
 from app.domain.sandbox.layers import Layer
-from app.settings.sources import SettingsGroup, Sources
+from app.settings.sources import SettingsSection, Sources
 
 
-class SandboxSettings(SettingsGroup):
+class SandboxSettings(SettingsSection):
     """One runner per machine, and the limits of each program that it runs."""
 
     socket: Path | None = None

@@ -20,12 +20,12 @@ CONFIG_VARIABLE = "AGENT_RFT_CONFIG"
 RevealedInJson = Annotated[
     SecretStr, PlainSerializer(SecretStr.get_secret_value, when_used="json-unless-none")
 ]
-"""A secret of a group. It is revealed only in JSON, which passes settings to a child process; any
+"""A secret of a section. It is revealed only in JSON, which passes settings to a child process; any
 other representation is masked.
 """
 
 
-class SettingsGroup(BaseModel):
+class SettingsSection(BaseModel):
     """Base class of the settings of one subject, which are one level of the tree."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import Field, field_validator
 from typing_extensions import override
 
-from app.settings.sources import RevealedInJson, SettingsGroup
+from app.settings.sources import RevealedInJson, SettingsSection
 from app.telemetry.span_export import SpanExport
 
 _STANDARD: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -14,7 +14,7 @@ _LAST_PORT: Final = 65_535
 _DISABLED: Final = "OTEL_SDK_DISABLED"
 
 
-class TelemetrySettings(SettingsGroup):
+class TelemetrySettings(SettingsSection):
     """Metrics of workers and the export of spans, both off by default."""
 
     metrics_port: int | None = Field(None, ge=1, le=_LAST_PORT)

@@ -2,10 +2,10 @@
 
 from pydantic import Field, SecretStr
 
-from app.settings.sources import RevealedInJson, SettingsGroup
+from app.settings.sources import RevealedInJson, SettingsSection
 
 
-class WandbSettings(SettingsGroup):
+class WandbSettings(SettingsSection):
     """The operator's account at Weights & Biases, for jobs that send no key of their own."""
 
     api_key: RevealedInJson = SecretStr("")

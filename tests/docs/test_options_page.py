@@ -16,7 +16,7 @@ from app.domain.environments.environments import ENVIRONMENTS
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.jobs.integrations import INTEGRATION_MODELS
 from app.domain.methods.method_models import METHOD_MODELS
-from app.settings.sources import SettingsGroup, Sources
+from app.settings.sources import SettingsSection, Sources
 from docs.site.default_reasons import REASONS
 from docs.site.options import PAGE, page
 from docs.site.settings import TREES
@@ -91,10 +91,10 @@ def test_the_page_has_every_setting_of_every_tree_and_no_other() -> None:
     assert trees >= set(TREES)
     known = {name for tree in trees for name in variables_of(tree, "AGENT_RFT_")}
     assert known == set(VARIABLES)
-    for group in subclasses(SettingsGroup):
-        for name in group.model_fields:
-            text = section(group.__name__)
-            assert f"`{name}` |" in text or f"__{name.upper()}` |" in text, (group, name)
+    for settings in subclasses(SettingsSection):
+        for name in settings.model_fields:
+            text = section(settings.__name__)
+            assert f"`{name}` |" in text or f"__{name.upper()}` |" in text, (settings, name)
 
 
 @pytest.mark.parametrize("variable", VARIABLES)

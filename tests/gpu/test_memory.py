@@ -10,7 +10,7 @@ from tests.support.learning.gradients import gradients, layer_runs, perturb
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import random_samples
 from tests.support.learning.tensors import assert_close
-from workers.learning.batches.layout import Group, Layout
+from workers.learning.batches.layout import Layout, PrefixTree
 from workers.learning.forward.attention import attend_by_branch
 from workers.learning.forward.varlen_attention import attend_packed
 from workers.learning.memory.plan import PlanInputs, plan_memory
@@ -91,7 +91,7 @@ def test_the_measured_micro_batch_fits(large_model: Path) -> None:
 
 @pytest.mark.parametrize("key_heads", [2, 4])
 def test_packed_attention_agrees_with_each_branch_after_a_copy(key_heads: int) -> None:
-    layout = Layout((Group(300, (70, 0, 33)), Group(0, (40,)), Group(65, (129, 1))))
+    layout = Layout((PrefixTree(300, (70, 0, 33)), PrefixTree(0, (40,)), PrefixTree(65, (129, 1))))
     generator = torch.Generator("cuda").manual_seed(0)
     inputs = [
         torch.randn(

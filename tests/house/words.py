@@ -60,6 +60,12 @@ PHRASES: dict[str, str] = {
 """Regular expression over lower-case prose, and what to write in its place."""
 
 NAMES: dict[str, str] = {
+    "RowGroups": "RowClusters",
+    "SettingsGroup": "SettingsSection",
+    "DatasetQuestion": "InspectionRequest",
+    "stored_question": "inspection_of_job",
+    "dataset_question": "inspection_request",
+    "chance_at": "error_probability",
     "Rooms": "ModeContext",
     "RolloutRoom": "RolloutSetup",
     "room_for_one": "has_capacity",

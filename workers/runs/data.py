@@ -12,7 +12,7 @@ from app.domain.data.chat_rows import DatasetError
 from app.domain.data.example_counts import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.errors import NotFound, RunFailed
 from app.domain.tools.mcp_listings import SERVERS
-from app.preflight.call import stored_question
+from app.preflight.call import inspection_of_job
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
@@ -91,7 +91,7 @@ async def file_warnings(
     is_validated = context.files_validated
     if is_validated and not shared_tools:
         return []
-    question = stored_question(
+    request = inspection_of_job(
         context.job.method,
         context.base_model,
         training=training.path,
@@ -102,7 +102,7 @@ async def file_warnings(
     def read() -> list[str]:
         from app.preflight.dataset import inspect  # noqa: PLC0415 - imports tokenizers and templates
 
-        report = inspect(question)
+        report = inspect(request)
         return report.warnings_about(SERVERS) if is_validated else report.warnings
 
     return await asyncio.to_thread(read)

@@ -5,7 +5,7 @@ Their modules are imported only when one runs.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -16,8 +16,6 @@ BodyOption = Annotated[
     Path | None,
     typer.Option("--body", metavar="FILE", help="JSON body of the test; - for standard input."),
 ]
-
-
 _TEST_BODIES: Final[Mapping[str, str]] = {
     "tools": (
         'The body {"arguments": {"query": "books"}} is the call that is sent; without it, the '
@@ -38,11 +36,14 @@ _TEST_BODIES: Final[Mapping[str, str]] = {
 def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
     """Returns the commands of a noun of the registry. `one` is the noun for a single object."""
     commands = typer.Typer(help=f"Registered {noun} of a project.", no_args_is_help=True)
-    id_of = typer.Argument(metavar="ID", help=f"Id of the {one}.")
-    body_of_test = _TEST_BODIES.get(noun)
-    sample = "" if body_of_test is None else " --body body.json"
-    said = "" if body_of_test is None else f"\n\n{body_of_test}"
+    _register_add(commands, noun=noun, one=one)
+    _register_list(commands, noun=noun)
+    _register_show(commands, noun=noun, one=one)
+    _register_test(commands, noun=noun, one=one, needs_body=needs_body)
+    return commands
 
+
+def _register_add(commands: typer.Typer, *, noun: str, one: str) -> None:
     @commands.command(
         "add",
         help=f"Register a {one}; print its id.\n\nExample: agent-rft {noun} add {one}.json",
@@ -59,6 +60,8 @@ def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
 
         add_object(remote, noun, definition)
 
+
+def _register_list(commands: typer.Typer, *, noun: str) -> None:
     @commands.command(
         "list", help=f"List {noun}, newest first.\n\nExample: agent-rft {noun} list --json"
     )
@@ -67,6 +70,10 @@ def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
         from app.cli.registry.objects import list_objects  # noqa: PLC0415 - keeps --help fast
 
         list_objects(remote, noun, limit=limit)
+
+
+def _register_show(commands: typer.Typer, *, noun: str, one: str) -> None:
+    id_of = _id_argument(one)
 
     @commands.command(
         "show", help=f"Show a {one}.\n\nExample: agent-rft {noun} show {one}_… --version 1"
@@ -84,11 +91,11 @@ def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
 
         show_object(remote, noun, object_id, version=version)
 
-    @commands.command(
-        "test",
-        help=f"Test a {one}; exit code 24 if it has a fault.{said}\n\nExample: agent-rft {noun} "
-        f"test {one}_…{sample}",
-    )
+
+def _register_test(commands: typer.Typer, *, noun: str, one: str, needs_body: bool) -> None:
+    id_of = _id_argument(one)
+
+    @commands.command("test", help=_test_help(noun, one))
     @remote_command
     def test(remote: Remote, *, object_id: Annotated[str, id_of], body: BodyOption = None) -> None:
         from app.cli.registry.objects import run_object_test  # noqa: PLC0415 - keeps --help fast
@@ -102,7 +109,18 @@ def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
 
         raise typer.Exit(run_object_test(remote, noun, object_id, body))
 
-    return commands
+
+def _test_help(noun: str, one: str) -> str:
+    does = f"Test a {one}; exit code 24 if it has a fault."
+    example = f"Example: agent-rft {noun} test {one}_…"
+    body = _TEST_BODIES.get(noun)
+    if body is None:
+        return f"{does}\n\n{example}"
+    return f"{does}\n\n{body}\n\n{example} --body body.json"
+
+
+def _id_argument(one: str) -> Any:
+    return typer.Argument(metavar="ID", help=f"Id of the {one}.")
 
 
 def curricula() -> typer.Typer:

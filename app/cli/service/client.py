@@ -35,7 +35,7 @@ _MOST_ROWS: Final = 100
 _CODES: Final = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: NOT_FOUND, 429: TRY_LATER}
 _SERVER_ERRORS: Final = 500
 _PROXY_ERRORS: Final = frozenset({502, 503, 504})
-_OTHERS_ANSWER: Final = _PROXY_ERRORS | {401, 403, 429}
+_STATUSES_OF_PROXIES: Final = _PROXY_ERRORS | {401, 403, 429}
 """Statuses with which a proxy in front of a service may answer in its own words."""
 _CREATE_WAITS_S: Final = (1.0, 2.0, 4.0)
 """Times between the tries of a create call."""
@@ -224,7 +224,7 @@ def check(reply: httpx.Response) -> None:
     if status == _UNAUTHORIZED:
         message += " Check --api-key or AGENT_RFT_API_KEY."
     code = _CODES.get(status, TRY_LATER if status >= _SERVER_ERRORS else REQUEST_REFUSED)
-    if error is None and status not in _OTHERS_ANSWER:
+    if error is None and status not in _STATUSES_OF_PROXIES:
         code = NO_ANSWER
     if code == TRY_LATER:
         seconds = reply.headers.get("retry-after")

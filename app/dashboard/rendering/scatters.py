@@ -17,8 +17,8 @@ _MARGIN: Final = 0.06
 _SMALLEST: Final = 3.5
 _LARGEST: Final = 12.0
 _DECIMALS: Final = 6
-_NAMED: Final = 8
-"""Rows that the title of a dot names."""
+_MOST_ROWS: Final = 8
+"""Rows that the title of a dot names at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,6 @@ class _Axis:
 
 
 def _names(spots: Sequence[Spot]) -> str:
-    named = ", ".join(spot.label for spot in spots[:_NAMED])
-    left_out = len(spots) - _NAMED
+    named = ", ".join(spot.label for spot in spots[:_MOST_ROWS])
+    left_out = len(spots) - _MOST_ROWS
     return named if left_out <= 0 else f"{named} and {left_out} more"

@@ -56,15 +56,15 @@ async def examples_page(visitor: SignedIn, kind: str = "words") -> Response:
 
 @router.post("")
 async def make_examples(visitor: SignedIn, sent: ExamplesForm) -> Response:
-    """Makes a curriculum, or shows the form again with the findings. Nothing is stored while one
+    """Makes a curriculum, or shows the form again with the remarks. Nothing is stored while one
     of them is an error.
     """
     if sent.wants_more:
         return await _form(visitor, sent, ())
     read = await asyncio.to_thread(_read, sent)
-    findings = list(read.findings) if sent.name else [_NAMELESS, *read.findings]
+    remarks = list(read.remarks) if sent.name else [_NAMELESS, *read.remarks]
     if read.kind is None or not read.is_usable or not sent.name:
-        return await _form(visitor, sent, findings, read=read)
+        return await _form(visitor, sent, remarks, read=read)
     options = CurriculumOptions(
         method=KINDS[read.kind].method, split=SplitOptions(validation_share=_SHARE)
     )
@@ -91,8 +91,8 @@ async def make_from_feedback(visitor: SignedIn, form: OwnForm) -> Response:
         built = await visitor.services.feedback_builds().build(request)
     except RequestError as refused:
         cure = "Judge more answers in the chat: two answers to a question, of which one is better."
-        finding = ExampleRemark("Feedback", refused.message, cure)
-        return await _form(visitor, SentExamples(), [finding])
+        remark = ExampleRemark("Feedback", refused.message, cure)
+        return await _form(visitor, SentExamples(), [remark])
     return _to(str(built.curriculum_id))
 
 
@@ -113,7 +113,7 @@ async def curriculum_page(curriculum_id: str, visitor: SignedIn) -> Response:
             curriculum=curriculum,
             kind=None if rows.kind is None else KINDS[rows.kind],
             counts=counts,
-            findings=rows.findings,
+            remarks=rows.remarks,
             shown=[_shown(row) for row in rows.practised.rows[:_SHOWN]],
             students=students,
         )
@@ -138,7 +138,7 @@ def _shown(row: dict[str, Any]) -> dict[str, str]:
 async def _form(
     visitor: Visitor,
     sent: SentExamples,
-    findings: list[ExampleRemark] | tuple[()],
+    remarks: list[ExampleRemark] | tuple[()],
     *,
     read: ReadExamples | None = None,
 ) -> Response:
@@ -146,12 +146,12 @@ async def _form(
     return await visitor.on_thread(
         lambda: page(
             "students/curricula.html",
-            400 if findings else 200,
+            400 if remarks else 200,
             form_token=visitor.form_token,
             sent=sent,
             kinds=[(kind, KINDS[kind]) for kind in TYPED],
             columns=KINDS[sent.kind].columns,
-            findings=findings,
+            remarks=remarks,
             shown=[] if read is None else [_shown(row) for row in read.rows[:_SHOWN]],
             curricula=curricula,
             more=more,

@@ -29,9 +29,9 @@ class CurriculumRows:
         return self.practised.kind or self.kept.kind
 
     @property
-    def findings(self) -> list[ExampleRemark]:
-        """Returns the findings of both files, and those about the two together."""
-        found = [*self.practised.findings, *self.kept.findings]
+    def remarks(self) -> list[ExampleRemark]:
+        """Returns the remarks of both files, and those about the two together."""
+        found = [*self.practised.remarks, *self.kept.remarks]
         asked = set(map(question_of, self.practised.rows))
         both = sum(question_of(row) in asked for row in self.kept.rows)
         if both:
@@ -68,7 +68,7 @@ async def _read(
         _, chunks = await visitor.services.files().content(held["file_id"])
     except NotFound as gone:
         read = ReadExamples(None)
-        read.find("File", gone.message, "Upload the examples again, as new ones.")
+        read.remark("File", gone.message, "Upload the examples again, as new ones.")
         return read
     content = bytearray()
     async with aclosing(chunks):

@@ -1,6 +1,6 @@
-"""Reads typed, pasted and uploaded examples as rows, with a finding for everything that is wrong.
+"""Reads typed, pasted and uploaded examples as rows, with a remark for everything that is wrong.
 
-Pure. `read_file` is the place for a further format of files: bytes in, rows and findings out.
+Pure. `read_file` is the place for a further format of files: bytes in, rows and remarks out.
 """
 
 import csv
@@ -29,8 +29,9 @@ from app.tables.faults import TableFault
 from app.tables.formats import format_of
 
 MOST_ROWS: Final = 20_000
-MOST_FINDINGS: Final = 50
-_NAMED: Final = 5
+MOST_REMARKS: Final = 50
+_MOST_COLUMNS: Final = 5
+"""Columns that no example has, which a remark names at most."""
 _FILE_CURE: Final = (
     "Drop a CSV file whose first line names its columns, or a file with one JSON object in each "
     "line."
@@ -50,18 +51,18 @@ class ExampleRemark:
 
 @dataclass(slots=True)
 class ReadExamples:
-    """Examples that were read; nothing is stored while a finding is an error."""
+    """Examples that were read; nothing is stored while a remark is an error."""
 
     kind: ExampleKind | None
     rows: list[dict[str, Any]] = field(default_factory=list)
-    findings: list[ExampleRemark] = field(default_factory=list)
+    remarks: list[ExampleRemark] = field(default_factory=list)
 
     @property
     def is_usable(self) -> bool:
-        return self.kind is not None and not any(found.is_error for found in self.findings)
+        return self.kind is not None and not any(found.is_error for found in self.remarks)
 
-    def find(self, where: str, what: str, cure: str, *, is_error: bool = True) -> None:
-        self.findings.append(ExampleRemark(where, what, cure, is_error))
+    def remark(self, where: str, what: str, cure: str, *, is_error: bool = True) -> None:
+        self.remarks.append(ExampleRemark(where, what, cure, is_error))
 
 
 def read_typed(
@@ -86,7 +87,7 @@ def _add(
     try:
         read.rows.append(row_of(read.kind, cells, instructions.strip()))
     except CellFault as fault:
-        read.find(where, f"{fault}.", cure)
+        read.remark(where, f"{fault}.", cure)
 
 
 def _pasted(
@@ -94,35 +95,35 @@ def _pasted(
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yields the cells of each pasted line; a spreadsheet separates them with tabs, and quotes
     those with a line break. A line of titles is left out, and one that would be read as something
-    else than was meant is a finding.
+    else than was meant is a remark.
     """
     names = [column.name for column in KINDS[kind].columns]
     number = 0
     if text.strip() and "\t" not in text:
         what = "No line has a tab, which is between the columns that a spreadsheet copies."
-        read.find("Pasted lines", what, "Copy them from a spreadsheet, or drop the CSV file.")
+        read.remark("Pasted lines", what, "Copy them from a spreadsheet, or drop the CSV file.")
         return
     try:
         for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), "excel-tab"), 1):
             where = f"Pasted line {number}"
             if number == 1 and cells and cells[0].strip().casefold() in _TITLES:
                 what = f"“{cells[0].strip()}” is the title of a column: the line is left out."
-                read.find(where, what, "", is_error=False)
+                read.remark(where, what, "", is_error=False)
             elif any("\t" in cell and "\n" in cell for cell in cells):
                 what = "A cell has other lines in it, as after a quotation mark that is not closed."
-                read.find(where, what, "Close it, or remove it.")
+                read.remark(where, what, "Close it, or remove it.")
             elif any(cell.strip() for cell in cells[len(names) :]):
                 what = f"There are {len(cells)} cells, and this kind has {len(names)} columns."
-                read.find(where, what, "Paste the columns that are named above, in their order.")
+                read.remark(where, what, "Paste the columns that are named above, in their order.")
             else:
                 yield where, dict(zip(names, cells, strict=False))
     except csv.Error:
         what = "A cell is too long, as after a quotation mark that is not closed."
-        read.find(f"Pasted line {number + 1}", what, "Close it, or shorten the cell.")
+        read.remark(f"Pasted line {number + 1}", what, "Close it, or shorten the cell.")
 
 
 def read_file(content: bytes, filename: str, kind: ExampleKind, instructions: str) -> ReadExamples:
-    """Reads an uploaded file, with the findings about all of its rows together. A table has
+    """Reads an uploaded file, with the remarks about all of its rows together. A table has
     examples of `kind`, unless its titles name another one.
     """
     try:
@@ -130,7 +131,7 @@ def read_file(content: bytes, filename: str, kind: ExampleKind, instructions: st
     except TableFault as fault:
         read = ReadExamples(None)
         where = "The file" if fault.line is None else f"Line {fault.line}"
-        read.find(where, f"This file cannot be read: {fault.message}.", _FILE_CURE)
+        read.remark(where, f"This file cannot be read: {fault.message}.", _FILE_CURE)
         return read
 
 
@@ -155,16 +156,16 @@ def _read_table(table: TableExamples, instructions: str) -> ReadExamples:
     """Reads the lines of a table. Raises `TableFault`."""
     read = ReadExamples(table.kind)
     if table.unread:
-        shown = ", ".join(f"“{name:.40}”" for name in table.unread[:_NAMED])
-        read.find("The file", f"No example has the columns {shown}.", "", is_error=False)
+        shown = ", ".join(f"“{name:.40}”" for name in table.unread[:_MOST_COLUMNS])
+        read.remark("The file", f"No example has the columns {shown}.", "", is_error=False)
     for number, cells in table.lines():
-        if len(read.findings) >= MOST_FINDINGS:
-            read.find(f"Line {number}", "There are more findings.", "Correct these first.")
+        if len(read.remarks) >= MOST_REMARKS:
+            read.remark(f"Line {number}", "There are more findings.", "Correct these first.")
             break
         where = f"Line {number}"
         if isinstance(cells, RaggedRecord):
             what = f"There are {cells.values} cells, and the first line has another number."
-            read.find(where, what, "Quote cells that have the separator in them.")
+            read.remark(where, what, "Quote cells that have the separator in them.")
             continue
         _add(read, where, cells, instructions, cure="Fill it in, or remove the line.")
     return read
@@ -176,8 +177,8 @@ def read_lines(content: bytes) -> ReadExamples:
     for number, line in enumerate(content.splitlines(), start=1):
         if is_blank(line):
             continue
-        if len(read.findings) >= MOST_FINDINGS:
-            read.find(f"Line {number}", "There are more findings.", "Correct these first.")
+        if len(read.remarks) >= MOST_REMARKS:
+            read.remark(f"Line {number}", "There are more findings.", "Correct these first.")
             break
         _read_line(read, line, number)
     return read
@@ -188,13 +189,13 @@ def _read_line(read: ReadExamples, line: bytes, number: int) -> None:
     try:
         kind = kind_of(load_line(line, number))
     except DatasetError as error:
-        read.find(where, f"{error.message}.", "Each line is one example as a JSON object.")
+        read.remark(where, f"{error.message}.", "Each line is one example as a JSON object.")
         return
     method = "reinforcement" if kind is None else KINDS[kind].method
     row, faults = inspect_row(method, line, number)
     for fault in faults:
         at = f" (at {fault.pointer})" if fault.pointer else ""
-        read.find(where, f"{fault.message}{at}.", "Each line is one example as a JSON object.")
+        read.remark(where, f"{fault.message}{at}.", "Each line is one example as a JSON object.")
     if row is None:
         return
     if kind is None:
@@ -202,25 +203,25 @@ def _read_line(read: ReadExamples, line: bytes, number: int) -> None:
             "Give each line a key that rates an answer: “fact” (words of a right answer), "
             "“answer” (a number), “tests”, “calls”, or a better and a worse answer."
         )
-        read.find(where, "Nothing in the line says what a right answer is.", cure)
+        read.remark(where, "Nothing in the line says what a right answer is.", cure)
     elif read.kind not in (None, kind):
-        read.find(where, "It is of another kind than the first line.", "Make one file per kind.")
+        read.remark(where, "It is of another kind than the first line.", "Make one file per kind.")
     else:
         read.kind = kind
         read.rows.append(row)
 
 
 def _checked(read: ReadExamples) -> ReadExamples:
-    """Adds the findings about all rows together."""
+    """Adds the remarks about all rows together."""
     count = len(read.rows)
     if count < _FEWEST:
         cure = f"Add {_FEWEST - count} more: half may be for practice, the rest is kept for tests."
-        read.find("All", f"Examples read: {count}. At least {_FEWEST} are needed.", cure)
+        read.remark("All", f"Examples read: {count}. At least {_FEWEST} are needed.", cure)
     elif count > MOST_ROWS:
         cure = "Upload a larger file with the API, which takes 100,000 rows."
-        read.find("All", f"There are {count:,} examples; a page reads {MOST_ROWS:,}.", cure)
+        read.remark("All", f"There are {count:,} examples; a page reads {MOST_ROWS:,}.", cure)
     twice = sum(number - 1 for number in Counter(map(question_of, read.rows)).values())
     if twice:
         cure = "They are kept, and practised more often than others."
-        read.find("All", f"{twice} questions are there more than once.", cure, is_error=False)
+        read.remark("All", f"{twice} questions are there more than once.", cure, is_error=False)
     return read

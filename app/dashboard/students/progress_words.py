@@ -11,7 +11,8 @@ RIGHT: Final = 0.8
 """Least reward of a right answer: what is left of the recipes' scores for a wordy one."""
 _WEAK: Final = 0.7
 """Share of right answers below which a topic is weak."""
-_NAMED: Final = 3
+_MOST_TOPICS: Final = 3
+"""Weak topics that a sentence names at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,6 @@ def weak_sentence(weak: Sequence[TopicTally], headway: Headway) -> str:
         left = headway.now.rows - headway.now.right
         return "" if left else "It gets every question of the test right."
     named = ", ".join(
-        f"{each.topic} ({each.tally.right} of {each.tally.rows})" for each in weak[:_NAMED]
+        f"{each.topic} ({each.tally.right} of {each.tally.rows})" for each in weak[:_MOST_TOPICS]
     )
     return f"Still weak at {named}."

@@ -91,10 +91,10 @@ class CollectedRows:
     validation_rows: int = 0
     prompts: int = 0
     """Different prompts of the rows."""
-    groups: int = 0
-    """Groups of rows that are nearly the same."""
+    clusters: int = 0
+    """Clusters of rows that are nearly the same."""
     alike_rows: int = 0
-    """Rows of groups that had to be divided."""
+    """Rows of clusters that had to be divided."""
     tags: dict[str, list[int]] = field(default_factory=dict)
     """Training and held-out rows of each tag."""
     people: list[str] = field(default_factory=list)
@@ -109,7 +109,7 @@ class CollectedRows:
             "skipped_rows": self.skipped_rows,
             "training_rows": self.training_rows,
             "validation_rows": self.validation_rows,
-            "row_groups": self.groups,
+            "row_groups": self.clusters,
             "tags": {
                 tag: {"training_rows": counts[0], "validation_rows": counts[1]}
                 for tag, counts in sorted(self.tags.items())

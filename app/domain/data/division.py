@@ -1,4 +1,4 @@
-"""Chooses the held-out part of rows: whole groups of near-duplicates, of all tags. Pure."""
+"""Chooses the held-out part of rows: whole clusters of near-duplicates, of all tags. Pure."""
 
 import hashlib
 from collections import Counter, defaultdict
@@ -8,7 +8,7 @@ from typing import Final
 
 from app.domain.data.example_counts import MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.data.near_duplicates import Pieces
-from app.domain.data.row_groups import RowGroups, Tags, row_groups, tags_of_group
+from app.domain.data.row_clusters import RowClusters, Tags, row_clusters, tags_of_cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class StratifiedRow:
 @dataclass(frozen=True, slots=True)
 class Division:
     held_out: frozenset[str]
-    """Keys of the rows that are held out; whole groups."""
+    """Keys of the rows that are held out; whole clusters."""
     reason: str | None
     """The reason for holding out nothing, or less than the share; `None` if the share is."""
 
@@ -31,31 +31,31 @@ class Division:
 TOO_FEW: Final = "too few rows for two files: nothing is held out"
 _MOST_CARRIED: Final = 1.0
 """Rows of one combination of tags that the next one may hold out in its place: what rounding
-leaves, and not the share of groups that are too large for it.
+leaves, and not the share of clusters that are too large for it.
 """
-ONE_GROUP: Final = (
+ONE_CLUSTER: Final = (
     "so many rows are nearly the same that no two parts have {wanted} rows each without leakage"
 )
 
 
-def group_and_divide(
+def cluster_and_divide(
     rows: Sequence[StratifiedRow], pieces: Mapping[str, Pieces], *, share: float, seed: int = 0
-) -> tuple[RowGroups, Division]:
-    """Returns the groups of near-duplicates among the prompts, whose pieces are by key, and the
-    division of the rows by whole groups.
+) -> tuple[RowClusters, Division]:
+    """Returns the clusters of near-duplicates among the prompts, whose pieces are by key, and the
+    division of the rows by whole clusters.
     """
     wanted = wanted_rows(len(rows), share) / max(1, len(rows))
-    grouped = row_groups(pieces, rows_by_tags(rows), share=wanted)
-    return grouped, divide(rows, grouped.groups, share=share, seed=seed)
+    clustered = row_clusters(pieces, rows_by_tags(rows), share=wanted)
+    return clustered, divide(rows, clustered.clusters, share=share, seed=seed)
 
 
 def divide(
-    rows: Sequence[StratifiedRow], groups: Sequence[Sequence[str]], *, share: float, seed: int = 0
+    rows: Sequence[StratifiedRow], clusters: Sequence[Sequence[str]], *, share: float, seed: int = 0
 ) -> Division:
-    """Returns the held-out keys. `groups` have every key of the rows once; a group is on one side.
+    """Returns the held-out keys. `clusters` have every key of the rows once; each is on one side.
 
     Each combination of tags gives its share; what rounding leaves is carried to the next one. Where
-    whole groups give less than a job needs, further ones are added.
+    whole clusters give less than a job needs, further ones are added.
     """
     if share == 0:
         return Division(frozenset(), None)
@@ -63,12 +63,12 @@ def divide(
     if wanted == 0:
         return Division(frozenset(), TOO_FEW)
     counts = Counter(row.key for row in rows)
-    strata = _strata(rows, groups, seed)
+    strata = _strata(rows, clusters, seed)
     chosen = _chosen(strata, counts, wanted / len(rows))
-    _fill(chosen, [group for stratum in strata for group in stratum], counts, wanted)
+    _fill(chosen, [cluster for stratum in strata for cluster in stratum], counts, wanted)
     held = sum(counts[key] for key in chosen)
     if min(held, len(rows) - held) < MIN_EXAMPLES:  # each side is a file of a job
-        return Division(frozenset(), ONE_GROUP.format(wanted=MIN_EXAMPLES))
+        return Division(frozenset(), ONE_CLUSTER.format(wanted=MIN_EXAMPLES))
     cut = share * len(rows) > wanted + 1
     capped = f"at most {MAX_VALID_EXAMPLES} rows may be held out" if cut else None
     return Division(frozenset(chosen), capped)
@@ -91,17 +91,18 @@ def rows_by_tags(rows: Sequence[StratifiedRow]) -> dict[str, Counter[Tags]]:
 
 
 def _strata(
-    rows: Sequence[StratifiedRow], groups: Sequence[Sequence[str]], seed: int
+    rows: Sequence[StratifiedRow], clusters: Sequence[Sequence[str]], seed: int
 ) -> list[list[Sequence[str]]]:
-    """Returns the groups of each combination of tags, in an order that the seed decides. A group
-    with several combinations counts for the most frequent one.
+    """Returns the clusters of each combination of tags, in an order that the seed decides. One with
+    several combinations counts for the most frequent one.
     """
     tags = rows_by_tags(rows)
     strata = defaultdict[Tags, list[Sequence[str]]](list)
-    for group in groups:
-        strata[tags_of_group(group, tags)].append(group)
+    for cluster in clusters:
+        strata[tags_of_cluster(cluster, tags)].append(cluster)
     return [
-        sorted(strata[each], key=lambda group: _draw(seed, min(group))) for each in sorted(strata)
+        sorted(strata[each], key=lambda cluster: _draw(seed, min(cluster)))
+        for each in sorted(strata)
     ]
 
 
@@ -109,31 +110,31 @@ def _chosen(
     strata: Sequence[Sequence[Sequence[str]]], counts: Counter[str], share: float
 ) -> set[str]:
     chosen, owed = set[str](), 0.0
-    for groups in strata:
-        owed += share * sum(counts[key] for group in groups for key in group)
-        for group in groups:
-            size = sum(counts[key] for key in group)
+    for clusters in strata:
+        owed += share * sum(counts[key] for cluster in clusters for key in cluster)
+        for cluster in clusters:
+            size = sum(counts[key] for key in cluster)
             if size <= owed + 0.5:
-                chosen.update(group)
+                chosen.update(cluster)
                 owed -= size
         owed = min(owed, _MOST_CARRIED)
     return chosen
 
 
 def _fill(
-    chosen: set[str], groups: Sequence[Sequence[str]], counts: Counter[str], wanted: int
+    chosen: set[str], clusters: Sequence[Sequence[str]], counts: Counter[str], wanted: int
 ) -> None:
-    """Adds the smallest groups while a job needs more held-out rows than the shares gave, up to
+    """Adds the smallest clusters while a job needs more held-out rows than the shares gave, up to
     twice the rows that are wanted.
     """
     held = sum(counts[key] for key in chosen)
-    sizes = {min(group): sum(counts[key] for key in group) for group in groups}
-    for group in sorted(groups, key=lambda each: sizes[min(each)]):
-        size = sizes[min(group)]
+    sizes = {min(cluster): sum(counts[key] for key in cluster) for cluster in clusters}
+    for cluster in sorted(clusters, key=lambda each: sizes[min(each)]):
+        size = sizes[min(cluster)]
         if held >= MIN_EXAMPLES or held + size > 2 * wanted:
             break
-        if chosen.isdisjoint(group):
-            chosen.update(group)
+        if chosen.isdisjoint(cluster):
+            chosen.update(cluster)
             held += size
 
 

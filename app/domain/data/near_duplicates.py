@@ -1,4 +1,4 @@
-"""Groups prompts that are nearly the same. Pure.
+"""Finds the clusters of prompts that are nearly the same. Pure.
 
 Two prompts are near-duplicates when the sets of their pieces are alike. A piece is two words that
 follow each other, with 0 for each number; where a script writes no spaces, it is two Chinese
@@ -26,7 +26,7 @@ _ROWS: Final = 2
 _ALIKE: Final = 0.55
 """Share of common pieces from which two prompts are near-duplicates."""
 _COMPARED: Final = 8
-"""Groups that one prompt is compared with at most in one band."""
+"""Clusters that one prompt is compared with at most in one band."""
 _PRIME: Final = (1 << 61) - 1
 MOST_PIECES: Final = 4_096
 """Pieces of a prompt by which it is compared, where memory is bounded."""
@@ -112,10 +112,10 @@ def near_duplicates(texts: Mapping[str, Pieces], depth: Depth = "whole") -> list
                     parents[root(key)] = root(other)
             if len(others) == len(seen) < _COMPARED and root(key) == mine:
                 seen.append(key)
-    groups = defaultdict[str, list[str]](list)
+    clusters = defaultdict[str, list[str]](list)
     for key in texts:
-        groups[root(key)].append(key)
-    return sorted(groups.values(), key=lambda group: min(map(_order, group)))
+        clusters[root(key)].append(key)
+    return sorted(clusters.values(), key=lambda cluster: min(map(_order, cluster)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.data.division import StratifiedRow, group_and_divide
+from app.domain.data.division import StratifiedRow, cluster_and_divide
 from app.domain.data.near_duplicates import MOST_PIECES, pieces_of
 from app.domain.documents.json_object import Json
 from app.domain.feedback.findings import FeedbackConflict
@@ -66,7 +66,7 @@ def assemble(
     texts = {row.prompt.key: row.prompt.text for row in made.rows}
     rows = [StratifiedRow(row.prompt.key, ()) for row in made.rows]
     pieces = {key: pieces_of(text, most=MOST_PIECES) for key, text in texts.items()}
-    grouped, division = group_and_divide(rows, pieces, share=validation_share)
+    clustered, division = cluster_and_divide(rows, pieces, share=validation_share)
     outside = division.held_out
     training = [row for row in made.rows if row.prompt.key not in outside]
     validation = [row for row in made.rows if row.prompt.key in outside]
@@ -75,8 +75,8 @@ def assemble(
         "training_rows": len(training),
         "validation_rows": len(validation),
         "prompts": len(texts),
-        "prompt_groups": len(grouped.groups),
-        "alike_rows": sum(row.key in grouped.divided for row in rows),
+        "prompt_groups": len(clustered.clusters),
+        "alike_rows": sum(row.key in clustered.divided for row in rows),
         "sources": _sources(judgements, made),
         "dropped": _dropped(made),
         "findings": dict(sorted(Counter(finding.kind for finding in findings).items())),

@@ -41,15 +41,16 @@ def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[Feedb
     by_author = defaultdict[tuple[str, str, str], list[Judgement]](list)
     for one in judgements:
         by_author[one.author or one.id, one.type, one.target].append(one)
-    kept = {group[-1].id for group in by_author.values()}
+    kept = {repeats[-1].id for repeats in by_author.values()}
     found = [
         FeedbackConflict(
             "duplicate",
-            f"'{group[0].author}' judged the same answer {len(group)} times; the last one counts.",
-            _ids(group),
+            f"'{repeats[0].author}' judged the same answer {len(repeats)} times; the last one "
+            "counts.",
+            _ids(repeats),
         )
-        for group in by_author.values()
-        if len(group) > 1
+        for repeats in by_author.values()
+        if len(repeats) > 1
     ]
     return [one for one in judgements if one.id in kept], found
 
@@ -59,11 +60,11 @@ def _both_ways(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
     for one in judgements:
         if one.type == "thumbs":
             by_target[one.target].append(one)
-    for group in by_target.values():
-        ups = sum(one.rating == "up" for one in group)
-        if 0 < ups < len(group):
-            message = f"An answer has {ups} thumbs up and {len(group) - ups} thumbs down."
-            yield FeedbackConflict("thumbs_both_ways", message, _ids(group))
+    for thumbs in by_target.values():
+        ups = sum(one.rating == "up" for one in thumbs)
+        if 0 < ups < len(thumbs):
+            message = f"An answer has {ups} thumbs up and {len(thumbs) - ups} thumbs down."
+            yield FeedbackConflict("thumbs_both_ways", message, _ids(thumbs))
 
 
 def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
@@ -89,10 +90,10 @@ def _cycles(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
     for one in judgements:
         if one.is_preference:
             by_prompt[one.prompt.key].append(one)
-    for group in by_prompt.values():
-        part_of = cyclic_parts((one.better_key, one.answer_key) for one in group)
+    for preferences in by_prompt.values():
+        part_of = cyclic_parts((one.better_key, one.answer_key) for one in preferences)
         by_part = defaultdict[int, list[Judgement]](list)
-        for one in group:
+        for one in preferences:
             part = part_of.get(one.better_key)
             if part is not None and part == part_of.get(one.answer_key):
                 by_part[part].append(one)

@@ -104,14 +104,14 @@ def _by_votes(thumbs: Sequence[Judgement], made: BuiltRows) -> list[Judgement]:
     by_target = defaultdict[str, list[Judgement]](list)
     for one in thumbs:
         by_target[one.target].append(one)
-    for group in by_target.values():
-        votes = Counter(one.rating for one in group)
+    for judged in by_target.values():
+        votes = Counter(one.rating for one in judged)
         if votes["up"] == votes["down"]:
-            _drop(made, group, "tied")
+            _drop(made, judged, "tied")
             continue
         most = "up" if votes["up"] > votes["down"] else "down"
-        won += [one for one in group if one.rating == most]
-        _drop(made, [one for one in group if one.rating != most], "outvoted")
+        won += [one for one in judged if one.rating == most]
+        _drop(made, [one for one in judged if one.rating != most], "outvoted")
     return won
 
 
@@ -140,8 +140,8 @@ def _thumb_pairs(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candida
         by_prompt[one.prompt.key][one.answer_key].append(one)
     for answers in by_prompt.values():
         ranked = sorted(answers.values(), key=len, reverse=True)
-        ups = [group for group in ranked if group[0].rating == "up"]
-        downs = [group for group in ranked if group[0].rating == "down"]
+        ups = [each for each in ranked if each[0].rating == "up"]
+        downs = [each for each in ranked if each[0].rating == "down"]
         pairs = sorted(
             ((up, down) for up in ups for down in downs), key=lambda pair: -len(pair[0] + pair[1])
         )
@@ -153,7 +153,7 @@ def _thumb_pairs(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candida
                 nodes=(up[0].answer_key, down[0].answer_key),
             )
         reason: DropReason = "pair_limit" if pairs else "no_opposite"
-        left = [one for group in ranked for one in group if one.id not in used]
+        left = [one for thumbs in ranked for one in thumbs if one.id not in used]
         _drop(made, left, reason)
 
 
@@ -167,8 +167,8 @@ def _liked(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candidate]:
                 made.dropped[one.id] = "not_for_this_method"
             case _:
                 assert_never(one.rating)
-    for group in by_target.values():
-        yield _Candidate("thumbs", group[0].prompt, group[0].answer, None, tuple(group))
+    for liked in by_target.values():
+        yield _Candidate("thumbs", liked[0].prompt, liked[0].answer, None, tuple(liked))
 
 
 def _answer(one: Judgement) -> _Candidate:
@@ -190,9 +190,9 @@ def _without_circles(candidates: Sequence[_Candidate], made: BuiltRows) -> list[
     for one in candidates:
         by_prompt[one.prompt.key].append(one)
     kept = list[_Candidate]()
-    for group in by_prompt.values():
-        part = cyclic_parts(one.nodes for one in group)
-        for one in group:
+    for pairs in by_prompt.values():
+        part = cyclic_parts(one.nodes for one in pairs)
+        for one in pairs:
             if part[one.nodes[0]] == part[one.nodes[1]]:
                 _drop(made, one.judgements, "preference_cycle")
             else:
@@ -208,15 +208,15 @@ def _add(made: BuiltRows, candidates: Sequence[_Candidate]) -> None:
         if one.worse is None and one.source == "thumbs":
             nodes = (one.judgements[0].answer_key, "")
         merged.setdefault((one.prompt.key, *nodes), []).append(one)
-    for group in merged.values():
-        judgements = {one.id: one for candidate in group for one in candidate.judgements}
+    for same_row in merged.values():
+        judgements = {one.id: one for candidate in same_row for one in candidate.judgements}
         by_time = sorted(judgements.values(), key=lambda one: (one.created_at, one.id))
-        row = {**_row(group[0]), "feedback": [_provenance(one) for one in by_time]}
+        row = {**_row(same_row[0]), "feedback": [_provenance(one) for one in by_time]}
         if first_fault(row) is not None:
             _drop(made, by_time, "invalid_row")
             continue
         ids = tuple(one.id for one in by_time)
-        made.rows.append(BuiltRow(group[0].source, group[0].prompt, row, ids))
+        made.rows.append(BuiltRow(same_row[0].source, same_row[0].prompt, row, ids))
     for built in made.rows:
         for used in built.feedback_ids:
             made.dropped.pop(used, None)

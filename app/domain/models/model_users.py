@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-_NAMED: Final = 5
+_MOST_USERS: Final = 5
 """Largest number of users of a model in an error."""
 _STUDENT: Final = "student"
 
@@ -39,10 +39,10 @@ def used_by(users: Sequence[ModelUser]) -> str:
     """
     taught = [user for user in users if user.noun == _STUDENT]
     if taught:
-        named = ", ".join(f"'{user.id}'" for user in taught[:_NAMED])
+        named = ", ".join(f"'{user.id}'" for user in taught[:_MOST_USERS])
         return f"answers for student {named}. Let another skill answer first: {taught[0].cure}."
-    more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
-    named = ", ".join(f"{user.noun} {user.id}" for user in users[:_NAMED])
+    more = f" and {len(users) - _MOST_USERS} more" if len(users) > _MOST_USERS else ""
+    named = ", ".join(f"{user.noun} {user.id}" for user in users[:_MOST_USERS])
     first = {user.noun: user.cure for user in reversed(users)}
     cures = "; ".join(f"{first[noun]} ends the {noun}" for noun in sorted(first))
     verb = "has" if len(users) == 1 else "have"

@@ -85,7 +85,7 @@ _BEHIND: Final = re.compile(
     rf"[*_`\"']{{0,3}} ?\(?(?:(?:as|is|the|my)\s){{0,3}}{_WHOLE}\b", re.ASCII | re.IGNORECASE
 )
 """Words at a share by which it is the score of the whole: `Overall: 6/10`, `6/10 in total`."""
-_NAMED: Final = re.compile(
+_SENTENCE_OF_SCORE: Final = re.compile(
     rf"(?:\A|[.!?;\n]){_MARKDOWN}(?:(?:so|thus|then|and|the|my|its)\s){{0,2}}"
     rf"(?:score|rating|grade){_LINK}\Z",
     re.ASCII | re.IGNORECASE,
@@ -233,7 +233,7 @@ class LlmJudgeScorer(JudgedScorer):
         that begin a sentence, else all; none where they differ, as the scores of criteria do.
         """
         overall = [each for each in found if _is_overall(each)]
-        named = overall or [each for each in found if _stands_before(_NAMED, each)]
+        named = overall or [each for each in found if _stands_before(_SENTENCE_OF_SCORE, each)]
         alike = named or ([] if by_words_only else found)
         return alike if len({self._share(each) for each in alike}) == 1 else []
 

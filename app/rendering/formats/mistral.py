@@ -22,7 +22,9 @@ from app.rendering.formats.tool_format import (
 )
 
 _START: Final = "[TOOL_CALLS]"
-_NAMED: Final = re.compile(r"\s*(?P<name>[^\s\[{]+)(?:\[CALL_ID\][^\s\[{]*)?(?:\[ARGS\])?\s*(?=\{)")
+_CALL_NAME: Final = re.compile(
+    r"\s*(?P<name>[^\s\[{]+)(?:\[CALL_ID\][^\s\[{]*)?(?:\[ARGS\])?\s*(?=\{)"
+)
 
 
 class Mistral(MarkedCalls):
@@ -45,7 +47,7 @@ def _named(text: str, at: int) -> tuple[ParsedToolCall, int]:
     """Returns the call at a position, and the position of the next one; -1 behind the last one.
     Raises `BrokenCall`.
     """
-    match = _NAMED.match(text, at)
+    match = _CALL_NAME.match(text, at)
     if match is None:
         raise BrokenCall("it is neither a JSON list of calls nor a name with its arguments")
     next_mark = closing_index(text, _START, match.end())

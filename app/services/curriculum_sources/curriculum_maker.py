@@ -211,7 +211,7 @@ def _feedback_report(collected: CollectedRows, options: CurriculumOptions) -> Js
         "training_rows": collected.training_rows,
         "validation_rows": collected.validation_rows,
         "prompts": collected.prompts,
-        "prompt_groups": collected.groups,
+        "prompt_groups": collected.clusters,
         "alike_rows": collected.alike_rows,
         "sources": {
             kind: {"feedback": 0, "used": 0, "rows": rows[kind]}

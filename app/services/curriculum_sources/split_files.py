@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from app.domain.curricula.reports import CollectedRows
 from app.domain.curricula.sources import CurriculumOptions
-from app.domain.data.division import StratifiedRow, group_and_divide
+from app.domain.data.division import StratifiedRow, cluster_and_divide
 from app.domain.data.example_counts import MIN_EXAMPLES
 from app.domain.data.near_duplicates import MOST_PIECES, Pieces, pieces_of
 from app.domain.documents.json_object import Json
@@ -58,12 +58,12 @@ def write_splits(
 ) -> None:
     pieces = _pieces(rows, options, directory)
     split = options.split
-    grouped, division = group_and_divide(
+    clustered, division = cluster_and_divide(
         rows, pieces, share=split.validation_share, seed=split.seed
     )
     found.prompts = len(pieces)
-    found.groups = len(grouped.groups)
-    found.alike_rows = sum(row.key in grouped.divided for row in rows)
+    found.clusters = len(clustered.clusters)
+    found.alike_rows = sum(row.key in clustered.divided for row in rows)
     if found.alike_rows:
         found.findings.add("warning", "alike_rows", ALIKE.format(rows=found.alike_rows))
     if division.reason is not None:

@@ -29,7 +29,7 @@ from app.domain.methods.method_documents import (
 )
 from app.domain.models.models import BaseModelSpec, base_of
 from app.gateways.job_queue import JobQueue
-from app.preflight.call import stored_question
+from app.preflight.call import inspection_of_job
 from app.services.files.inspections import Inspections
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
@@ -124,8 +124,8 @@ class FileValidation:
 
         async with self._ports.inspections.copies(keys) as (training, validation):
             base = base_of(self._base_models, job.model)
-            question = stored_question(job.method, base, training=training, validation=validation)
-            return await self._ports.inspections.run(tenant, inspect, question)
+            request = inspection_of_job(job.method, base, training=training, validation=validation)
+            return await self._ports.inspections.run(tenant, inspect, request)
 
     def _resolved(self, job: Job, report: DatasetReport) -> tuple[int, StoredMethod]:
         """Returns the number of steps, and the method with every `auto` replaced."""

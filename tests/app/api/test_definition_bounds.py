@@ -56,6 +56,15 @@ def calls(
     ]
 
 
+async def test_a_fault_of_a_schema_quotes_three_hundred_characters(api: Api) -> None:
+    schema = {"$ref": f"#{LONG}"}
+    grader = {"type": "json_valid", "name": "g", "json_schema": schema}
+    refused = await api.call("POST", f"{ALPHA}/graders/validate", json={"grader": grader})
+    assert refused.status_code == 400
+    quoted = f"Anchor '{LONG}"[:300]
+    assert f"it is not a JSON schema ({quoted})" in refused.json()["error"]["message"]
+
+
 async def test_a_definition_has_a_bounded_number_of_sealed_values(
     api: Api, body: dict[str, Any]
 ) -> None:

@@ -37,7 +37,7 @@ def test_every_variable_is_a_setting(compose: dict[str, Any]) -> None:
     assert "AGENT_RFT_SANDBOX__SOCKET" in named
 
 
-def test_the_variables_of_a_group_are_its_fields() -> None:
+def test_the_variables_of_a_section_are_its_fields() -> None:
     known = set(_variables(Settings, PREFIX))
     assert {"AGENT_RFT_SANDBOX", "AGENT_RFT_SANDBOX__FLOOR"} <= known
     assert not {"AGENT_RFT_SANDBOX__SOCKETS", "AGENT_RFT_DATABASE_URL__SOCKET"} & known
@@ -130,8 +130,8 @@ def test_the_database_notices_lost_clients_as_the_embedded_one_does(
     assert dict(word.split("=") for word in words if "=" in word) == LOST_PEERS
 
 
-def _variables(group: type[BaseModel], head: str) -> Iterator[str]:
-    for name, field in group.model_fields.items():
+def _variables(section: type[BaseModel], head: str) -> Iterator[str]:
+    for name, field in section.model_fields.items():
         yield head + name.upper()
         for part in (field.annotation, *get_args(field.annotation)):
             if isinstance(part, type) and issubclass(part, BaseModel):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs.creation.preflight import DatasetQuestion, DatasetReport
+from app.domain.jobs.creation.preflight import DatasetReport, InspectionRequest
 from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec
 from app.preflight.dataset import inspect
@@ -39,7 +39,7 @@ def look(
 ) -> DatasetReport:
     (directory / "train.jsonl").write_bytes(b"".join(training))
     (directory / "valid.jsonl").write_bytes(b"".join(validation))
-    question = DatasetQuestion(
+    request = InspectionRequest(
         method=method,
         training=directory / "train.jsonl",
         validation=directory / "valid.jsonl",
@@ -49,7 +49,7 @@ def look(
         train_on=learned,
         no_room_share=ending_share,
     )
-    return inspect(question)
+    return inspect(request)
 
 
 def reported(report: DatasetReport) -> list[tuple[str, str | None, int | None, str | None]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.domain.data.chat_rows import DatasetError
-from app.domain.jobs.creation.preflight import DatasetQuestion
+from app.domain.jobs.creation.preflight import InspectionRequest
 from app.domain.methods.supervised import OfflineMethodType
 from app.preflight.dataset import inspect
 from app.rendering.renderer import Renderer
@@ -58,10 +58,10 @@ def test_the_rows_of_a_file_are_judged_as_a_run_judges_them(
             rows[2] = row
             path = tmp_path / "rows.jsonl"
             path.write_text("\n".join(map(json.dumps, rows)))
-            question = DatasetQuestion(
+            request = InspectionRequest(
                 method=method, training=path, validation=None, job_tools=None, base_model=BASE
             )
-            found = [one for one in inspect(question).issues if one.code != "duplicate_rows"]
+            found = [one for one in inspect(request).issues if one.code != "duplicate_rows"]
             expected = by_the_run(method, row)
             seen.add(expected)
             match expected:

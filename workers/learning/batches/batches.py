@@ -13,7 +13,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from workers.learning.batches.layout import Group, Layout, unshared_layout
+from workers.learning.batches.layout import Layout, PrefixTree, unshared_layout
 from workers.learning.training_samples import TrainingSample
 
 
@@ -32,7 +32,7 @@ class MicroBatch:
     sampler_logprobs_N: Tensor
     advantages_N: Tensor
     rows_N: Tensor
-    """Row number of each trained token, counted from 0 over all groups."""
+    """Row number of each trained token, counted from 0 over all trees."""
     sources: tuple[int, ...]
     """Index of each row's sample in the input."""
 
@@ -160,7 +160,7 @@ class _Rows:
         if len(rows) == 1:
             return cls.without_sharing(examples)
         branches = tuple(row.length - prefix for row in rows)
-        return cls(Layout((Group(prefix, branches),)), rows)
+        return cls(Layout((PrefixTree(prefix, branches),)), rows)
 
 
 def _shared(examples: Sequence[_Example], max_tokens: int) -> list[_Rows]:
@@ -199,7 +199,7 @@ def _padded_parts(examples: Sequence[_Example], max_tokens: int) -> list[Sequenc
 
 
 def _collate(parts: Sequence[_Rows]) -> MicroBatch:
-    layout = Layout(tuple(group for part in parts for group in part.layout.groups))
+    layout = Layout(tuple(tree for part in parts for tree in part.layout.trees))
     ids = [0] * layout.tokens
     positions: list[int] = []
     targets: list[int] = []

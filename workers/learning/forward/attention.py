@@ -1,4 +1,4 @@
-"""Causal attention over packed rows whose groups share a prefix.
+"""Causal attention over packed rows, of which those of a tree share a prefix.
 
 Owns one attention function, registered in transformers under `NAME`; it reads the `layout` argument
 of the model's forward pass. Promises: the output of a row equals its output in a batch of its own;
@@ -81,34 +81,34 @@ def attend_by_branch(
     prefix, for GPUs and precisions that the flash kernel does not support.
     """
     parts = []
-    for start, group in layout.starts():
-        prefix = slice(start, start + group.prefix)
-        if group.prefix:
+    for start, tree in layout.starts():
+        prefix = slice(start, start + tree.prefix)
+        if tree.prefix:
             q, k, v = (x[:, :, prefix] for x in (query_1HMK, key_1JMK, value_1JMK))
             parts.append(_sdpa(q, k, v, is_causal=True, scale=scale))
-        own = start + group.prefix
-        for length in group.branches:
+        own = start + tree.prefix
+        for length in tree.branches:
             branch = slice(own, own + length)
             own += length
             if not length:
                 continue
             q = query_1HMK[:, :, branch]
-            if not group.prefix:
+            if not tree.prefix:
                 k, v = key_1JMK[:, :, branch], value_1JMK[:, :, branch]
                 parts.append(_sdpa(q, k, v, is_causal=True, scale=scale))
                 continue
             k, v = (
                 torch.cat((x[:, :, prefix], x[:, :, branch]), 2) for x in (key_1JMK, value_1JMK)
             )
-            bias = causal_lower_right(length, group.prefix + length)
+            bias = causal_lower_right(length, tree.prefix + length)
             parts.append(_sdpa(q, k, v, attn_mask=bias, scale=scale))
     return torch.cat(parts, 2)
 
 
 def _sdpa(query: Tensor, key: Tensor, value: Tensor, **options: Any) -> Tensor:
-    grouped = query.shape[1] != key.shape[1]
+    grouped_queries = query.shape[1] != key.shape[1]
     return nn.functional.scaled_dot_product_attention(
-        query, key, value, enable_gqa=grouped, **options
+        query, key, value, enable_gqa=grouped_queries, **options
     )
 
 
@@ -186,9 +186,9 @@ def _split(by_head: Tensor, query: Tensor) -> Tensor:
 def _causal_parts(layout: Layout) -> list[slice]:
     """Returns the range of every prefix and branch, each of which attends to itself."""
     parts = []
-    for start, group in layout.starts():
+    for start, tree in layout.starts():
         first = start
-        for length in (group.prefix, *group.branches):
+        for length in (tree.prefix, *tree.branches):
             if length:
                 parts.append(slice(first, first + length))
             first += length
@@ -196,11 +196,11 @@ def _causal_parts(layout: Layout) -> list[slice]:
 
 
 def _crossings(layout: Layout) -> list[tuple[slice, slice]]:
-    """Returns the ranges of prefix and branches for each group that has both."""
+    """Returns the ranges of prefix and branches for each tree that has both."""
     return [
-        (slice(start, start + group.prefix), slice(start + group.prefix, start + group.tokens))
-        for start, group in layout.starts()
-        if group.prefix and group.tokens > group.prefix
+        (slice(start, start + tree.prefix), slice(start + tree.prefix, start + tree.tokens))
+        for start, tree in layout.starts()
+        if tree.prefix and tree.tokens > tree.prefix
     ]
 
 

@@ -1,7 +1,7 @@
 """Attention over packed rows on a GPU, in two calls of the flash kernel for each layer.
 
 Owns one autograd function. Every range of the packed tokens attends to itself in the first call;
-the branches of all groups attend to their prefixes in the second, and the results are merged by
+the branches of all trees attend to their prefixes in the second, and the results are merged by
 their log-sum-exps. Keys and values of a prefix are computed once and no copy of them is kept for
 backward. The kernel's backward takes the merged output and log-sum-exp, so two calls of it are
 exact (as in ring attention, arXiv 2310.01889). On the meta device the kernel has a shape and no
@@ -144,26 +144,24 @@ class _Ranges:
     own: Sequences
     crossing: Sequences | None
     branches: Tensor
-    """Indices of the tokens that have a prefix, of all groups."""
+    """Indices of the tokens that have a prefix, of all trees."""
     prefixes: Tensor
     """Indices of the tokens of those prefixes."""
 
 
 @lru_cache(maxsize=4)
 def _ranges(layout: Layout, device: torch.device) -> _Ranges:
-    parts = [
-        length for group in layout.groups for length in (group.prefix, *group.branches) if length
-    ]
+    parts = [length for tree in layout.trees for length in (tree.prefix, *tree.branches) if length]
     own = Sequences.of(parts, parts, device, causal=True)
     branches: list[int] = []
     prefixes: list[int] = []
     lengths = []
-    for start, group in layout.starts():
-        first, end = start + group.prefix, start + group.tokens
-        if group.prefix and end > first:
+    for start, tree in layout.starts():
+        first, end = start + tree.prefix, start + tree.tokens
+        if tree.prefix and end > first:
             branches.extend(range(first, end))
             prefixes.extend(range(start, first))
-            lengths.append((end - first, group.prefix))
+            lengths.append((end - first, tree.prefix))
     crossing = None
     if lengths:
         queries, keys = map(list, zip(*lengths, strict=True))

@@ -109,8 +109,10 @@ class Estimate(DescribedFields):
 
 
 @dataclass(frozen=True, slots=True)
-class DatasetQuestion:
-    """The files to inspect. A path is `None` when the call names no usable file."""
+class InspectionRequest:
+    """The files to inspect, with all settings that affect it. A path is `None` when the call names
+    no usable file.
+    """
 
     method: MethodType
     training: Path | None

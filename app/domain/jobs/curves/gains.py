@@ -18,16 +18,17 @@ FEWEST_ROWS: Final = 6
 """Smallest number of rows with an interval: for 1 row it would have no width, and for 2 it would
 miss the true value in every second job.
 """
-_CHANCE: Final = 0.05
+_TOTAL_ERROR_PROBABILITY: Final = 0.05
+"""Probability that any of the looks of a job shows a gain by chance."""
 
 Interval = tuple[float, float]
 
 
-def chance_at(look: int) -> float:
+def error_probability(look: int) -> float:
     """Returns the error probability of look k of a job, 0.05/(k (k + 1)): 0.025 for the first, and
     in total at most 0.05 for any number of looks.
     """
-    return _CHANCE / (look * (look + 1))
+    return _TOTAL_ERROR_PROBABILITY / (look * (look + 1))
 
 
 def is_too_few(rows: int, deviation: float, *, tail: float) -> bool:
@@ -85,7 +86,7 @@ def paired_gain(
         return None
     mean = fmean(differences)
     deviation = stdev(differences) if count > 1 else 0.0
-    tail = chance_at(looks)
+    tail = error_probability(looks)
     if is_too_few(count, deviation, tail=tail):
         return Gain(mean, None, count, looks)
     reach = t_quantile(count - 1, tail=tail) * deviation / math.sqrt(count)
@@ -98,5 +99,5 @@ def unpaired_gain(rise: float, error: float, *, samples: int, looks: int = 1) ->
     """
     if samples < FEWEST_ROWS or error <= TIE:
         return Gain(rise, None, looks=looks)
-    reach = t_quantile(samples - 1, tail=chance_at(looks)) * error
+    reach = t_quantile(samples - 1, tail=error_probability(looks)) * error
     return Gain(rise, (rise - reach, rise + reach), looks=looks)

@@ -11,7 +11,7 @@ from math import inf, sqrt
 from statistics import NormalDist, fmean
 from types import MappingProxyType
 
-from app.domain.jobs.curves.gains import chance_at
+from app.domain.jobs.curves.gains import error_probability
 from app.domain.jobs.curves.students_t import t_quantile
 from app.domain.jobs.stop_rules.curve_detectors import (
     DetectorReads,
@@ -182,7 +182,8 @@ class _TargetDetector(_FixedDetector):
             return self._watched.scores is not None and count > 0 and beyond >= -names.TIE
         if count < 2:  # noqa: PLR2004 - one value has no deviation
             return False
-        return beyond >= error * t_quantile(count - 1, tail=chance_at(self._looks)) - names.TIE
+        tail = error_probability(self._looks)
+        return beyond >= error * t_quantile(count - 1, tail=tail) - names.TIE
 
     def _least_error(self, count: int) -> float:
         """Returns the standard error of rewards at either end of their range whose true mean is the

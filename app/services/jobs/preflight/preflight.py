@@ -27,7 +27,7 @@ from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name, unkn
 from app.domain.students.students import student_named
 from app.domain.tools.sent_servers import ALL_SENT, SentServers
 from app.preflight.addresses import called_models
-from app.preflight.call import base_model, dataset_question, estimate_of
+from app.preflight.call import base_model, estimate_of, inspection_request
 from app.preflight.call_faults import call_issues, readable_method
 from app.preflight.estimate import Pace, pace_of
 from app.preflight.method_parts import means_method, method_of, method_type
@@ -191,8 +191,8 @@ class PreflightService:
             return None, ()
         async with self._ports.inspections.copies(keys) as (training, validation):
             # On a thread: reading a grader may compute the cost of a large schema.
-            question = await asyncio.to_thread(
-                dataset_question,
+            request = await asyncio.to_thread(
+                inspection_request,
                 body,
                 base,
                 training=training,
@@ -200,7 +200,7 @@ class PreflightService:
                 sample_rows=ROWS,
                 shared_tools=shared_tools,
             )
-            report = await self._ports.inspections.run(self._tenant, inspect, question)
+            report = await self._ports.inspections.run(self._tenant, inspect, request)
         return report, report.issues
 
     async def _pace(self, base: BaseModelSpec | None) -> Pace | None:

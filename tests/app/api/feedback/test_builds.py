@@ -11,6 +11,7 @@ from tests.support.api.conversations import (
     judge_near_duplicates,
 )
 from tests.support.api.organization import execute
+from tests.support.registry.long_prompts import long_pairs
 from tests.support.stack import Database
 
 TRIED_AND_MADE: tuple[dict[str, Any], ...] = ({}, {"dry_run": True})
@@ -185,6 +186,14 @@ async def test_near_duplicates_are_on_one_side(chats: Conversations) -> None:
     assert sides[0].isdisjoint(sides[1])
     assert sides[0] | sides[1] == set(CITIES)
     assert build["validation_rows"] == 2 * len(sides[1]) == 16
+
+
+async def test_long_prompts_are_compared_by_thousands_of_pieces(chats: Conversations) -> None:
+    for text in long_pairs(20):
+        messages = [{"role": "user", "content": text}]
+        await chats.judge(type="preference", messages=messages, chosen="a", rejected="b")
+    plan = await chats("POST", BUILDS, method="dpo", dry_run=True)
+    assert (plan["prompts"], plan["prompt_groups"]) == (40, 20)
 
 
 async def test_too_few_rows_are_refused_and_nothing_stays(chats: Conversations) -> None:

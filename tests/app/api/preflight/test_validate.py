@@ -234,6 +234,21 @@ async def test_prompts_are_rendered_with_the_jobs_effort(
     assert [level for level, length in lengths.items() if length == lengths["low"]] == ["low"]
 
 
+@pytest.mark.parametrize(("count", "end"), [(20, "m19."), (21, "m19, …."), (40, "m19, ….")])
+async def test_an_unknown_model_is_answered_with_twenty_names_at_most(
+    database: Database, customer: EndpointServer, call: dict[str, Any], count: int, end: str
+) -> None:
+    names = [f"m{number:02}" for number in range(count)]
+    spec = database.settings.base_models[0].model_copy(update={"aliases": ()})
+    models = tuple(spec.model_copy(update={"name": name}) for name in names)
+    settings = database.settings.model_copy(update={"base_models": models})
+    async with running(replace(database, settings=settings), customer.host_port) as api:
+        (fault,) = (await validate_call(api, {**call, "model": "gpt-9"}))["errors"]
+    assert fault["param"] == "model"
+    listed = ", ".join([*names[:19], end])
+    assert fault["message"].endswith(f"does not exist. Base models here: {listed}")
+
+
 async def test_a_missing_method_is_reported_before_the_faults_of_the_rows(
     api: Api, call: dict[str, Any]
 ) -> None:

@@ -31,24 +31,24 @@ def test_what_rounding_leaves_is_carried_to_the_next_tag() -> None:
     }  # fmt: skip
 
 
-def test_a_tag_of_large_groups_does_not_take_the_rows_of_another() -> None:
+def test_a_tag_of_large_clusters_does_not_take_the_rows_of_another() -> None:
     large = [[StratifiedRow(f"{n} {at}", ("greeting",)) for at in range(100)] for n in range(3)]
     small = [[StratifiedRow(f"alone{n}", ("orders",))] for n in range(60)]
-    groups = [*large, *small]
-    keys = [[row.key for row in group] for group in groups]
-    held = divide([row for group in groups for row in group], keys, **options()).held_out
+    clusters = [*large, *small]
+    keys = [[row.key for row in cluster] for cluster in clusters]
+    held = divide([row for cluster in clusters for row in cluster], keys, **options()).held_out
     assert len(held) == 13  # a fifth of 60, and what rounding may carry
 
 
-def test_a_group_counts_for_its_most_frequent_tag() -> None:
+def test_a_cluster_counts_for_its_most_frequent_tag() -> None:
     mixed = [[StratifiedRow(f"{n}{at}", (tag,)) for at, tag in enumerate("bba")] for n in range(10)]
     alone = [[StratifiedRow(f"alone{n}", ("a",))] for n in range(30)]
-    rows = [row for group in [*mixed, *alone] for row in group]
-    groups = [[row.key for row in group] for group in [*mixed, *alone]]
+    rows = [row for cluster in [*mixed, *alone] for row in cluster]
+    clusters = [[row.key for row in cluster] for cluster in [*mixed, *alone]]
     for seed in range(5):
-        held = divide(rows, groups, **options(seed=seed)).held_out
-        assert sum(group[0].key in held for group in mixed) == 2
-        assert sum(group[0].key in held for group in alone) == 6
+        held = divide(rows, clusters, **options(seed=seed)).held_out
+        assert sum(cluster[0].key in held for cluster in mixed) == 2
+        assert sum(cluster[0].key in held for cluster in alone) == 6
 
 
 def test_a_share_of_zero_holds_out_nothing() -> None:
@@ -63,15 +63,15 @@ def test_prompts_are_alike_from_0_55_of_their_pieces(shared: int, together: bool
     """
     same = [f"same{n}" for n in range(shared)]
     texts = [" ".join([*same, *(f"{own}{n}" for n in range(18 - shared))]) for own in "xy"]
-    groups = near_duplicates({text: pieces_of(text) for text in texts})
-    assert sorted(map(len, groups)) == ([2] if together else [1, 1])
+    clusters = near_duplicates({text: pieces_of(text) for text in texts})
+    assert sorted(map(len, clusters)) == ([2] if together else [1, 1])
 
 
-def test_a_group_is_never_cut() -> None:
-    groups = [[f"key{n}" for n in range(start, start + 8)] for start in range(0, 200, 8)]
-    held = divide(ROWS, groups, **options()).held_out
+def test_a_cluster_is_never_cut() -> None:
+    clusters = [[f"key{n}" for n in range(start, start + 8)] for start in range(0, 200, 8)]
+    held = divide(ROWS, clusters, **options()).held_out
     assert len(held) == 40
-    assert all(held.issuperset(group) or held.isdisjoint(group) for group in groups)
+    assert all(held.issuperset(cluster) or held.isdisjoint(cluster) for cluster in clusters)
 
 
 def test_the_seed_decides_and_repeats_itself() -> None:
@@ -101,25 +101,25 @@ def test_no_more_than_a_job_reads_is_held_out() -> None:
     )  # fmt: skip
 
 
-def test_groups_that_round_to_less_than_a_job_needs_are_added_to() -> None:
-    groups = [[f"key{n}" for n in range(start, start + 4)] for start in range(0, 48, 4)]
+def test_clusters_that_round_to_less_than_a_job_needs_are_added_to() -> None:
+    clusters = [[f"key{n}" for n in range(start, start + 4)] for start in range(0, 48, 4)]
     for seed in range(4):
-        division = divide(ROWS[:48], groups, **options(seed=seed))
+        division = divide(ROWS[:48], clusters, **options(seed=seed))
         assert (len(division.held_out), division.reason) == (12, None)
     halves = [[row.key for row in ROWS[:24]], [row.key for row in ROWS[24:48]]]
     assert divide(ROWS[:48], halves, **options()).held_out == frozenset()
 
 
-def test_one_large_group_holds_out_nothing_for_a_reason() -> None:
+def test_one_large_cluster_holds_out_nothing_for_a_reason() -> None:
     division = divide(ROWS, [[row.key for row in ROWS]], **options())
     assert division.held_out == frozenset()
     assert "nearly the same" in (division.reason or "")
 
 
-def test_groups_that_leave_the_training_file_short_hold_out_nothing() -> None:
-    groups = [[f"{n}{at}" for at in range(4)] for n in range(5)]
-    rows = [StratifiedRow(key, ()) for group in groups for key in group]
-    found = divide(rows, groups, **options())
+def test_clusters_that_leave_the_training_file_short_hold_out_nothing() -> None:
+    clusters = [[f"{n}{at}" for at in range(4)] for n in range(5)]
+    rows = [StratifiedRow(key, ()) for cluster in clusters for key in cluster]
+    found = divide(rows, clusters, **options())
     assert (found.held_out, found.reason and "two parts have 10 rows" in found.reason) == (
         frozenset(),
         True,
@@ -133,5 +133,5 @@ def test_a_bounded_sketch_still_finds_near_duplicates() -> None:
     far = {f"far{n}": " ".join(f"other{n}x{m}" for m in range(300)) for n in range(20)}
     pieces = {key: pieces_of(text, most=64) for key, text in (near | far).items()}
     assert max(len(each.plain) for each in pieces.values()) == 64
-    groups = near_duplicates(pieces)
-    assert sorted(map(len, groups)) == [1] * 20 + [6]
+    clusters = near_duplicates(pieces)
+    assert sorted(map(len, clusters)) == [1] * 20 + [6]

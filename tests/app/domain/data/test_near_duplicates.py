@@ -1,4 +1,4 @@
-"""Prompts that are nearly the same are of one group, in every script and however long they are."""
+"""Prompts that are nearly the same are of one cluster, in every script and of any length."""
 
 import math
 from itertools import combinations
@@ -35,7 +35,7 @@ def test_near_duplicates_of_any_length_are_found(words: int) -> None:
         own = prompt(number, words)
         texts |= {f"{number}": " ".join(own), f"{number} again": near(own, max(1, words // 40))}
         pairs.append([f"{number}", f"{number} again"])
-    assert sorted(sorted(group) for group in clusters(texts)) == sorted(pairs)
+    assert sorted(sorted(cluster) for cluster in clusters(texts)) == sorted(pairs)
 
 
 def test_the_work_grows_with_the_texts_and_not_with_their_length(
@@ -83,7 +83,7 @@ def test_planted_near_duplicates_are_found_and_no_others(words: list[str], space
             ]
             texts[f"{number:03} again"] = luck.choice(again)
             planted.add((f"{number:03}", f"{number:03} again"))
-    found = {pair for group in clusters(texts) for pair in combinations(sorted(group), 2)}
+    found = {pair for cluster in clusters(texts) for pair in combinations(sorted(cluster), 2)}
     assert len(found & planted) >= 0.98 * len(planted)
     assert len(found - planted) <= 0.01 * len(planted)
 

@@ -22,6 +22,7 @@ from app.services.curriculum_sources.row_collector import (
 from app.services.curriculum_sources.source_rows import TableFile
 from app.services.curriculum_sources.split_files import split_path
 from app.tables.records import SourceFile
+from tests.support.registry.long_prompts import long_pairs
 
 NAME = "own/trivia"
 
@@ -231,7 +232,28 @@ def test_repeats_are_counted_and_kept(tmp_path: Path) -> None:
     rows = [tagged(n % 10) for n in range(13)]
     found = gathered(tmp_path, table(tmp_path, rows))
     assert ("duplicate_rows", "3 rows repeat an earlier row.") in messages(found)
-    assert (found.rows, found.groups) == (13, 10)
+    assert (found.rows, found.clusters) == (13, 10)
+
+
+def asking(text: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text}]}
+
+
+def test_long_prompts_are_compared_by_thousands_of_pieces(tmp_path: Path) -> None:
+    found = gathered(tmp_path, table(tmp_path, [asking(text) for text in long_pairs(20)]))
+    assert (found.rows, found.clusters) == (40, 20)
+
+
+def test_templates_stay_whole_where_the_rows_that_a_job_needs_have_room_for_one(
+    tmp_path: Path,
+) -> None:
+    """A fifth of 30 rows is less than a job needs: 10 rows are held out, which are one template."""
+    subjects = ("how to refund an order", "why an invoice is late", "when the next store opens")
+    rows = [asking(f"Say in ticket {n} {subject}") for subject in subjects for n in range(10)]
+    found = gathered(tmp_path, table(tmp_path, rows))
+    assert (found.clusters, found.alike_rows, found.validation_rows) == (3, 0, 10)
+    held = split_path(tmp_path, "validation").read_text()
+    assert [held.count(subject) for subject in sorted(subjects, key=held.count)] == [0, 0, 10]
 
 
 def test_no_more_than_a_thousand_tags_are_counted(tmp_path: Path) -> None:
@@ -250,7 +272,7 @@ def tagged(number: int) -> dict[str, Any]:
 
 def test_the_held_out_share_of_each_tag(tmp_path: Path) -> None:
     found = gathered(tmp_path, table(tmp_path, [tagged(n) for n in range(80)]))
-    assert (found.groups, found.training_rows, found.validation_rows) == (80, 64, 16)
+    assert (found.clusters, found.training_rows, found.validation_rows) == (80, 64, 16)
     assert found.tags == {"easy": [48, 12], "hard": [16, 4]}
     held = split_path(tmp_path, "validation").read_text().splitlines()
     assert len(held) == 16

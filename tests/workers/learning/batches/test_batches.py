@@ -31,7 +31,7 @@ def read_back(batch: MicroBatch) -> list[tuple[tuple[int, ...], int, float, floa
 
 
 def shape(batch: MicroBatch) -> list[tuple[int, tuple[int, ...]]]:
-    return [(group.prefix, group.branches) for group in batch.layout.groups]
+    return [(tree.prefix, tree.branches) for tree in batch.layout.trees]
 
 
 def test_targets_by_hand() -> None:
@@ -44,7 +44,7 @@ def test_rows_are_sorted_and_padding_is_bounded() -> None:
     lengths = [90, 5, 60, 7, 88, 6, 61, 5]
     samples = [sample([0] + [1] * n) for n in lengths]
     batches = micro_batches(samples, max_tokens=130, share=False)
-    widths = [[group.branches for group in b.layout.groups] for b in batches]
+    widths = [[tree.branches for tree in b.layout.trees] for b in batches]
     assert widths == [[(5,), (5,), (6,), (7,)], [(60,), (61,)], [(88,)], [(90,)]]
     assert not any(b.layout.shares for b in batches)
 
@@ -60,7 +60,7 @@ def test_rows_of_one_prompt_have_it_once() -> None:
     assert batch.rows_N.tolist() == [0, 1, 1, 1, 2, 2]
 
 
-def test_a_large_group_is_cut_and_repeats_its_prompt() -> None:
+def test_a_large_tree_is_cut_and_repeats_its_prompt() -> None:
     samples = [sample([0] * 10 + [1] * 6)] * 5
     batches = micro_batches(samples, max_tokens=21)
     assert [shape(b) for b in batches] == [[(10, (5, 5))], [(10, (5, 5))], [(0, (15,))]]

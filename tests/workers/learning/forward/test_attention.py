@@ -4,15 +4,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.learning.batches.layout import Group, Layout
+from workers.learning.batches.layout import Layout, PrefixTree
 from workers.learning.forward import varlen_attention
 from workers.learning.forward.attention import attend, attend_by_branch
 from workers.learning.forward.varlen_attention import Sequences
 
 LAYOUTS = {
-    "alone": Layout((Group(0, (4,)), Group(0, (1,)), Group(0, (9,)))),
-    "shared": Layout((Group(5, (7, 3, 0, 9)), Group(0, (4,)), Group(40, (70, 33)))),
-    "prompt only": Layout((Group(3, (0, 0)),)),
+    "alone": Layout((PrefixTree(0, (4,)), PrefixTree(0, (1,)), PrefixTree(0, (9,)))),
+    "shared": Layout((PrefixTree(5, (7, 3, 0, 9)), PrefixTree(0, (4,)), PrefixTree(40, (70, 33)))),
+    "prompt only": Layout((PrefixTree(3, (0, 0)),)),
 }
 
 
@@ -121,7 +121,7 @@ def test_a_prefix_is_not_kept_again_for_each_branch(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(varlen_attention, "KERNEL", WrittenOutKernel())
 
     def kept(branches: int) -> int:
-        layout = Layout((Group(400, (240 // branches,) * branches),))
+        layout = Layout((PrefixTree(400, (240 // branches,) * branches),))
         query, key, value = (
             torch.randn(1, n, layout.tokens, 8, requires_grad=True) for n in (4, 2, 2)
         )

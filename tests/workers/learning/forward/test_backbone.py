@@ -6,7 +6,7 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from tests.support.learning.random_model import windowed_model
 from tests.support.learning.samples import VOCAB
-from workers.learning.batches.layout import Group, Layout, unshared_layout
+from workers.learning.batches.layout import Layout, PrefixTree, unshared_layout
 from workers.learning.forward.backbone import Backbone
 
 ROUNDING = 1e-6
@@ -34,7 +34,7 @@ def expected(model: PreTrainedModel, ids_M: torch.Tensor, layout: Layout) -> tor
 
 @torch.no_grad()
 def test_packed_rows_with_shared_prefixes(base: PreTrainedModel, model_dir: Path) -> None:
-    layout = Layout((Group(9, (5, 0, 12)), Group(0, (7,)), Group(3, (4, 4))))
+    layout = Layout((PrefixTree(9, (5, 0, 12)), PrefixTree(0, (7,)), PrefixTree(3, (4, 4))))
     ids_M = torch.randint(0, VOCAB, (layout.tokens,))
     plain = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float64)
     backbone = Backbone(base)
@@ -56,11 +56,11 @@ def test_a_model_with_a_window_is_padded() -> None:
         backbone(ids_M, layout), expected(model, ids_M, layout), rtol=0, atol=ROUNDING
     )
     with pytest.raises(ValueError, match="share"):
-        backbone(ids_M, Layout((Group(12, (6, 6)),)))
+        backbone(ids_M, Layout((PrefixTree(12, (6, 6)),)))
 
 
 def test_checkpointing_changes_no_gradient(base: PreTrainedModel) -> None:
-    layout = Layout((Group(9, (5, 12)),))
+    layout = Layout((PrefixTree(9, (5, 12)),))
     ids_M = torch.randint(0, VOCAB, (layout.tokens,))
     weight = base.get_parameter("model.layers.0.mlp.up_proj.weight")
     (plain,) = torch.autograd.grad(Backbone(base)(ids_M, layout).square().sum(), weight)

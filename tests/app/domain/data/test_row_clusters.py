@@ -1,4 +1,4 @@
-"""Groups of rows: templates stay whole where they can, and are divided where they must be."""
+"""Clusters of rows: templates stay whole where they can, and are divided where they must be."""
 
 import random
 import re
@@ -6,20 +6,20 @@ from collections import Counter
 
 import pytest
 
-from app.domain.data.division import Division, StratifiedRow, group_and_divide
+from app.domain.data.division import Division, StratifiedRow, cluster_and_divide
 from app.domain.data.near_duplicates import pieces_of
-from app.domain.data.row_groups import RowGroups
+from app.domain.data.row_clusters import RowClusters
 
 CITIES = ["Paris", "Rome", "Oslo", "Bern", "Lima", "Cairo", "Tokyo", "Quito", "Delhi", "Accra"]
 CHINESE = ["巴黎", "罗马", "东京", "北京", "伦敦", "上海", "柏林"]
 WORDS = [f"{one}{two}{three}" for one in "bdfgklm" for two in "aeiou" for three in "nrst"]
 
 
-def divided(rows: list[tuple[str, str]]) -> tuple[RowGroups, Division]:
+def divided(rows: list[tuple[str, str]]) -> tuple[RowClusters, Division]:
     """Divides rows with a tag; a text is its own key."""
     stratified = [StratifiedRow(text, (tag,)) for text, tag in rows]
     texts = {text: pieces_of(text) for text, _ in rows}
-    return group_and_divide(stratified, texts, share=0.2)
+    return cluster_and_divide(stratified, texts, share=0.2)
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_rows_of_one_template_are_divided_by_more_than_their_numbers(
     rows = [
         (template.format(a=a, b=b, n=n), "far") for a in names for b in names for n in range(1, 13)
     ]
-    grouped, division = divided(rows)
-    assert len(grouped.divided) == len(rows), "the report says that they are alike"
+    clustered, division = divided(rows)
+    assert len(clustered.divided) == len(rows), "the report says that they are alike"
     assert len(division.held_out) == held
     without_number = [re.sub(r"\d+", "", text) for text, _ in rows if text in division.held_out]
     inside = [re.sub(r"\d+", "", text) for text, _ in rows if text not in division.held_out]
@@ -51,8 +51,8 @@ def test_templates_stay_whole_where_there_are_enough() -> None:
         for t in range(17)
         for n in range(7)
     ] + [(f"Alone {' '.join(WORDS[n : n + 9 : 2])} {WORDS[-n]}", "any") for n in range(3)]
-    grouped, division = divided(rows)
-    assert grouped.divided == frozenset()
+    clustered, division = divided(rows)
+    assert clustered.divided == frozenset()
     held = {text.partition(" number")[0] for text in division.held_out}
     assert len(division.held_out) == 24
     inside = {text.partition(" number")[0] for text, _ in rows if text not in division.held_out}
@@ -62,8 +62,8 @@ def test_templates_stay_whole_where_there_are_enough() -> None:
 def test_each_tag_has_both_sides_though_its_rows_are_of_one_template() -> None:
     tags = ("refunds", "invoices", "greetings")
     rows = [(f"Ticket {n} about {tag}: what now?", tag) for tag in tags for n in range(25)]
-    grouped, division = divided(rows)
-    assert len(grouped.divided) == 75
+    clustered, division = divided(rows)
+    assert len(clustered.divided) == 75
     held = Counter(tag for text, tag in rows if text in division.held_out)
     assert held == dict.fromkeys(tags, 5)
 
@@ -73,7 +73,7 @@ def test_repeats_of_one_prompt_are_no_template() -> None:
     one = " ".join(WORDS[:40])
     rows = [(f"{one} {WORDS[60 + n]}", "any") for n in range(10)]
     rows += [(" ".join(random.Random(n).sample(WORDS, 20)), "any") for n in range(30)]
-    grouped, division = divided(rows)
-    assert max(map(len, grouped.groups)) >= 10
-    assert grouped.divided == frozenset()
+    clustered, division = divided(rows)
+    assert max(map(len, clustered.clusters)) >= 10
+    assert clustered.divided == frozenset()
     assert not [text for text in division.held_out if text.startswith(one)]
