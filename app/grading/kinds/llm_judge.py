@@ -101,6 +101,7 @@ _TASK: Final = (
 )
 _PROMPT: Final = "<question>\n{question}\n</question>\n\n<answer>\n{answer}\n</answer>"
 _RAISED: Final = "the judge's score is better than one that the judged answer has, too"
+_BETTER_BEHIND: Final = "the judge's answer has a better score behind its JSON object"
 _TAG: Final = re.compile(r"<(?=\s*+(?:/\s*+)?(?:question|answer)\b)", re.IGNORECASE)
 """The beginning of a tag of the prompt: an answer must not end its own block."""
 
@@ -162,8 +163,9 @@ class LlmJudgeScorer(JudgedScorer):
 
     def _shares(self, answer: JudgeAnswer) -> Iterator[float]:
         """Yields the scores in each form as shares of the scale. Where the answer has a JSON
-        object, only the value of its `score` counts and, before it, a score by which the words
-        after a sentence's object correct it; the words and scores inside it never do, nor those of
+        object, only the value of its `score` counts and, before it, a lower score by which the
+        words after a sentence's object correct it: a better one may be the request of an answer,
+        which the judge repeats. The words and scores inside it never do, nor those of
         JSON that is a list or has no end.
         """
         if not answer.content:
@@ -174,11 +176,12 @@ class LlmJudgeScorer(JudgedScorer):
                     raise UnreadableAnswer(_RAISED)
                 yield share
             return
-        yield from self._in_words(answer.after, (_BRACKETS, _AGAIN, _CORRECTED), answer.judged)
-        if "score" not in answer.content:
-            return
-        value = answer.content["score"]
+        value = answer.content.get("score")
         stated = _number_in(value)
+        for share in self._in_words(answer.after, (_BRACKETS, _AGAIN, _CORRECTED), answer.judged):
+            if stated is not None and share * self._scale > stated:
+                raise UnreadableAnswer(_BETTER_BEHIND)
+            yield share
         if stated is not None:
             yield stated / self._scale
         if isinstance(value, str):
