@@ -164,9 +164,12 @@ async def with_rows(api: Api, body: dict[str, Any], rows: list[dict[str, Any]]) 
 
 
 QUESTION = {"messages": [{"role": "user", "content": "q"}]}
+NAMES = [f"a{number:02}" for number in range(11)]
 ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
     (grading(reference="{{item.zzz}}"), [{**QUESTION, "answer": "a"}] * 10, "errors",
      f"{ROOT}.grader.reference", "no row of the training file has it. The rows have answer"),
+    (grading(reference="{{item.zzz}}"), [{**QUESTION, **dict.fromkeys(NAMES, "a")}] * 10, "errors",
+     f"{ROOT}.grader.reference", f"The rows have {', '.join(NAMES[:10])}."),
     ({f"{ROOT}.grader": {"type": "contains", "needles": ["a", "{{item.zzz}}"]}},
      [{**QUESTION, "answer": "a"}] * 10, "errors", f"{ROOT}.grader.needles[1]",
      "no row of the training file has it. The rows have answer"),
