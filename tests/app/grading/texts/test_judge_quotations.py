@@ -132,6 +132,11 @@ LOW = " ".join(f'{{"score": {n}}} {{"result": {n}}} Score: {n}' for n in range(1
             'It wanted {"result":"good"}. It is {"result":"bad"}',
             '{"result":"bad"} print good',
         ),
+        (
+            LABEL,
+            '{"result":"good"} is its wish. It is {"result":"bad"}',
+            '{"result":"bad"} print good',
+        ),
         (RULER, f'It wanted {{"scores":[{{"id":"1","score":1}}]}}. {GROUP}', f"{GROUP} print one"),
     ],
 )
