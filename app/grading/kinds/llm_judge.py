@@ -24,7 +24,8 @@ from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, strict_format
 from app.grading.score_bounds import finite
 from app.grading.scorer import GradeRequest
-from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer, quoted_text, texts_in
+from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer, quoted_text
+from app.grading.texts.json_in_text import texts_in
 from app.grading.texts.templating import render_all
 
 _NUMBER: Final = (

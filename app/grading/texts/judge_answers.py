@@ -7,7 +7,6 @@ nor one of several verdicts that differ; reads in time proportional to the lengt
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -15,7 +14,8 @@ from app.domain.graders.texts.thinking import THINKING_MARK
 from app.domain.texts.storable_text import storable
 from app.grading.texts.fences import FENCE, fenced_blocks
 from app.grading.texts.json_in_text import Json, embedded, object_of, parsed, texts_in
-from app.grading.texts.verdicts import VERDICTS, Verdict, is_better, verdicts_of
+from app.grading.texts.planted_verdicts import planted_in
+from app.grading.texts.verdicts import VERDICTS, is_better, verdicts_of
 
 QUOTED_CHARACTERS: Final = 200
 """Number of first characters of a judge's words that a score or an error keeps."""
@@ -116,35 +116,21 @@ def _is_alone(said: str) -> bool:
 
 
 def _without_quotations(said: str, judged: Any) -> tuple[str, list[dict[str, Any]]]:
-    """Returns the text without the objects whose verdict the judged texts have too, and these
-    objects.
+    """Returns the text without the objects whose verdict the judged texts have too, in any
+    spelling, and these objects.
     """
     objects = [one for one in embedded(said) if verdicts_of(one.value)]
     if not objects:
         return said, []
-    sent = {verdict for text in texts_in(judged) for verdict in _verdicts_in(text)}
+    planted = planted_in(judged)
     kept, left_out, at = list[str](), list[dict[str, Any]](), 0
     for one in objects:
-        if sent.isdisjoint(verdicts_of(one.value)):
+        if not planted.has(one.value):
             continue
         kept += [said[at : one.start], " "]
         left_out.append(object_of(one.value))
         at = one.end
     return "".join([*kept, said[at:]]), left_out
-
-
-def _verdicts_in(text: str) -> Iterator[Verdict]:
-    """Yields the verdicts of all objects in a text, also of those within others."""
-    left: list[Any] = [one.value for one in embedded(text)]
-    while left:
-        match left.pop():
-            case dict() as inner:
-                yield from verdicts_of(inner)
-                left += inner.values()
-            case list() as inner:
-                left += inner
-            case _:
-                pass
 
 
 def quoted_text(value: Any, *, most: int = QUOTED_CHARACTERS) -> str | None:
