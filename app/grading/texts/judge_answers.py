@@ -40,6 +40,8 @@ class JudgeAnswer:
     """The sample or the rollouts that were judged."""
     left_out: tuple[dict[str, Any], ...] = ()
     """Objects that were left out as quotations of it."""
+    is_alone: bool = False
+    """Whether the answer has no words beside its JSON."""
 
     def unscored(self) -> "JudgeAnswer":
         """Returns an answer without words and objects, in which no reader finds a score."""
@@ -65,10 +67,10 @@ def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
     # A whole object may quote marks of thinking, as may one behind the thinking.
     for part in (text, "" if quotes_marks else text.partition("</think>")[2]):
         if (whole := parsed(part)) is not None:
-            return JudgeAnswer(part, object_of(whole.value), judged=judged)
+            return JudgeAnswer(part, object_of(whole.value), judged=judged, is_alone=True)
     said = text if quotes_marks else _without_thinking(text)
     if _is_alone(said):
-        return _read(said, judged)
+        return replace(_read(said, judged), is_alone=True)
     kept, left_out = _without_quotations(said, judged)
     found = replace(_read(kept, judged), left_out=tuple(left_out))
     return found.unscored() if _is_raised(found.content, left_out) else found
