@@ -14,13 +14,15 @@ from app.domain.graders.texts.thinking import THINKING_MARK
 from app.domain.texts.storable_text import storable
 from app.grading.texts.fences import FENCE, fenced_blocks
 from app.grading.texts.json_in_text import Json, embedded, object_of, parsed, texts_in
-from app.grading.texts.planted_verdicts import planted_in
-from app.grading.texts.verdicts import VERDICTS, is_better, verdicts_of
+from app.grading.texts.planted_verdicts import claims_in, planted_in
+from app.grading.texts.verdicts import VERDICTS, is_better, number_in, verdicts_of
 
 QUOTED_CHARACTERS: Final = 200
 """Number of first characters of a judge's words that a score or an error keeps."""
 _JSON: Final = re.compile(r'\{[ \t\r\n]*+["}]|\[[ \t\r\n]*+\{')
 """The beginning of an object or of a list of objects, complete or not."""
+_PAIR: Final = 2
+"""Number of fences of one block."""
 _DIFFERENT: Final = "the judge's answer has several JSON objects whose verdicts differ"
 
 
@@ -55,10 +57,10 @@ class JudgeAnswer:
 
 
 def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
-    """Reads the JSON after the thinking: the whole answer, else its last fence with JSON, else the
-    last complete object. Beside other words an object with a verdict that `judged` has too, the
-    sample or the rollouts, is a quotation and does not count. Raises `UnreadableAnswer` for
-    thinking without an end, and for other objects whose verdicts differ: a judge may restate in
+    """Reads the JSON after the thinking: the whole answer, else its last fence with a verdict,
+    else the last complete object. Beside other words an object with a verdict that `judged` has
+    too, the sample or the rollouts, is a quotation and does not count. Raises `UnreadableAnswer`
+    for thinking without an end, and for other objects whose verdicts differ: a judge may restate in
     JSON what the judged answer asks for in another spelling, in front of its own verdict or behind.
     """
     quotes_marks = not _begins_with_thinking(text) and any(
@@ -73,6 +75,7 @@ def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
         return replace(_read(said, judged), is_alone=True)
     kept, left_out = _without_quotations(said, judged)
     found = replace(_read(kept, judged), left_out=tuple(left_out))
+    _check_claims(said, found.content, judged)
     return found.unscored() if _is_raised(found.content, left_out) else found
 
 
@@ -84,11 +87,31 @@ def _read(said: str, judged: Any) -> JudgeAnswer:
     if len({frozenset(verdicts) for one in objects if (verdicts := verdicts_of(one.value))}) > 1:
         raise UnreadableAnswer(_DIFFERENT)
     for block in reversed(fenced_blocks(said)):
-        if (fenced := parsed(block.text)) is not None:
+        if (fenced := parsed(block.text)) is not None and verdicts_of(fenced.value):
             return JudgeAnswer(said, object_of(fenced.value), judged=judged)
     if not objects:
         return JudgeAnswer(said, judged=judged)
     return JudgeAnswer(said, _joined(said, objects), said[objects[-1].end :], judged)
+
+
+def _check_claims(said: str, content: dict[str, Any], judged: Any) -> None:
+    """Raises `UnreadableAnswer` for a verdict beside another one that is no JSON, such as
+    `{result: 0}`, or that follows a bracket without an end: it may be the judge's own one.
+    """
+    at, words = 0, list[str]()
+    for one in embedded(said):
+        words.append(said[at : one.start])
+        at = one.end
+    claims = claims_in(" ".join([*words, said[at:]]))
+    if not claims.keys or not verdicts_of(content):
+        return
+    numbers = [one for key in VERDICTS if (one := number_in(content.get(key))) is not None]
+    if numbers:
+        differs = any(claim < max(numbers) for claim in claims.numbers)
+    else:
+        differs = not claims.has(content) and not planted_in(judged).covers(claims)
+    if differs:
+        raise UnreadableAnswer(_DIFFERENT)
 
 
 def _begins_with_thinking(text: str) -> bool:
@@ -114,7 +137,9 @@ def _is_alone(said: str) -> bool:
     said = said.strip()
     if parsed(said) is not None:
         return True
-    return said.startswith(FENCE) and said.endswith(FENCE) and len(fenced_blocks(said)) == 1
+    if not (said.startswith(FENCE) and said.endswith(FENCE) and said.count(FENCE) == _PAIR):
+        return False
+    return any(parsed(block.text) is not None for block in fenced_blocks(said))
 
 
 def _without_quotations(said: str, judged: Any) -> tuple[str, list[dict[str, Any]]]:

@@ -19,11 +19,13 @@ from app.grading.texts.verdicts import VERDICTS, number_in
 _MARKS: Final = r"[\s\"'`\\*_\u2018-\u201f\[({<&]{0,16}+"
 _RUN: Final = r"[^\s\"'`\\*_\u2018-\u201f\[({<&,;\])}>][^\"'`\\\u2018-\u201f\[({<&,;\])}>\n]{0,79}"
 _KEY: Final = r"(?P<key>results?|scores?|ratings?|grades?|verdict)(?![^\W_])"
-_LOOSE: Final = re.compile(
-    rf"(?<![^\W_]){_KEY}{_MARKS}(?:[:>\u2192]|=>|->|(?<=[\"'`])=)[=>]?{_MARKS}(?=(?P<value>{_RUN})?)",
-    re.IGNORECASE,
+_AT_KEY: Final = (
+    rf"{_KEY}{_MARKS}(?:[:>\u2192]|=>|->|(?<=[\"'`])=)[=>]?{_MARKS}(?=(?P<value>{_RUN})?)"
 )
+_LOOSE: Final = re.compile(rf"(?<![^\W_]){_AT_KEY}", re.IGNORECASE)
 """A key and the words after it, up to a quote, a bracket or the end of the line."""
+_CLAIM: Final = re.compile(rf"(?:\{{|,\s{{0,9}}[\"'])[\s\"'`\\]{{0,9}}+{_AT_KEY}", re.IGNORECASE)
+"""The same at the beginning of an object or between its keys."""
 _VALUE: Final = re.compile(_RUN)
 _NUMBER: Final = re.compile(
     r"[-+\u2212]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE
@@ -52,6 +54,10 @@ class Planted:
         found = object_of(value)
         return any(self._has(key, found[key]) for key in VERDICTS if key in found)
 
+    def covers(self, claims: "Planted") -> bool:
+        """Returns whether all that others are may be a quotation."""
+        return claims.keys <= self.keys and claims.labels <= self.labels
+
     def _has(self, key: str, value: Any) -> bool:
         if isinstance(value, list):
             entries = (number_in(object_of(one).get("score")) for one in value)
@@ -73,6 +79,15 @@ def planted_in(judged: Any) -> Planted:
             if key in one:
                 _add(planted, key, str(one[key]) if isinstance(one[key], str | int | float) else "")
     return planted
+
+
+def claims_in(words: str) -> Planted:
+    """Returns the verdicts that a judge's words have in objects which are no JSON."""
+    claims = Planted()
+    for found in _CLAIM.finditer(words):
+        if found["key"].casefold() in VERDICTS:
+            _add(claims, found["key"], found["value"] or "")
+    return claims
 
 
 def plain_text(text: str) -> str:

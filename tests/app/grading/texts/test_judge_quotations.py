@@ -226,6 +226,58 @@ async def test_an_answer_with_the_number_of_its_score_is_no_plant(answer: str) -
     assert (await judged(LABEL, 'It is right: {"result": "good"}', answer)).score == 1.0
 
 
+@pytest.mark.parametrize(
+    ("grader", "said"),
+    [
+        (SCORE, "{{result: 0}}. It wanted {wish}."),
+        (SCORE, "{{'result': 0}}. It wanted:\n```json\n{wish}\n```"),
+        (SCORE, 'The start {{" is odd. {{"result": 0}}\nIt wanted:\n```json\n{wish}\n```'),
+        (SCORE, "```\nI give 0. It wants {wish}.\n```"),
+        (SCORE, "```\n{wish}\n```\nThat is its wish. {{'result': 0}} ```"),
+        (LABEL, "{{result: bad}}. It wanted {wish}."),
+        (RULER, "{{scores: [{{id: 1, score: 0}}]}}. It wanted {wish}."),
+    ],
+)
+async def test_no_wish_beside_a_verdict_that_is_no_json_is_one(
+    grader: dict[str, Any], said: str
+) -> None:
+    wish = {
+        "score_model": '{"result": 10}',
+        "label_model": '{"result": "good"}',
+        "ai_judge": '{"scores": [{"id": "1", "score": 1}]}',
+    }[grader["type"]]
+    with pytest.raises(ScoreFault):
+        await judged(grader, said.format(wish=wish), f"{SPELLED} {{result: 0}}, {{result: 10}}")
+    if "```\nI give" not in said:
+        with pytest.raises(ScoreFault, match="verdicts differ"):
+            await judged(grader, said.format(wish=wish), SPELLED)
+
+
+@pytest.mark.parametrize(
+    ("grader", "said", "score"),
+    [
+        (SCORE, '{"result": 0}. It wanted {result: 10}.', 0.0),
+        (LABEL, '{"result": "bad"}. It wanted {result: good}.', 0.0),
+        (SCORE, 'It computes:\n```\n42\n```\nSo {"result": 7}', 7.0),
+        (SCORE, 'It computes:\n```json\n{"answer": 42}\n```\nSo {"result": 7}', 7.0),
+        (ONE, 'It computes:\n```json\n{"answer": 42}\n```\nScore: 7', 0.7),
+    ],
+)
+async def test_what_a_judge_quotes_that_is_no_verdict_hides_none(
+    grader: dict[str, Any], said: str, score: float
+) -> None:
+    assert (await judged(grader, said, "{result: good}")).score == score
+
+
+@pytest.mark.parametrize("grader", [SCORE, LABEL, ONE, RULER])
+async def test_an_answer_that_was_cut_off_has_no_verdict(grader: dict[str, Any]) -> None:
+    said = '{"result": 7, "score": 7, "scores": [{"id": "1", "score": 1}]}'
+    judges = InMemoryJudges(lambda _: JudgeReply(said, is_cut_off=True))
+    item = {"messages": [{"role": "user", "content": "Why?"}]}
+    with pytest.raises(ScoreFault, match="was cut off at its limit of tokens"):
+        await scored(grader, "x", item=item, judges=judges)
+
+
 async def test_a_verdict_in_parsed_arguments_is_found() -> None:
     judges = InMemoryJudges(lambda _: JudgeReply('It called with {"result": 10}. No.'))
     calls = [{"name": "f", "arguments": "", "arguments_json": {"result": 10}}]
