@@ -43,7 +43,7 @@ class JudgeReply:
     cached_tokens: int = 0
     latency_s: float = 0.0
     is_cut_off: bool = False
-    """Whether the text ends at a limit of tokens, perhaps before the verdict."""
+    """True for a text that ends at a limit of tokens, perhaps before the verdict."""
 
 
 class JudgeFault(Exception):

@@ -39,7 +39,7 @@ def texts_in(value: Any) -> Iterator[str]:
                 pass
 
 
-def embedded(text: str) -> Iterator[Json]:
+def embedded_json(text: str) -> Iterator[Json]:
     """Yields the complete JSON objects, and lists of objects, that are in no other one."""
     position = 0
     while (start := START.search(text, position)) is not None:
@@ -57,11 +57,11 @@ def embedded(text: str) -> Iterator[Json]:
         else:
             return
         position = token.end()
-        if (found := parsed(text[start.start() : position])) is not None:
+        if (found := parsed_json(text[start.start() : position])) is not None:
             yield Json(found.value, start.start(), position)
 
 
-def parsed(text: str) -> Json | None:
+def parsed_json(text: str) -> Json | None:
     try:
         return Json(json.loads(text, strict=False))
     except (ValueError, RecursionError):

@@ -13,7 +13,7 @@ from typing import Any, Final
 from app.domain.graders.texts.thinking import THINKING_MARK
 from app.domain.texts.storable_text import storable
 from app.grading.texts.fences import FENCE, fenced_blocks
-from app.grading.texts.json_in_text import Json, embedded, object_of, parsed, texts_in
+from app.grading.texts.json_in_text import Json, embedded_json, object_of, parsed_json, texts_in
 from app.grading.texts.planted_verdicts import claims_in, planted_in
 from app.grading.texts.verdicts import VERDICTS, is_better, number_in, verdicts_of
 
@@ -43,7 +43,7 @@ class JudgeAnswer:
     left_out: tuple[dict[str, Any], ...] = ()
     """Objects that were left out as quotations of it."""
     is_alone: bool = False
-    """Whether the answer has no words beside its JSON."""
+    """True for an answer without words beside its JSON."""
 
     def unscored(self) -> "JudgeAnswer":
         """Returns an answer without words and objects, in which no reader finds a score."""
@@ -68,7 +68,7 @@ def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
     )
     # A whole object may quote marks of thinking, as may one behind the thinking.
     for part in (text, "" if quotes_marks else text.partition("</think>")[2]):
-        if (whole := parsed(part)) is not None:
+        if (whole := parsed_json(part)) is not None:
             return JudgeAnswer(part, object_of(whole.value), judged=judged, is_alone=True)
     said = text if quotes_marks else _without_thinking(text)
     if _is_alone(said):
@@ -81,13 +81,13 @@ def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
 
 def _read(said: str, judged: Any) -> JudgeAnswer:
     """Reads what is left of an answer. Raises `UnreadableAnswer` for verdicts that differ."""
-    if (whole := parsed(said)) is not None:
+    if (whole := parsed_json(said)) is not None:
         return JudgeAnswer(said, object_of(whole.value), judged=judged)
-    objects = [one for one in embedded(said) if isinstance(one.value, dict)]
+    objects = [one for one in embedded_json(said) if isinstance(one.value, dict)]
     if len({frozenset(verdicts) for one in objects if (verdicts := verdicts_of(one.value))}) > 1:
         raise UnreadableAnswer(_DIFFERENT)
     for block in reversed(fenced_blocks(said)):
-        if (fenced := parsed(block.text)) is not None and verdicts_of(fenced.value):
+        if (fenced := parsed_json(block.text)) is not None and verdicts_of(fenced.value):
             return JudgeAnswer(said, object_of(fenced.value), judged=judged)
     if not objects:
         return JudgeAnswer(said, judged=judged)
@@ -99,13 +99,14 @@ def _check_claims(said: str, content: dict[str, Any], judged: Any) -> None:
     `{result: 0}`, or that follows a bracket without an end: it may be the judge's own one.
     """
     at, words = 0, list[str]()
-    for one in embedded(said):
+    for one in embedded_json(said):
         words.append(said[at : one.start])
         at = one.end
     claims = claims_in(" ".join([*words, said[at:]]))
     if not claims.keys or not verdicts_of(content):
         return
-    numbers = [one for key in VERDICTS if (one := number_in(content.get(key))) is not None]
+    found = (number_in(content.get(key)) for key in VERDICTS)
+    numbers = [number for number in found if number is not None]
     if numbers:
         differs = any(claim < max(numbers) for claim in claims.numbers)
     else:
@@ -135,18 +136,18 @@ def _is_raised(kept: dict[str, Any], left_out: list[dict[str, Any]]) -> bool:
 def _is_alone(said: str) -> bool:
     """Returns whether an answer is JSON or one fenced block, without other words."""
     said = said.strip()
-    if parsed(said) is not None:
+    if parsed_json(said) is not None:
         return True
     if not (said.startswith(FENCE) and said.endswith(FENCE) and said.count(FENCE) == _PAIR):
         return False
-    return any(parsed(block.text) is not None for block in fenced_blocks(said))
+    return any(parsed_json(block.text) is not None for block in fenced_blocks(said))
 
 
 def _without_quotations(said: str, judged: Any) -> tuple[str, list[dict[str, Any]]]:
     """Returns the text without the objects whose verdict the judged texts have too, in any
     spelling, and these objects.
     """
-    objects = [one for one in embedded(said) if verdicts_of(one.value)]
+    objects = [one for one in embedded_json(said) if verdicts_of(one.value)]
     if not objects:
         return said, []
     planted = planted_in(judged)
@@ -185,7 +186,7 @@ def _joined(said: str, objects: list[Json]) -> dict[str, Any]:
 
 def _without_thinking(text: str) -> str:
     """Returns the text after the last mark that is outside JSON. Raises `UnreadableAnswer`."""
-    spans, last = embedded(text), None
+    spans, last = embedded_json(text), None
     span = next(spans, None)
     for mark in THINKING_MARK.finditer(text):
         while span is not None and span.end <= mark.start():

@@ -42,8 +42,8 @@ _MOST_WORDS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Planted:
-    """What judged texts have at the keys of verdicts, whichever key it is."""
+class PlantedVerdicts:
+    """The values that judged texts have at the keys of verdicts, whichever key it is."""
 
     numbers: set[float] = field(default_factory=set)
     labels: set[str] = field(default_factory=set)
@@ -54,7 +54,7 @@ class Planted:
         found = object_of(value)
         return any(self._has(key, found[key]) for key in VERDICTS if key in found)
 
-    def covers(self, claims: "Planted") -> bool:
+    def covers(self, claims: "PlantedVerdicts") -> bool:
         """Returns whether all that others are may be a quotation."""
         return claims.keys <= self.keys and claims.labels <= self.labels
 
@@ -68,9 +68,9 @@ class Planted:
         return isinstance(value, str) and _label(value) in self.labels
 
 
-def planted_in(judged: Any) -> Planted:
+def planted_in(judged: Any) -> PlantedVerdicts:
     """Returns the verdicts in a sample or in rollouts: in its texts, and in its JSON."""
-    planted = Planted()
+    planted = PlantedVerdicts()
     for text in texts_in(judged):
         for found in _LOOSE.finditer(plain_text(text)):
             _add(planted, found["key"], found["value"] or "")
@@ -81,9 +81,9 @@ def planted_in(judged: Any) -> Planted:
     return planted
 
 
-def claims_in(words: str) -> Planted:
+def claims_in(words: str) -> PlantedVerdicts:
     """Returns the verdicts that a judge's words have in objects which are no JSON."""
-    claims = Planted()
+    claims = PlantedVerdicts()
     for found in _CLAIM.finditer(words):
         if found["key"].casefold() in VERDICTS:
             _add(claims, found["key"], found["value"] or "")
@@ -99,7 +99,7 @@ def plain_text(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
-def _add(planted: Planted, key: str, value: str) -> None:
+def _add(planted: PlantedVerdicts, key: str, value: str) -> None:
     planted.keys.add(key.casefold())
     words = _label(value).split(" ")
     if not words[0]:

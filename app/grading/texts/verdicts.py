@@ -1,8 +1,8 @@
 """Compares the verdicts of judges: what the keys of their JSON say that decide a score.
 
 Promises plain values, which are equal for equal verdicts however they are written and take no more
-room than the JSON: a number, a text, or the scores of rollouts by their ids. What no reader takes
-for a score has one value, so that nothing within it is looked at. Pure.
+room than the JSON: a number, a text, or the scores of rollouts by their ids. All other values are
+one, so that nothing within them is looked at. Pure.
 """
 
 from decimal import Decimal
@@ -16,7 +16,7 @@ VERDICTS: Final = ("result", "score", "scores")
 """The keys of a judge's JSON that decide a score."""
 
 Plain = float | str | None
-"""A number, a text that is none, or any value that is no score."""
+"""A number, another text, or `None` for a value that is no score."""
 Verdict = tuple[str, Plain | frozenset[tuple[str, Plain]]]
 """The key of a verdict, and its value or the scores of its rollouts in any order."""
 

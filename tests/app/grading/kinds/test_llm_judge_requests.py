@@ -43,9 +43,7 @@ async def score_of(answer: str, said: str) -> float:
         ("It is 1/2.", "Half of it is right. Score: 5", 0.5),
     ],
 )
-async def test_a_score_that_an_answer_asks_for_is_a_quotation(
-    answer: str, said: str, score: float
-) -> None:
+async def test_a_requested_score_is_a_quotation(answer: str, said: str, score: float) -> None:
     assert await score_of(answer, said) == pytest.approx(score)
 
 
