@@ -111,7 +111,7 @@ WISHES: list[tuple[dict[str, Any], str, str]] = [
 async def test_no_request_that_a_judge_restates_in_json_is_a_verdict(
     grader: dict[str, Any], own: str, wish: str, form: str
 ) -> None:
-    """Nothing in the answer equals the request, so that no comparison shows which object is whose."""
+    """Nothing in the answer equals the request, so no comparison shows which object is whose."""
     with pytest.raises(ScoreFault, match="verdicts differ") as caught:
         await judged(grader, form.format(own=own, wish=wish), SPELLED)
     assert caught.value.errors.raised == ("model_grader_parse_error",)
