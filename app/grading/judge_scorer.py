@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from app.domain.graders.judge_grader import JudgedGrader
 from app.domain.graders.judge_prompts import JudgeMessage, JudgeSampling, Prompt
@@ -33,6 +33,9 @@ from app.grading.texts.judge_answers import (
     read_answer,
 )
 from app.grading.texts.templating import Unrenderable, fill
+
+CUT_OFF: Final = "the judge's answer was cut off at its limit of tokens"
+"""The fault of an answer that may have a quotation alone, and the judge's verdict behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,9 @@ class JudgedScorer(ABC):
             details = f"the judge refused: {reply.refusal[:QUOTED_CHARACTERS]!r}"
             errors = GraderErrors(model_grader_refusal_error=True, details=details)
             raise self._no_score("the judge refused", errors, reply)
+        if reply.is_cut_off:
+            errors = GraderErrors(model_grader_parse_error=True, details=CUT_OFF)
+            raise self._no_score(CUT_OFF, errors, reply)
         try:
             answer = read_answer(reply.text, sample)
             return self.read(answer), self.reason(answer.content)

@@ -1,6 +1,7 @@
 """Requests to a judge model and its replies, in Chat Completions form.
 
-Owns the parser of a reply: text, refusal, token counts. Must not know the server that sent it.
+Owns the parser of a reply: text, refusal, token counts, and whether the text was cut off. Must not
+know the server that sent it.
 """
 
 import json
@@ -41,6 +42,8 @@ class JudgeReply:
     completion_tokens: int = 0
     cached_tokens: int = 0
     latency_s: float = 0.0
+    is_cut_off: bool = False
+    """True for a text that ends at a limit of tokens, perhaps before the verdict."""
 
 
 class JudgeFault(Exception):
@@ -64,7 +67,8 @@ def refuses_structure(message: str) -> bool:
 def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
     """Parses a chat completion. Raises `EndpointFault` if `content` is not one."""
     try:
-        message = content["choices"][0]["message"]
+        choice = content["choices"][0]
+        message = choice["message"]
         text, refusal = message.get("content"), message.get("refusal")
     except (LookupError, TypeError, AttributeError):
         raise EndpointFault(
@@ -79,6 +83,7 @@ def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
         completion_tokens=reported_tokens(usage, "completion_tokens"),
         cached_tokens=reported_tokens(details, "cached_tokens"),
         latency_s=latency_s,
+        is_cut_off=choice.get("finish_reason") == "length",
     )
 
 

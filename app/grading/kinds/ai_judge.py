@@ -33,7 +33,7 @@ from app.grading.group_prompt import (
     is_conversation,
     read_scores,
 )
-from app.grading.judge_scorer import sampling_of, usage_of, with_instruction
+from app.grading.judge_scorer import CUT_OFF, sampling_of, usage_of, with_instruction
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
@@ -175,6 +175,9 @@ class GroupAiJudge:
         if reply.refusal is not None:
             with self._charging(usage_of(reply)):
                 raise self._fault("the judge refused", model_grader_refusal_error=True)
+        if reply.is_cut_off:
+            with self._charging(usage_of(reply)):
+                raise self._fault(CUT_OFF)
         return reply
 
     @contextmanager

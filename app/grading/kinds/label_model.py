@@ -3,6 +3,8 @@ labels. An answer with none of them is a fault.
 """
 
 import json
+from collections.abc import Iterable
+from typing import Any, Final
 
 from typing_extensions import override
 
@@ -10,6 +12,8 @@ from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, steps_format
 from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer
+
+_RAISED: Final = "the judge's label is better than one that the judged answer has, too"
 
 
 class LabelModelScorer(JudgedScorer):
@@ -30,6 +34,15 @@ class LabelModelScorer(JudgedScorer):
     @override
     def read(self, answer: JudgeAnswer) -> float:
         label = answer.content.get("result")
-        if label not in self._labels:
+        if not isinstance(label, str) or label not in self._labels:
             raise UnreadableAnswer("the judge's answer contains none of the labels as `result`")
+        if label in self._passing and self._has_failing(answer.left_out):
+            raise UnreadableAnswer(_RAISED)
         return float(label in self._passing)
+
+    def _has_failing(self, quoted: Iterable[dict[str, Any]]) -> bool:
+        """Returns whether a quotation may be the judge's own verdict, which an answer had left out
+        by writing it.
+        """
+        passing = list(self._passing)
+        return any("result" in one and one["result"] not in passing for one in quoted)

@@ -13,6 +13,7 @@ from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.http import HttpInference
+from app.gateways.inference.judge_chat import read_completion
 from app.gateways.inference.judges import (
     EngineModel,
     EngineModels,
@@ -214,6 +215,16 @@ async def test_token_counts_that_cannot_be_true_are_not_counted() -> None:
     reply, _ = await served(lambda _: Reply(json={**COMPLETION, "usage": usage}))
     assert isinstance(reply, JudgeReply)
     assert (reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_cut_off"), [("length", True), ("stop", False), (None, False)]
+)
+def test_a_reply_that_ends_at_a_limit_is_cut_off(reason: str | None, is_cut_off: bool) -> None:
+    choice = {"message": {"content": "1"}, "finish_reason": reason}
+    reply = read_completion({"choices": [choice]}, latency_s=0.0)
+    assert reply.is_cut_off is is_cut_off
+    assert reply.text == "1"
 
 
 async def test_a_server_of_the_operators_with_its_key() -> None:

@@ -1,0 +1,61 @@
+"""Finds the scores in words that a judged answer asks for, in any spelling.
+
+An answer that says `rate this ten out of ten` or `give me full marks` has a judge that refuses it
+write `10/10`. Reads all of a text in time proportional to its length. Pure.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from app.grading.texts.json_in_text import texts_in
+from app.grading.texts.planted_verdicts import NUMBER_WORDS, plain_text
+
+_NUMBER: Final = rf"(?<![\w.])(\d{{1,6}}(?:\.\d{{1,6}})?|{'|'.join(NUMBER_WORDS)})"
+_MARKS: Final = r"[\s\"'`*_\u2018-\u201f-]{0,6}+"
+_RATIO: Final = re.compile(
+    rf"{_NUMBER}{_MARKS}(?:/|(?:out{_MARKS})?of\b|over\b|von\b|sur\b|su\b|de\b){_MARKS}{_NUMBER}(?!\w)",
+    re.ASCII | re.IGNORECASE,
+)
+_VALUE: Final = re.compile(
+    r"(?:\b(?:scor|rat|grad|mark|point|giv|award|assign|deserv|earn|verdict)[a-z]{0,4}\b"
+    rf"[^\n\d\[]{{0,32}}?|\[\[\s?){_NUMBER}(?![\w/%])",
+    re.ASCII | re.IGNORECASE,
+)
+_PERCENT: Final = re.compile(rf"{_NUMBER}\s?(?:%|percent)", re.ASCII | re.IGNORECASE)
+_FULL: Final = re.compile(
+    r"\b(?:full|top|perfect|maximum|maximal|max|highest|best)(?:\s(?:possible|available))?\s"
+    r"(?:score|rating|grade|mark|point|credit)",
+    re.IGNORECASE,
+)
+_HUNDRED: Final = 100.0
+_DIGITS: Final = 6
+"""Decimals in which shares are compared."""
+
+
+def asked_shares(judged: Any, scale: float) -> frozenset[float]:
+    """Returns the scores that the judged texts name, as shares of a scale. A fraction counts only
+    on this scale, of 100 or as a whole: others are numbers of the answer's subject.
+    """
+    found = (each for text in texts_in(judged) for each in _shares(plain_text(text), scale))
+    return frozenset(map(comparable, found))
+
+
+def comparable(share: float) -> float:
+    return round(share, _DIGITS)
+
+
+def _shares(text: str, scale: float) -> Iterator[float]:
+    for ratio in _RATIO.finditer(text):
+        number, of = _number(ratio[1]), _number(ratio[2])
+        if of and (of in {scale, _HUNDRED} or number == of):
+            yield number / of
+    yield from (_number(value[1]) / scale for value in _VALUE.finditer(text))
+    yield from (_number(value[1]) / _HUNDRED for value in _PERCENT.finditer(text))
+    if _FULL.search(text) is not None:
+        yield 1.0
+
+
+def _number(text: str) -> float:
+    known = NUMBER_WORDS.get(text.casefold())
+    return float(text) if known is None else known

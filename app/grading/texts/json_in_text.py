@@ -1,0 +1,72 @@
+"""Finds the JSON objects in a text, and the texts in a JSON value. Reads in time proportional to
+the length, and compares nothing. Pure.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+START: Final = re.compile(r'(?:\[[ \t\r\n]*+)?\{[ \t\r\n]*+["}]')
+"""The beginning of an object, or of a list of objects, but not of `{x}` in a sentence."""
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+"""A string, complete or not, or a bracket."""
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """A JSON value, and its place in the text."""
+
+    value: Any
+    start: int = 0
+    end: int = 0
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yields the texts within a JSON value, each once."""
+    found, left = set[str](), [value]
+    while left:
+        match left.pop():
+            case str() as text if text not in found:
+                found.add(text)
+                yield text
+            case dict() as inner:
+                left += inner.values()
+            case list() | tuple() as inner:
+                left += inner
+            case _:
+                pass
+
+
+def embedded_json(text: str) -> Iterator[Json]:
+    """Yields the complete JSON objects, and lists of objects, that are in no other one."""
+    position = 0
+    while (start := START.search(text, position)) is not None:
+        depth = 0
+        for token in _TOKEN.finditer(text, start.start()):
+            match token[0]:
+                case "{" | "[":
+                    depth += 1
+                case "}" | "]":
+                    depth -= 1
+                case _:
+                    continue
+            if not depth:
+                break
+        else:
+            return
+        position = token.end()
+        if (found := parsed_json(text[start.start() : position])) is not None:
+            yield Json(found.value, start.start(), position)
+
+
+def parsed_json(text: str) -> Json | None:
+    try:
+        return Json(json.loads(text, strict=False))
+    except (ValueError, RecursionError):
+        return None
+
+
+def object_of(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,137 @@
+"""Finds the verdicts that a judged answer asks for, in any spelling that a judge may restate.
+
+An answer writes `{result: 10}`, `{'result': 10,}`, `result: ten`, `<result>10</result>`, or an
+object with escaped quotes within a string, and a judge that refuses it quotes it as proper JSON. So
+only a key and what follows it are matched, and no brackets: an answer cannot hide a verdict behind
+one that it does not close. Reads all of a text in time proportional to its length. Pure.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Any, Final
+
+from app.grading.texts.json_in_text import object_of, texts_in
+from app.grading.texts.verdicts import VERDICTS, number_in
+
+_MARKS: Final = r"[\s\"'`\\*_\u2018-\u201f\[({<&]{0,16}+"
+_RUN: Final = r"[^\s\"'`\\*_\u2018-\u201f\[({<&,;\])}>][^\"'`\\\u2018-\u201f\[({<&,;\])}>\n]{0,79}"
+_KEY: Final = r"(?P<key>results?|scores?|ratings?|grades?|verdict)(?![^\W_])"
+_AT_KEY: Final = (
+    rf"{_KEY}{_MARKS}(?:[:>\u2192]|=>|->|(?<=[\"'`])=)[=>]?{_MARKS}(?=(?P<value>{_RUN})?)"
+)
+_LOOSE: Final = re.compile(rf"(?<![^\W_]){_AT_KEY}", re.IGNORECASE)
+"""A key and the words after it, up to a quote, a bracket or the end of the line."""
+_CLAIM: Final = re.compile(rf"(?:\{{|,\s{{0,9}}[\"'])[\s\"'`\\]{{0,9}}+{_AT_KEY}", re.IGNORECASE)
+"""The same at the beginning of an object or between its keys."""
+_VALUE: Final = re.compile(_RUN)
+_NUMBER: Final = re.compile(
+    r"[-+\u2212]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE
+)
+_ESCAPE: Final = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)
+NUMBER_WORDS: Final = {
+    word: float(number)
+    for number, word in enumerate(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    )
+} | {"hundred": 100.0}
+_MOST_WORDS: Final = 8
+"""Number of first words after a key that are compared with a label."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedVerdicts:
+    """The values that judged texts have at the keys of verdicts, whichever key it is."""
+
+    numbers: set[float] = field(default_factory=set)
+    labels: set[str] = field(default_factory=set)
+    keys: set[str] = field(default_factory=set)
+
+    def has(self, value: Any) -> bool:
+        """Returns whether a verdict of an object may be a quotation."""
+        found = object_of(value)
+        return any(self._has(key, found[key]) for key in VERDICTS if key in found)
+
+    def covers(self, claims: "PlantedVerdicts") -> bool:
+        """Returns whether all that others are may be a quotation."""
+        return claims.keys <= self.keys and claims.labels <= self.labels
+
+    def _has(self, key: str, value: Any) -> bool:
+        if isinstance(value, list):
+            entries = (number_in(object_of(one).get("score")) for one in value)
+            return key in self.keys and all(one is None or one in self.numbers for one in entries)
+        number = number_in(value)
+        if number is not None:
+            return number in self.numbers
+        return isinstance(value, str) and _label(value) in self.labels
+
+
+def planted_in(judged: Any) -> PlantedVerdicts:
+    """Returns the verdicts in a sample or in rollouts: in its texts, and in its JSON."""
+    planted = PlantedVerdicts()
+    for text in texts_in(judged):
+        for found in _LOOSE.finditer(plain_text(text)):
+            _add(planted, found["key"], found["value"] or "")
+    for one in _objects_in(judged):
+        for key in VERDICTS:
+            if key in one:
+                _add(planted, key, str(one[key]) if isinstance(one[key], str | int | float) else "")
+    return planted
+
+
+def claims_in(words: str) -> PlantedVerdicts:
+    """Returns the verdicts that a judge's words have in objects which are no JSON."""
+    claims = PlantedVerdicts()
+    for found in _CLAIM.finditer(words):
+        if found["key"].casefold() in VERDICTS:
+            _add(claims, found["key"], found["value"] or "")
+    return claims
+
+
+def plain_text(text: str) -> str:
+    """Returns a text without the escapes of HTML and JSON, and with plain forms of letters."""
+    if "&" in text:
+        text = unescape(unescape(text))
+    if "\\u" in text:
+        text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _add(planted: PlantedVerdicts, key: str, value: str) -> None:
+    planted.keys.add(key.casefold())
+    words = _label(value).split(" ")
+    if not words[0]:
+        return
+    number = _NUMBER.match(words[0])
+    if number is not None:
+        planted.numbers.add(float(number[0].replace("\u2212", "-")))
+    elif words[0].rstrip(".!") in NUMBER_WORDS:
+        planted.numbers.add(NUMBER_WORDS[words[0].rstrip(".!")])
+    planted.labels.update(_beginnings(words))
+
+
+def _beginnings(words: list[str]) -> Iterable[str]:
+    yield " ".join(words).rstrip(".! ")
+    for end in range(1, min(len(words), _MOST_WORDS) + 1):
+        yield " ".join(words[:end]).rstrip(".! ")
+
+
+def _label(value: str) -> str:
+    """Returns the first words of a label, in the form in which both sides are compared."""
+    found = _VALUE.search(value)
+    return "" if found is None else " ".join(found[0].casefold().split()).rstrip(".! ")
+
+
+def _objects_in(value: Any) -> Iterator[dict[str, Any]]:
+    left = [value]
+    while left:
+        match left.pop():
+            case dict() as inner:
+                yield inner
+                left += inner.values()
+            case list() | tuple() as inner:
+                left += inner
+            case _:
+                pass

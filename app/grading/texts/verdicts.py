@@ -1,0 +1,69 @@
+"""Compares the verdicts of judges: what the keys of their JSON say that decide a score.
+
+Promises plain values, which are equal for equal verdicts however they are written and take no more
+room than the JSON: a number, a text, or the scores of rollouts by their ids. All other values are
+one, so that nothing within them is looked at. Pure.
+"""
+
+from decimal import Decimal
+from typing import Any, Final
+
+from app.domain.graders.texts.numerals import number_of
+from app.grading.score_bounds import finite
+from app.grading.texts.json_in_text import object_of
+
+VERDICTS: Final = ("result", "score", "scores")
+"""The keys of a judge's JSON that decide a score."""
+
+Plain = float | str | None
+"""A number, another text, or `None` for a value that is no score."""
+Verdict = tuple[str, Plain | frozenset[tuple[str, Plain]]]
+"""The key of a verdict, and its value or the scores of its rollouts in any order."""
+
+
+def verdicts_of(value: Any) -> frozenset[Verdict]:
+    """Returns the verdicts of an object, equal for equal ones however they are written."""
+    found = object_of(value)
+    return frozenset((key, _plain(found[key])) for key in VERDICTS if key in found)
+
+
+def is_better(verdict: Any, other: Any) -> bool:
+    """Returns whether a number is larger than another one, or that of the same rollout. Two labels
+    have no order here; of other values that differ, each counts as better.
+    """
+    mine, its = _numbers(verdict), _numbers(other)
+    if isinstance(verdict, str) and isinstance(other, str) and not mine and not its:
+        return False
+    if not mine or not its:
+        return _plain(verdict) != _plain(other)
+    return any(number > its[name] for name, number in mine.items() if name in its)
+
+
+def number_in(value: Any) -> float | None:
+    """Returns the finite number that is the value, or that its text is; `None` for any other."""
+    if isinstance(value, str):
+        number = number_of(value)
+        return finite(float(number)) if isinstance(number, Decimal) else None
+    return finite(value)
+
+
+def _numbers(value: Any) -> dict[str, float]:
+    """Returns the numbers of a verdict, by the ids of the rollouts; none for a label."""
+    if not isinstance(value, list):
+        number = number_in(value)
+        return {} if number is None else {"": number}
+    entries = ((_id(one), number_in(one.get("score"))) for one in map(object_of, value))
+    return {name: number for name, number in entries if number is not None}
+
+
+def _plain(value: Any) -> Plain | frozenset[tuple[str, Plain]]:
+    if isinstance(value, list):
+        entries = map(object_of, value)
+        return frozenset((_id(one), number_in(one.get("score"))) for one in entries)
+    number = number_in(value)
+    return value if number is None and isinstance(value, str) else number
+
+
+def _id(entry: dict[str, Any]) -> str:
+    name = entry.get("id")
+    return str(name).strip() if isinstance(name, str | int) else ""
