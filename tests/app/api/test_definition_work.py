@@ -2,6 +2,7 @@
 of all tenants reads them.
 """
 
+import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from app.api.schemas.preflight import read_call
 from app.domain.graders.definition_work import (
     BYTES_OF_A_CHECK,
     MAX_PATTERN_BYTES_TOGETHER,
@@ -20,7 +22,9 @@ from app.domain.graders.graders import read_grader
 from app.domain.graders.judge_prompts import MAX_MESSAGES
 from app.domain.graders.schemas.json_schemas import MAX_COMPILED_BYTES
 from app.domain.graders.templates.templates import MAX_PLACEHOLDERS
+from app.preflight.call_faults import call_issues
 from tests.support.api.application import Api
+from tests.support.api.offline import offline
 
 RUN = "/v1/fine_tuning/alpha/graders/run"
 VALIDATE = "/v1/fine_tuning/alpha/graders/validate"
@@ -254,3 +258,23 @@ async def test_no_template_of_a_definition_is_parsed_on_the_loop(
     assert ("10000 placeholders together" in reply.text) == (most > 10), reply.text
     assert sum(calls.values()) > 0
     assert calls["parse_template"] == 0
+
+
+def test_the_check_of_a_call_parses_no_template_beyond_the_sum() -> None:
+    read = MAX_PLACEHOLDERS_TOGETHER // MAX_PLACEHOLDERS
+    with counted_calls() as calls:
+        _, faults = read_call(job(judged([MANY] * 250)))
+        call_issues(job(judged([MANY] * 250)), None, reported=set())
+    param = f"method.reinforcement.grader.input[{read}].content"
+    assert [fault.param for fault in faults][:1] == [param]
+    readings = calls["read_grader"] + calls["read_grader_or_auto"] + calls["reinforcement_faults"]
+    assert 0 < calls["parse_template"] <= read * readings
+
+
+async def test_offline_and_create_name_the_same_part_beyond_the_sum(api: Api) -> None:
+    sent = job(judged([MANY] * 99))
+    created = (await api.call("POST", "/v1/fine_tuning/jobs", json=sent)).json()["error"]
+    offline_error = offline(json.dumps(sent).encode())["errors"][0]
+    for error in (created, offline_error):
+        assert error["param"] == "method.reinforcement.grader.input[10].content"
+        assert "more than 10000 placeholders together" in error["message"]
