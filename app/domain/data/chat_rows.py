@@ -213,7 +213,8 @@ def _schema_faults(schema: Any, pointer: str) -> Iterator[Fault]:
     elif found := function_schema_fault(schema):
         path, reason = found
         at = pointer + pointer_of(path)
-        yield at if len(at) <= _SHOWN_POINTER else pointer, f"invalid schema of a function: {reason}"
+        message = f"invalid schema of a function: {reason}"
+        yield at if len(at) <= _SHOWN_POINTER else pointer, message
 
 
 def parallel_calls_faults(value: Any, pointer: str) -> Iterator[Fault]:
