@@ -39,7 +39,7 @@ async def test_projects_of_one_organization_share_its_deliveries(scene: Scene) -
     assert again == []
 
 
-async def test_names_that_nobody_answers_leave_lookups_to_other_organizations(
+async def test_unanswered_names_leave_lookups_to_other_organizations(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lookups, "_LOOKUP_TIMEOUT_S", 0.2)
