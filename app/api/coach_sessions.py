@@ -1,5 +1,6 @@
 """Routes of the Coach: its sessions and their logbooks."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -36,8 +37,10 @@ async def create_coach_session(
     except NotFound as error:
         raise NotFound(error.message, param="student", code=error.code) from error
     recipe = None if body.recipe is None else services.recipes().get(body.recipe)
-    plan = compile_plan(body.request_for(f"{PREFIX}{name}", recipe))
-    call, faults = read_call(plan.job)
+    plan = await asyncio.to_thread(
+        lambda: compile_plan(body.request_for(f"{PREFIX}{name}", recipe))
+    )
+    call, faults = await asyncio.to_thread(read_call, plan.job)
     check = services.call_check().report(plan.job, call, faults)
     ImprovementPlan.of(plan, recipe, await unless_client_hangs_up(request, check))
     if call is None:

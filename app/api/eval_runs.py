@@ -1,5 +1,6 @@
 """Routes of runs of evals and of their output items."""
 
+import asyncio
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -23,9 +24,10 @@ async def create_run(
     eval_id: str, body: CreateEvalRun, context: Context, services: Services
 ) -> EvalRunObject:
     """Starts a run: samples each item if a model is named, and grades it."""
-    run = await services.eval_runs().create(
-        eval_id, body.to_source(), name=body.name, metadata=body.metadata
-    )
+    # Before a body is read that may hold thousands of rows or placeholders.
+    await services.evals().get(eval_id)
+    source = await asyncio.to_thread(body.to_source)
+    run = await services.eval_runs().create(eval_id, source, name=body.name, metadata=body.metadata)
     return EvalRunObject.of(run, public_url=context.settings.public_url)
 
 

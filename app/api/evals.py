@@ -1,5 +1,6 @@
 """Routes of evals."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -16,7 +17,8 @@ router = APIRouter(prefix="/v1/evals", tags=["Evals"])
 @router.post("", operation_id="createEval", status_code=201, responses=responses())
 async def create_eval(body: CreateEval, services: Services) -> EvalObject:
     """Creates an eval: the form of its items, and the graders that score them."""
-    return EvalObject.of(await services.evals().create(body.to_spec()))
+    spec = await asyncio.to_thread(body.to_spec)
+    return EvalObject.of(await services.evals().create(spec))
 
 
 @router.get("", operation_id="listEvals", responses=responses())

@@ -1,5 +1,7 @@
 """Routes of improvement plans, which compile knobs to a job and read a job as knobs."""
 
+import asyncio
+
 from fastapi import APIRouter, Request
 
 from app.api.schemas.improvement_plans import (
@@ -26,8 +28,9 @@ async def compile_improvement_plan(
     checked as `validate` checks it; no job is made.
     """
     recipe = None if body.recipe is None else services.recipes().get(body.recipe)
-    plan = compile_plan(body.to_request(recipe))
-    check = services.call_check().report(plan.job, *read_call(plan.job))
+    plan = await asyncio.to_thread(lambda: compile_plan(body.to_request(recipe)))
+    call = await asyncio.to_thread(read_call, plan.job)
+    check = services.call_check().report(plan.job, *call)
     return ImprovementPlan.of(plan, recipe, await unless_client_hangs_up(request, check))
 
 
@@ -36,11 +39,12 @@ async def explain_improvement_plan(
     body: ExplainImprovementPlan, services: Services
 ) -> ImprovementPlanReading:
     """Reads a job backwards: the nearest knob positions, and what they do not express."""
-    call, warnings = body.to_call(), body.warnings()
+    call = await asyncio.to_thread(body.to_call)
+    warnings = await asyncio.to_thread(body.warnings)
     total_steps = None
     if call is None:
         job = await services.jobs().get(str(body.job_id))
         call, total_steps = (job.method.kind, job.method.options, job.caps), job.total_steps
     kind, options, caps = call
-    reading = reading_of(kind, options, caps=caps, total_steps=total_steps)
+    reading = await asyncio.to_thread(reading_of, kind, options, caps=caps, total_steps=total_steps)
     return ImprovementPlanReading.of(kind, reading, warnings)

@@ -1,5 +1,6 @@
 """Routes of fine-tuning jobs."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -35,7 +36,8 @@ NoMetadata = Annotated[
 @router.post("", operation_id="createFineTuningJob", responses=responses())
 async def create_job(body: CreateFineTuningJob, services: Services) -> FineTuningJob:
     """Creates a job. Tools, grader and curriculum can be ids of registered objects."""
-    return FineTuningJob.of(await services.job_creation().create(body.to_spec()))
+    spec = await asyncio.to_thread(body.to_spec)
+    return FineTuningJob.of(await services.job_creation().create(spec))
 
 
 @router.get("", operation_id="listPaginatedFineTuningJobs", responses=responses())

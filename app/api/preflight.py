@@ -1,5 +1,6 @@
 """Route of the preflight check, which checks a create call and makes no job."""
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -38,5 +39,6 @@ async def validate_job(request: Request, services: Services) -> FineTuningJobVal
     body = await request.json() if await request.body() else None
     if not isinstance(body, dict):
         raise InvalidRequest("The request body must be a JSON object (application/json).")
-    check = services.call_check().report(body, *read_call(body))
+    call = await asyncio.to_thread(read_call, body)
+    check = services.call_check().report(body, *call)
     return FineTuningJobValidation.of(await unless_client_hangs_up(request, check))

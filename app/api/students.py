@@ -1,5 +1,7 @@
 """Routes of students and their skills."""
 
+import asyncio
+
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
@@ -98,8 +100,10 @@ async def improve_student(
     """
     await services.students().get(name)
     recipe = None if body.recipe is None else services.recipes().get(body.recipe)
-    plan = compile_plan(body.request_for(f"{PREFIX}{name}", recipe))
-    call, faults = read_call(plan.job)
+    plan = await asyncio.to_thread(
+        lambda: compile_plan(body.request_for(f"{PREFIX}{name}", recipe))
+    )
+    call, faults = await asyncio.to_thread(read_call, plan.job)
     check = services.call_check().report(plan.job, call, faults)
     shown = ImprovementPlan.of(plan, recipe, await unless_client_hangs_up(request, check))
     if call is None:

@@ -13,6 +13,7 @@ from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest
 from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
 from app.domain.evals.evals import EvalRun, EvalRunStatus, ItemStatus, OutputItem
+from app.domain.graders.definition_work import DefinitionWork
 
 _KEPT_CALLS = ("stored_completions", "responses", "logs")
 _TAGGED = frozenset({"", "source", "input_messages"})
@@ -38,7 +39,7 @@ class CreateEvalRun(ClosedBody):
                 code="data_source_not_available",
             )
         try:
-            return DATA_SOURCE.validate_python(self.data_source)
+            return DATA_SOURCE.validate_python(self.data_source, context=DefinitionWork())
         except ValidationError as error:
             raise fault_of(error, "data_source", tagged=_TAGGED) from error
 

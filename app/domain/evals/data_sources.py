@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticCustomError
 
 from app.domain.data.chat_rows import DatasetError, load_line
-from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
+from app.domain.graders.judge_prompts import MAX_MESSAGES, FewMessages, JudgeMessage
 from app.domain.graders.templates.templates import TemplateError, parse_template
 
 MAX_ITEMS: Final = 10_000
@@ -72,7 +72,9 @@ Rows = Annotated[FileContent | FileReference, Field(discriminator="type")]
 
 class MessageTemplate(_SourcePart):
     type: Literal["template"]
-    template: Annotated[tuple[JudgeMessage, ...], Field(min_length=1, max_length=MAX_MESSAGES)]
+    template: Annotated[
+        tuple[JudgeMessage, ...], Field(min_length=1, max_length=MAX_MESSAGES), FewMessages
+    ]
 
 
 class ItemReference(_SourcePart):

@@ -37,12 +37,12 @@ class DefinitionWork:
         """Returns the work of the validation, a new one for a part that is read by itself."""
         return info.context if isinstance(info.context, cls) else cls()
 
-    def count_placeholders(self, template: str) -> None:
+    def count_template(self, template: str) -> None:
         """Counts a template before it is parsed. Raises `TooMuchToRead`."""
         self._placeholders -= template.count("{{")
         if self._placeholders < 0:
             raise TooMuchToRead(
-                f"the graders have more than {MAX_PLACEHOLDERS_TOGETHER} placeholders together"
+                f"there are more than {MAX_PLACEHOLDERS_TOGETHER} placeholders together"
             )
 
     def check_patterns(self) -> None:

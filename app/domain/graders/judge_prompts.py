@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -16,7 +17,7 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import TemplateMark
@@ -34,23 +35,20 @@ _TEXT_PARTS: Final = ("text", "input_text", "output_text")
 _MEDIA_PARTS: Final = ("input_image", "input_audio", "image_url", "audio")
 
 
-def _template(text: str) -> str:
+def _template(text: str, info: ValidationInfo) -> str:
+    """Counts and parses a template. Raises an error of pydantic."""
     try:
+        DefinitionWork.of(info).count_template(text)
         parse_template(text)
-    except TemplateError as error:
-        raise PydanticCustomError("template_error", "{fault}", {"fault": str(error)}) from None
+    except (TooMuchToRead, TemplateError) as fault:
+        raise PydanticCustomError("template_error", "{fault}", {"fault": str(fault)}) from None
     return text
 
 
-def _counted_template(text: str, info: ValidationInfo) -> str:
-    try:
-        DefinitionWork.of(info).count_placeholders(text)
-    except TooMuchToRead as much:
-        raise PydanticCustomError("template_error", "{fault}", {"fault": str(much)}) from None
-    return _template(text)
-
-
-TemplateText = Annotated[str, AfterValidator(_counted_template), TemplateMark()]
+TemplateText = Annotated[str, AfterValidator(_template), TemplateMark()]
+MessageText = Annotated[str, TemplateMark()]
+"""A template of a message, which `_text_only` has parsed: a union would parse it for each member.
+"""
 
 
 class TextPart(DescribedModel):
@@ -59,13 +57,13 @@ class TextPart(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     type: Literal["text", "input_text", "output_text"]
-    text: TemplateText
+    text: MessageText
     """A template."""
 
 
-def _text_only(content: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-    """Raises one clear error for content other than text, instead of the union's errors for each
-    member.
+def _text_only(content: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    """Parses the texts of a content. Raises one clear error for content other than text, instead of
+    the union's errors for each member.
     """
     for part in content if isinstance(content, list) else [content]:
         kind = part.get("type") if isinstance(part, dict) else None
@@ -77,13 +75,10 @@ def _text_only(content: Any, handler: ValidatorFunctionWrapHandler) -> Any:
             )
         text = part.get("text") if isinstance(part, dict) else part
         if isinstance(text, str):
-            _template(text)
+            _template(text, info)
     try:
         return handler(content)
-    except ValidationError as error:
-        for fault in error.errors():
-            if fault["type"] == "template_error":
-                raise PydanticCustomError("template_error", "{fault}", fault["ctx"]) from None
+    except ValidationError:
         raise PydanticCustomError(
             "content_error",
             "content is a text, or a part or list of parts of type {kinds} with a text",
@@ -99,7 +94,7 @@ class JudgeMessage(DescribedModel):
     role: Literal["user", "assistant", "system", "developer"]
     """Role of the message."""
     content: Annotated[
-        TemplateText | TextPart | list[TemplateText | TextPart], WrapValidator(_text_only)
+        MessageText | TextPart | list[MessageText | TextPart], WrapValidator(_text_only)
     ]
     """A template, or parts with a template each."""
     type: Literal["message"] | None = Field(default=None, exclude_if=lambda value: value is None)
@@ -108,6 +103,18 @@ class JudgeMessage(DescribedModel):
     def texts(self) -> list[str]:
         parts = self.content if isinstance(self.content, list) else [self.content]
         return [part if isinstance(part, str) else part.text for part in parts]
+
+
+def _not_too_many(sent: Any) -> Any:
+    """Raises the error of a list that is too long before any of its messages is read."""
+    if isinstance(sent, list) and len(sent) > MAX_MESSAGES:
+        counts = {"field_type": "List", "max_length": MAX_MESSAGES, "actual_length": len(sent)}
+        raise PydanticKnownError("too_long", counts)
+    return sent
+
+
+FewMessages = BeforeValidator(_not_too_many)
+"""Annotates a list of at most `MAX_MESSAGES` messages."""
 
 
 class JudgeSampling(DescribedModel):

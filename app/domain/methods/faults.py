@@ -15,6 +15,7 @@ from app.domain.documents.walk import WalkedField, value_of
 from app.domain.environments.environments import is_built_in_name
 from app.domain.environments.http import HTTP
 from app.domain.errors import InvalidRequest, refused_value
+from app.domain.graders.definition_work import DefinitionWork
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader, read_grader
 from app.domain.graders.row_readings import literal_faults
@@ -50,10 +51,13 @@ def reinforcement_faults(
                 "the tools of the job come from its environment, which offers them when an episode "
                 f"begins: send '{name}' or an 'environment' of type 'http', not both",
             )
+    work = DefinitionWork()
     for field in walked:
         fault = (
             template_fault(field, root)
-            or sample_fault(field, root, json_output=json_output, environment=in_environment)
+            or sample_fault(
+                field, root, json_output=json_output, environment=in_environment, work=work
+            )
             or _rate_fault(field, root)
         )
         if fault is not None:

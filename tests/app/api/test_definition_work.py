@@ -2,24 +2,29 @@
 of all tenants reads them.
 """
 
+import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 import pytest
 
+from app.api.schemas.preflight import read_call
 from app.domain.graders.definition_work import (
     BYTES_OF_A_CHECK,
     MAX_PATTERN_BYTES_TOGETHER,
     MAX_PLACEHOLDERS_TOGETHER,
 )
 from app.domain.graders.graders import read_grader
+from app.domain.graders.judge_prompts import MAX_MESSAGES
 from app.domain.graders.schemas.json_schemas import MAX_COMPILED_BYTES
 from app.domain.graders.templates.templates import MAX_PLACEHOLDERS
+from app.preflight.call_faults import call_issues
 from tests.support.api.application import Api
+from tests.support.api.offline import offline
 
 RUN = "/v1/fine_tuning/alpha/graders/run"
 VALIDATE = "/v1/fine_tuning/alpha/graders/validate"
@@ -54,6 +59,35 @@ def counted_calls() -> Iterator[Counter[str]]:
         sys.setprofile(None)
 
 
+def judged(texts: list[Any]) -> dict[str, Any]:
+    """Returns a judge with a message for each content."""
+    messages = [{"role": "user", "content": text} for text in texts]
+    return {"type": "score_model", "name": "s", "model": "judge", "input": messages}
+
+
+def job(grader: dict[str, Any]) -> dict[str, Any]:
+    method = {"type": "reinforcement", "reinforcement": {"grader": grader}}
+    return {"model": "small", "training_file": "f", "validation_file": "g", "method": method}
+
+
+def eval_of(grader: dict[str, Any]) -> dict[str, Any]:
+    config = {"type": "custom", "item_schema": {"type": "object"}}
+    return {"data_source_config": config, "testing_criteria": [grader]}
+
+
+def run_of(texts: list[Any]) -> dict[str, Any]:
+    template = {"type": "template", "template": judged(texts)["input"]}
+    source = {"type": "file_id", "id": "file-1"}
+    return {
+        "data_source": {
+            "type": "completions",
+            "model": "small",
+            "source": source,
+            "input_messages": template,
+        }
+    }
+
+
 SCHEMA = {"type": "object", "properties": {f"p{number}": {} for number in range(1900)}}
 TOGETHER: list[tuple[list[dict[str, Any]], str, str, int]] = [
     (
@@ -79,6 +113,12 @@ TOGETHER: list[tuple[list[dict[str, Any]], str, str, int]] = [
             {"type": "string_check", "input": MANY, "reference": MANY, "operation": "eq"}
             for _ in range(64)
         ],
+        "parse_template",
+        "more than 10000 placeholders together",
+        MAX_PLACEHOLDERS_TOGETHER // MAX_PLACEHOLDERS,
+    ),
+    (
+        [judged([MANY] * 9), judged([[MANY, {"type": "text", "text": MANY}]] * 99)],
         "parse_template",
         "more than 10000 placeholders together",
         MAX_PLACEHOLDERS_TOGETHER // MAX_PLACEHOLDERS,
@@ -160,3 +200,81 @@ async def test_the_scorers_of_a_trial_are_not_built_on_the_loop(api: Api) -> Non
     assert reply.json()["reward"] == 8.0
     assert calls["run_grader"] > 0
     assert calls["build_scorer"] == 0
+
+
+def test_each_text_of_a_prompt_is_parsed_once() -> None:
+    part = {"type": "text", "text": "{{item.a}}"}
+    with counted_calls() as calls:
+        read_grader(judged(["{{item.a}}", part, [part, "{{item.a}}"], *["{{item.a}}"] * 4]))
+    assert calls["parse_template"] == 8
+
+
+def test_no_message_of_a_list_that_is_too_long_is_read() -> None:
+    with counted_calls() as calls, pytest.raises(ValueError, match="at most 256 items"):
+        read_grader(judged(["{{item.a}}"] * (MAX_MESSAGES + 1)))
+    assert calls["parse_template"] == 0
+
+
+async def test_the_messages_of_a_run_are_one_definition(api: Api) -> None:
+    grader = {"type": "contains", "name": "c", "needles": ["a"]}
+    made = (await api.call("POST", "/v1/evals", json=eval_of(grader))).json()
+    runs = f"/v1/evals/{made['id']}/runs"
+    with counted_calls() as calls:
+        reply = await api.call("POST", runs, json=run_of([MANY] * 11))
+    error = reply.json()["error"]
+    param = "data_source.input_messages.template[10].content"
+    assert (reply.status_code, error["param"]) == (400, param), error
+    assert "more than 10000 placeholders together" in error["message"]
+    assert calls["parse_template"] == 0
+
+
+async def test_a_run_of_no_eval_is_refused_before_it_is_read(api: Api) -> None:
+    with counted_calls() as calls:
+        reply = await api.call("POST", "/v1/evals/eval_none/runs", json=run_of([MANY] * 9))
+    assert reply.status_code == 404
+    assert calls["create_run"] > 0
+    assert calls["to_source"] == 0
+
+
+@pytest.mark.parametrize("most", [9, 99])
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/evals", eval_of),
+        ("/v1/fine_tuning/jobs", job),
+        ("/v1/fine_tuning/jobs/validate", job),
+        ("/v1/improvement_plans/explain", lambda grader: {"job": job(grader)}),
+    ],
+)
+async def test_no_template_of_a_definition_is_parsed_on_the_loop(
+    api: Api, path: str, body: Callable[[dict[str, Any]], dict[str, Any]], most: int
+) -> None:
+    sent = body(judged([MANY] * most))
+    key = {"Authorization": f"Bearer {api.key}"}
+    with counted_calls() as calls:
+        # Not `api.call`, whose comparison with the offline check parses here.
+        reply = await api.http.post(path, json=sent, headers=key)
+    assert reply.status_code in (200, 400)
+    assert ("10000 placeholders together" in reply.text) == (most > 10), reply.text
+    assert sum(calls.values()) > 0
+    assert calls["parse_template"] == 0
+
+
+def test_the_check_of_a_call_parses_no_template_beyond_the_sum() -> None:
+    read = MAX_PLACEHOLDERS_TOGETHER // MAX_PLACEHOLDERS
+    with counted_calls() as calls:
+        _, faults = read_call(job(judged([MANY] * 250)))
+        call_issues(job(judged([MANY] * 250)), None, reported=set())
+    param = f"method.reinforcement.grader.input[{read}].content"
+    assert [fault.param for fault in faults][:1] == [param]
+    readings = calls["read_grader"] + calls["read_grader_or_auto"] + calls["reinforcement_faults"]
+    assert 0 < calls["parse_template"] <= read * readings
+
+
+async def test_offline_and_create_name_the_same_part_beyond_the_sum(api: Api) -> None:
+    sent = job(judged([MANY] * 99))
+    created = (await api.call("POST", "/v1/fine_tuning/jobs", json=sent)).json()["error"]
+    offline_error = offline(json.dumps(sent).encode())["errors"][0]
+    for error in (created, offline_error):
+        assert error["param"] == "method.reinforcement.grader.input[10].content"
+        assert "more than 10000 placeholders together" in error["message"]

@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from app.domain.graders.grader_model import MAX_PARTS, fault_at
 from app.domain.graders.judge_grader import JudgedGrader
-from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
+from app.domain.graders.judge_prompts import MAX_MESSAGES, FewMessages, JudgeMessage
 from app.domain.graders.templates.plain_texts import LabelText
 
 Label = Annotated[LabelText, StringConstraints(min_length=1, max_length=256)]
@@ -19,7 +19,7 @@ class LabelModelGrader(JudgedGrader):
     passing_score: ClassVar[float | None] = 1.0
     type: Literal["label_model"]
     name: str = Field(default="label_model", min_length=1, max_length=256)
-    input: list[JudgeMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
+    input: Annotated[list[JudgeMessage], FewMessages] = Field(min_length=1, max_length=MAX_MESSAGES)
     """The judge's prompt, whose texts are templates."""
     labels: list[Label] = Field(min_length=1, max_length=MAX_PARTS)
     """Labels that the judge chooses from."""

@@ -2,7 +2,7 @@
 and `headers` are extensions of this project.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from app.domain.graders.grader_model import Number
 from app.domain.graders.judge_grader import JudgedGrader
-from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
+from app.domain.graders.judge_prompts import MAX_MESSAGES, FewMessages, JudgeMessage
 
 
 class ScoreModelGrader(JudgedGrader):
@@ -18,7 +18,7 @@ class ScoreModelGrader(JudgedGrader):
 
     type: Literal["score_model"]
     name: str = Field(default="score_model", min_length=1, max_length=256)
-    input: list[JudgeMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
+    input: Annotated[list[JudgeMessage], FewMessages] = Field(min_length=1, max_length=MAX_MESSAGES)
     """The judge's prompt, whose texts are templates."""
     range: tuple[Number, Number] = (0.0, 1.0)
     """Lowest and highest score."""

@@ -11,6 +11,7 @@ from typing import Final
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import FieldKind, WalkedField
 from app.domain.errors import InvalidRequest, refused_value
+from app.domain.graders.definition_work import DefinitionWork, TooMuchToRead
 from app.domain.graders.samples import (
     CALL_KEYS,
     CHAT_CALL_KEYS,
@@ -43,10 +44,12 @@ def template_fault(field: WalkedField, root: str) -> InvalidRequest | None:
 
 
 def sample_fault(
-    field: WalkedField, root: str, *, json_output: bool, environment: bool
+    field: WalkedField, root: str, *, json_output: bool, environment: bool, work: DefinitionWork
 ) -> InvalidRequest | None:
-    """Returns the error for a path into `sample` that no sample of a job has."""
-    for placeholder in placeholders(field.value) if field.kind is FieldKind.TEMPLATE else ():
+    """Returns the error for a path into `sample` that no sample of a job has; `None` beyond the
+    `work` of a definition, which is refused for that.
+    """
+    for placeholder in _counted(field.value, work) if field.kind is FieldKind.TEMPLATE else ():
         fault = _placeholder_fault(placeholder, json_output=json_output, environment=environment)
         if fault is not None:
             return _invalid(field, root, f"'{{{{{placeholder.text[:80]}}}}}' {fault}")
@@ -64,6 +67,14 @@ def placeholders(text: str) -> list[Placeholder]:
     except TemplateError:
         return []
     return [part for part in template.parts if isinstance(part, Placeholder)]
+
+
+def _counted(text: str, work: DefinitionWork) -> list[Placeholder]:
+    try:
+        work.count_template(text)
+    except TooMuchToRead:
+        return []
+    return placeholders(text)
 
 
 def _placeholder_fault(

@@ -75,7 +75,7 @@ class GraderTries:
         """
         if not rows:
             return []
-        unused = unused_paths(method)
+        unused = await asyncio.to_thread(unused_paths, method)
         used = (found for found in python_graders(method) if is_used(found[0], unused))
         graders = [
             (parameter(_ROOT, (*path, "source")), grader)

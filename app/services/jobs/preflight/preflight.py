@@ -81,7 +81,7 @@ class PreflightService:
             await self._object_key(body, param, issues)
             for param in ("training_file", "validation_file")
         ]
-        probed = first_addresses(method, issues)
+        probed = await asyncio.to_thread(first_addresses, method, issues)
         listed = await self._ports.mcp.check(method)
         endpoints, (dataset, in_files) = await asyncio.gather(
             self._ports.endpoints.ask(probed),
@@ -141,19 +141,19 @@ class PreflightService:
         return [PreflightIssue("error", "model_not_available", message, "model")]
 
     async def _missing_models(self, method: dict[str, Any]) -> list[PreflightIssue]:
-        judges = list(islice(called_models(method, FieldKind.JUDGE), MAX_CHILDREN))
+        judges = await asyncio.to_thread(_called, method, FieldKind.JUDGE)
         models = self._ports.judges
         known = {name for name in {name for _, name in judges} if await models.knows(name)}
         return [
             *(issue_of(unknown_judge(name, param)) for param, name in judges if name not in known),
-            *(issue_of(no_embeddings(param)) for param, _ in self._without_embeddings(method)),
+            *(issue_of(no_embeddings(param)) for param, _ in await self._without(method)),
         ]
 
-    def _without_embeddings(self, method: dict[str, Any]) -> list[tuple[str, str]]:
-        sent = (
-            () if self._ports.judges.has_embeddings else called_models(method, FieldKind.EMBEDDING)
-        )
-        return list(islice(sent, MAX_CHILDREN))
+    async def _without(self, method: dict[str, Any]) -> list[tuple[str, str]]:
+        """Returns the embeddings that the call needs and the installation lacks."""
+        if self._ports.judges.has_embeddings:
+            return []
+        return await asyncio.to_thread(_called, method, FieldKind.EMBEDDING)
 
     async def _object_key(
         self, body: dict[str, Any], param: str, issues: list[PreflightIssue]
@@ -208,6 +208,11 @@ class PreflightService:
             return None
         async with self._database.tenant(self._tenant) as unit:
             return pace_of(await unit.jobs.recent_usage(base.name))
+
+
+def _called(method: dict[str, Any], kind: FieldKind) -> list[tuple[str, str]]:
+    """Returns the first models of a kind. For a thread, as it reads the grader."""
+    return list(islice(called_models(method, kind), MAX_CHILDREN))
 
 
 def _as_sent(check: EndpointCheck, servers: SentServers) -> EndpointCheck:
