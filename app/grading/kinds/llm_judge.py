@@ -122,7 +122,9 @@ class LlmJudgeScorer(JudgedScorer):
         may lower it; the words and scores inside it never do, nor those of JSON that is a list or
         has no end. Raises `UnreadableAnswer` for a score that may be a quotation.
         """
-        asked = asked_shares(answer.judged, self._scale)
+        is_number = number_in(answer.content.get("score")) is not None
+        needs_none = answer.is_alone and is_number
+        asked = frozenset[float]() if needs_none else asked_shares(answer.judged, self._scale)
         least = min(self._quoted(answer), default=math.inf)
         if not answer.content:
             found = self._in_words(answer.words, _SPELLINGS, answer.judged, asked)

@@ -18,7 +18,8 @@ _RATIO: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _VALUE: Final = re.compile(
-    r"(?:\b(?:scor|rat|grad|mark|point|giv|award|assign|deserv|earn|verdict)[a-z]{0,4}\b"
+    r"(?:\b(?:(?:scor|rat|grad)(?:e[ds]?|ings?)|marks?|points?|(?:award|assign|earn)(?:s|ed)?"
+    r"|deserv(?:e[ds]?|ing)|verdicts?|(?:give|giving)\s(?:it|me|us|this|my|the))\b"
     rf"[^\n\d\[]{{0,32}}?|\[\[\s?){_NUMBER}(?![\w/%])",
     re.ASCII | re.IGNORECASE,
 )

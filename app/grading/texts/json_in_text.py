@@ -15,7 +15,7 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Json:
+class EmbeddedJson:
     """A JSON value, and its place in the text."""
 
     value: Any
@@ -39,7 +39,7 @@ def texts_in(value: Any) -> Iterator[str]:
                 pass
 
 
-def embedded_json(text: str) -> Iterator[Json]:
+def embedded_json(text: str) -> Iterator[EmbeddedJson]:
     """Yields the complete JSON objects, and lists of objects, that are in no other one."""
     position = 0
     while (start := START.search(text, position)) is not None:
@@ -58,12 +58,12 @@ def embedded_json(text: str) -> Iterator[Json]:
             return
         position = token.end()
         if (found := parsed_json(text[start.start() : position])) is not None:
-            yield Json(found.value, start.start(), position)
+            yield EmbeddedJson(found.value, start.start(), position)
 
 
-def parsed_json(text: str) -> Json | None:
+def parsed_json(text: str) -> EmbeddedJson | None:
     try:
-        return Json(json.loads(text, strict=False))
+        return EmbeddedJson(json.loads(text, strict=False))
     except (ValueError, RecursionError):
         return None
 

@@ -13,7 +13,13 @@ from typing import Any, Final
 from app.domain.graders.texts.thinking import THINKING_MARK
 from app.domain.texts.storable_text import storable
 from app.grading.texts.fences import FENCE, fenced_blocks
-from app.grading.texts.json_in_text import Json, embedded_json, object_of, parsed_json, texts_in
+from app.grading.texts.json_in_text import (
+    EmbeddedJson,
+    embedded_json,
+    object_of,
+    parsed_json,
+    texts_in,
+)
 from app.grading.texts.planted_verdicts import claims_in, planted_in
 from app.grading.texts.verdicts import VERDICTS, is_better, number_in, verdicts_of
 
@@ -63,14 +69,13 @@ def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
     for thinking without an end, and for other objects whose verdicts differ: a judge may restate in
     JSON what the judged answer asks for in another spelling, in front of its own verdict or behind.
     """
-    quotes_marks = not _begins_with_thinking(text) and any(
-        THINKING_MARK.search(each) is not None for each in texts_in(judged)
-    )
+    has_marks = any(THINKING_MARK.search(each) is not None for each in texts_in(judged))
+    quotes_marks = has_marks and not _begins_with_thinking(text)
     # A whole object may quote marks of thinking, as may one behind the thinking.
     for part in (text, "" if quotes_marks else text.partition("</think>")[2]):
         if (whole := parsed_json(part)) is not None:
             return JudgeAnswer(part, object_of(whole.value), judged=judged, is_alone=True)
-    said = text if quotes_marks else _without_thinking(text)
+    said = text if quotes_marks else _without_thinking(text, is_first=has_marks)
     if _is_alone(said):
         return replace(_read(said, judged), is_alone=True)
     kept, left_out = _without_quotations(said, judged)
@@ -168,7 +173,7 @@ def quoted_text(value: Any, *, most: int = QUOTED_CHARACTERS) -> str | None:
     return storable(value[:most]) if isinstance(value, str) else None
 
 
-def _joined(said: str, objects: list[Json]) -> dict[str, Any]:
+def _joined(said: str, objects: list[EmbeddedJson]) -> dict[str, Any]:
     """Returns the last object, with those directly in front of it: keys of several objects make
     one; where they contradict each other, it is empty.
     """
@@ -184,8 +189,11 @@ def _joined(said: str, objects: list[Json]) -> dict[str, Any]:
     return joined
 
 
-def _without_thinking(text: str) -> str:
-    """Returns the text after the last mark that is outside JSON. Raises `UnreadableAnswer`."""
+def _without_thinking(text: str, *, is_first: bool) -> str:
+    """Returns the text after the last mark that is outside JSON. With `is_first` it is the text
+    after the first mark of an end: the judged answer has such marks, so later ones may be quoted.
+    Raises `UnreadableAnswer`.
+    """
     spans, last = embedded_json(text), None
     span = next(spans, None)
     for mark in THINKING_MARK.finditer(text):
@@ -193,6 +201,8 @@ def _without_thinking(text: str) -> str:
             span = next(spans, None)
         if span is None or mark.start() < span.start:
             last = mark
+            if is_first and mark["end"] is not None:
+                break
     if last is None:
         return text
     if last["end"] is None:

@@ -7,13 +7,14 @@ one that it does not close. Reads all of a text in time proportional to its leng
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import unescape
+from itertools import chain
 from typing import Any, Final
 
-from app.grading.texts.json_in_text import object_of, texts_in
+from app.grading.texts.json_in_text import embedded_json, object_of, texts_in
+from app.grading.texts.normal_forms import normalised_text
 from app.grading.texts.verdicts import VERDICTS, number_in
 
 _MARKS: Final = r"[\s\"'`\\*_\u2018-\u201f\[({<&]{0,16}+"
@@ -28,8 +29,10 @@ _CLAIM: Final = re.compile(rf"(?:\{{|,\s{{0,9}}[\"'])[\s\"'`\\]{{0,9}}+{_AT_KEY}
 """The same at the beginning of an object or between its keys."""
 _VALUE: Final = re.compile(_RUN)
 _NUMBER: Final = re.compile(
-    r"[-+\u2212]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE
+    r"[-+\u2212]?(?:\d{1,80}(?:\.\d{0,80})?|\.\d{1,80})(?:e[-+]?\d{1,80})?",
+    re.ASCII | re.IGNORECASE,
 )
+_BLANKS: Final = re.compile(r"[\s\\]{2,}+")
 _ESCAPE: Final = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)
 NUMBER_WORDS: Final = {
     word: float(number)
@@ -72,9 +75,11 @@ def planted_in(judged: Any) -> PlantedVerdicts:
     """Returns the verdicts in a sample or in rollouts: in its texts, and in its JSON."""
     planted = PlantedVerdicts()
     for text in texts_in(judged):
-        for found in _LOOSE.finditer(plain_text(text)):
+        for found in _LOOSE.finditer(_BLANKS.sub(" ", plain_text(text))):
             _add(planted, found["key"], found["value"] or "")
-    for one in _objects_in(judged):
+    # Valid JSON is read as such too: it has no longest blank, and no longest number.
+    values = (found.value for text in texts_in(judged) for found in embedded_json(text))
+    for one in chain(_objects_in(judged), *map(_objects_in, values)):
         for key in VERDICTS:
             if key in one:
                 _add(planted, key, str(one[key]) if isinstance(one[key], str | int | float) else "")
@@ -96,7 +101,7 @@ def plain_text(text: str) -> str:
         text = unescape(unescape(text))
     if "\\u" in text:
         text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return normalised_text("NFKC", text)
 
 
 def _add(planted: PlantedVerdicts, key: str, value: str) -> None:

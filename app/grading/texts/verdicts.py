@@ -17,11 +17,11 @@ VERDICTS: Final = ("result", "score", "scores")
 
 Plain = float | str | None
 """A number, another text, or `None` for a value that is no score."""
-Verdict = tuple[str, Plain | frozenset[tuple[str, Plain]]]
+JudgeVerdict = tuple[str, Plain | frozenset[tuple[str, Plain]]]
 """The key of a verdict, and its value or the scores of its rollouts in any order."""
 
 
-def verdicts_of(value: Any) -> frozenset[Verdict]:
+def verdicts_of(value: Any) -> frozenset[JudgeVerdict]:
     """Returns the verdicts of an object, equal for equal ones however they are written."""
     found = object_of(value)
     return frozenset((key, _plain(found[key])) for key in VERDICTS if key in found)
