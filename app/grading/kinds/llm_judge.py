@@ -194,7 +194,8 @@ class LlmJudgeScorer(JudgedScorer):
             elif self._criteria is not None and self._is_headed(found, self._criteria.heading):
                 found = []
             if found:
-                yield self._share(found[-1])
+                is_last = self._criteria is not None or pattern is CORRECTED
+                yield self._share((found if is_last else self._of_one_value(found))[-1])
 
     def _own(self, found: list[re.Match[str]], quoted: frozenset[float]) -> list[re.Match[str]]:
         """Returns the scores that are no quotations. Raises `UnreadableAnswer` for one that is
@@ -229,6 +230,17 @@ class LlmJudgeScorer(JudgedScorer):
         named = overall or [each for each in found if stands_before(NAMED, each)]
         alike = named or ([] if by_words_only else found)
         return alike if len({self._share(each) for each in alike}) == 1 else []
+
+    def _of_one_value(self, found: list[re.Match[str]]) -> list[re.Match[str]]:
+        """Returns the scores; of those that differ the one at words for the whole answer, else the
+        lowest: a better one may be a quotation.
+        """
+        if len({self._share(each) for each in found}) <= 1:
+            return found
+        overall = [each for each in found if is_overall(each)]
+        if len({self._share(each) for each in overall}) == 1:
+            return overall
+        return [min(found, key=self._share)]
 
     def _share(self, found: re.Match[str]) -> float:
         score, of = found[1], found[2] if found.re.groups > 1 else None

@@ -173,8 +173,9 @@ async def test_an_answer_without_a_score_on_the_scale_is_no_score(answer: str) -
 async def test_the_score_of_a_single_criterion_is_that_of_the_whole() -> None:
     result, _ = await judged("Wit: 9/10", rubric=[{"name": "wit", "description": "Funny?"}])
     assert result.score == 0.9
-    result, _ = await judged("9/10 at first, 4/10", rubric=[{"name": "wit", "description": "Fun?"}])
-    assert result.score == 0.4
+    for said in ("9/10 at first, 4/10", "4/10 at first, 9/10", "4/10, 9/10, overall 4/10"):
+        result, _ = await judged(said, rubric=[{"name": "wit", "description": "Fun?"}])
+        assert result.score == 0.4
 
 
 async def test_a_share_beside_the_scores_of_all_criteria_is_that_of_the_whole() -> None:
