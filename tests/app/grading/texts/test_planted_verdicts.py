@@ -80,7 +80,5 @@ def test_letters_with_many_marks_are_normalised_in_pieces(
         ("The gradient is 8; rather 8 than 7.", None),
     ],
 )
-def test_numbers_of_the_subject_are_no_requests_for_a_score(
-    text: str, share: float | None
-) -> None:
+def test_numbers_of_the_subject_are_no_requests_for_a_score(text: str, share: float | None) -> None:
     assert asked_shares({"output_text": text}, 10.0) == ({share} if share else frozenset())
