@@ -12,7 +12,9 @@ from typing import Final
 from pydantic import ValidationInfo
 
 MAX_PLACEHOLDERS_TOGETHER: Final = 10_000
-"""Largest number in all templates. Measured: 6e-6 seconds each, whenever they are parsed."""
+"""Largest number in all templates. Measured: 6e-6 seconds each when they are parsed, 4e-5 with 64
+steps.
+"""
 MAX_PATTERN_BYTES_TOGETHER: Final = 2**20
 """Bytes of compiled programs from which no other pattern or schema is compiled. Measured: 2e-7
 seconds each, so 0.2 seconds, during which the compiler keeps the interpreter lock.

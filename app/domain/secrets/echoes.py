@@ -32,7 +32,9 @@ any name.
 _NESTED: Final = 3
 """Number of times that escapes are taken out: JSON may be in a string of JSON."""
 _MOST_ESCAPES: Final = 250_000
-"""Escapes of one text, about 0.3 s; a text with more is redacted whole."""
+"""Largest number of escapes of one text, of which 1 MB takes about a second; one with more is
+redacted whole.
+"""
 _MOST_COMPARED: Final = 100_000_000
 """Characters that one reading of a text compares, about 0.1 s: a server can repeat the beginning of
 many long credentials at every place of a long text. Such a text is redacted whole.

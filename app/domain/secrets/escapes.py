@@ -29,6 +29,7 @@ _UNKNOWN: Final = "\ufffd"
 
 
 def escapes_in(text: str) -> list[re.Match[str]]:
+    """Returns the escapes of a text, in their order."""
     return list(_ESCAPE.finditer(text))
 
 
