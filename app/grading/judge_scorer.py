@@ -1,9 +1,9 @@
 """The base of graders that call a judge about one sample.
 
-Owns the rendering of the prompt, the question and the accounting of the reply. Promises: a judge
+Owns the rendering of the prompt, the question and the accounting of the replies. Promises: a judge
 without a score is a fault and never a 0, whether it is unavailable, refuses or answers something
-else; a fault has the tokens of the answer. Must not know the servers of judges or the content of
-answers.
+else; an answer without a readable score is requested once more, as JSON alone; a score and a fault
+have the tokens of all answers. Must not know the servers of judges or the content of answers.
 """
 
 from abc import ABC, abstractmethod
@@ -17,12 +17,12 @@ from app.domain.graders.judge_prompts import JudgeMessage, JudgeSampling, Prompt
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.computing import run_on_scoring_thread
+from app.grading.judge_attempts import ATTEMPTS, QuestionCost, repeated_question
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
     ScoreFault,
     ScoreResult,
-    TokenUsage,
     server_fault,
 )
 from app.grading.texts.judge_answers import (
@@ -77,19 +77,43 @@ class JudgedScorer(ABC):
             question = await run_on_scoring_thread(partial(self.question, request))
         except Unrenderable as fault:
             return replace(fault.result, sampled_model_name=self._judge.model)
-        try:
-            reply = await self._judges.ask(question)
-        except JudgeFault as fault:
-            raise server_fault(fault.kind, fault.message, source=self._source) from fault
-        score, reason = await run_on_scoring_thread(partial(self._read, reply, request.sample))
+        cost = QuestionCost()
+        with cost.charging(self._judge.model):
+            score, reason = await self._judged(question, request.sample, cost)
         return ScoreResult(
             score,
             GraderErrors(),
             reason=reason,
-            execution_time_s=reply.latency_s,
-            token_usage={self._judge.model: usage_of(reply)},
+            execution_time_s=cost.elapsed_s,
+            token_usage={self._judge.model: cost.usage},
             sampled_model_name=self._judge.model,
         )
+
+    async def _judged(
+        self, question: JudgeQuestion, sample: dict[str, Any], cost: QuestionCost
+    ) -> tuple[float, str | None]:
+        """Returns score and reason; asks once more where the answer has no readable score. Raises
+        `ScoreFault`.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            reply = await self._reply(question)
+            cost.add(reply)
+            self._check_complete(reply)
+            try:
+                return await run_on_scoring_thread(partial(self._read, reply.text, sample))
+            except UnreadableAnswer as unreadable:
+                if attempt == ATTEMPTS:
+                    details = f"{unreadable}: {reply.text[:QUOTED_CHARACTERS]!r}"
+                    errors = GraderErrors(model_grader_parse_error=True, details=details)
+                    raise self._no_score(str(unreadable), errors) from unreadable
+                question = repeated_question(question, reply.text, str(unreadable), attempt)
+        raise AssertionError("every attempt returns or raises")
+
+    async def _reply(self, question: JudgeQuestion) -> JudgeReply:
+        try:
+            return await self._judges.ask(question)
+        except JudgeFault as fault:
+            raise server_fault(fault.kind, fault.message, source=self._source) from fault
 
     def question(self, request: GradeRequest) -> JudgeQuestion:
         """Renders the judge's prompt for this sample. Raises `Unrenderable` or `ScoreFault`."""
@@ -109,36 +133,29 @@ class JudgedScorer(ABC):
         """Returns the prompt about this sample. Raises `Unrenderable` or `ScoreFault`."""
         return fill(self._prompt, request, source=self._source)
 
-    def _read(self, reply: JudgeReply, sample: dict[str, Any]) -> tuple[float, str | None]:
-        """Returns score and reason of a reply. Raises `ScoreFault`."""
+    def _check_complete(self, reply: JudgeReply) -> None:
+        """Raises `ScoreFault` for a refusal and for an answer without its end."""
         if reply.refusal is not None:
             details = f"the judge refused: {reply.refusal[:QUOTED_CHARACTERS]!r}"
             errors = GraderErrors(model_grader_refusal_error=True, details=details)
-            raise self._no_score("the judge refused", errors, reply)
+            raise self._no_score("the judge refused", errors)
         if reply.is_cut_off:
             errors = GraderErrors(model_grader_parse_error=True, details=CUT_OFF)
-            raise self._no_score(CUT_OFF, errors, reply)
-        try:
-            answer = read_answer(reply.text, sample)
-            return self.read(answer), self.reason(answer.content)
-        except UnreadableAnswer as fault:
-            details = f"{fault}: {reply.text[:QUOTED_CHARACTERS]!r}"
-            errors = GraderErrors(model_grader_parse_error=True, details=details)
-            raise self._no_score(str(fault), errors, reply) from fault
+            raise self._no_score(CUT_OFF, errors)
 
-    def _no_score(self, message: str, errors: GraderErrors, reply: JudgeReply) -> ScoreFault:
+    def _read(self, text: str, sample: dict[str, Any]) -> tuple[float, str | None]:
+        """Returns score and reason of an answer. Raises `UnreadableAnswer`."""
+        answer = read_answer(text, sample)
+        return self.read(answer), self.reason(answer.content)
+
+    def _no_score(self, message: str, errors: GraderErrors) -> ScoreFault:
         return ScoreFault(
             FaultKind.BAD_REPLY.value,
             message,
             source=self._source,
             errors=errors,
-            token_usage={self._judge.model: usage_of(reply)},
             sampled_model_name=self._judge.model,
         )
-
-
-def usage_of(reply: JudgeReply) -> TokenUsage:
-    return TokenUsage(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens, calls=1)
 
 
 def sampling_of(params: JudgeSampling | None) -> dict[str, Any]:

@@ -7154,6 +7154,11 @@ export interface components {
              * @default false
              */
             shared_with_openai: boolean;
+            /**
+             * Warnings
+             * @description Unknown keys of the criteria; only in the reply to a create (an extension).
+             */
+            warnings?: components["schemas"]["RegistryWarning"][] | null;
         };
         /**
          * EvalRunCanceledWebhookEvent

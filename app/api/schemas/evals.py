@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.jobs import MetadataKey, MetadataValue
 from app.api.schemas.parameters import dotted_path
+from app.api.schemas.registry import RegistryWarning, warnings_of
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest, missing_parameter
@@ -95,6 +96,10 @@ class EvalObject(DescribedModel):
     updated_at: int
     """Time of the last change (an extension)."""
     shared_with_openai: bool = False
+    warnings: list[RegistryWarning] | None = Field(
+        default=None, exclude_if=lambda value: value is None
+    )
+    """Unknown keys of the criteria; only in the reply to a create (an extension)."""
 
     @classmethod
     def of(cls, row: Eval) -> "EvalObject":
@@ -106,6 +111,7 @@ class EvalObject(DescribedModel):
             metadata=row.metadata,
             created_at=row.created_at,
             updated_at=row.updated_at,
+            warnings=warnings_of(row.unread),
         )
 
 

@@ -78,7 +78,6 @@ def label_changes(body: WireModel) -> LabelChanges:
 
 def own_keys(registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()) -> dict[str, Any]:
     """Returns the fields that the service sets. `unread` are keys beside the definition."""
-    found = [*unread, *registered.unread][:_MOST_WARNINGS]
     return {
         "id": registered.id,
         "created_at": registered.created_at,
@@ -86,5 +85,10 @@ def own_keys(registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()) ->
         "version": registered.version,
         "name": registered.name,
         "metadata": registered.metadata,
-        "warnings": [RegistryWarning.of(key) for key in found] or None,
+        "warnings": warnings_of([*unread, *registered.unread]),
     }
+
+
+def warnings_of(unread: Sequence[UnreadKey]) -> list[RegistryWarning] | None:
+    """Returns the warnings of a reply, `None` without any."""
+    return [RegistryWarning.of(key) for key in unread[:_MOST_WARNINGS]] or None

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from uuid import NAMESPACE_URL, uuid5
 
 from app.domain.errors import NotFound
+from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.graders import AnyGrader, passing_score
 
 EVAL_TASK: Final = "agent_rft.run_eval"
@@ -49,6 +50,8 @@ class Eval:
     metadata: dict[str, str] | None = None
     created_at: int = 0
     updated_at: int = 0
+    unread: tuple[UnreadKey, ...] = ()
+    """Unknown keys of criteria that were just sent, which are stored without effect."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ class DefinitionWork:
 
     _placeholders: int = MAX_PLACEHOLDERS_TOGETHER
     _pattern_bytes: int = MAX_PATTERN_BYTES_TOGETHER
+    _has_faulty_pattern: bool = False
 
     @classmethod
     def of(cls, info: ValidationInfo) -> "DefinitionWork":
@@ -49,6 +50,11 @@ class DefinitionWork:
 
     def check_patterns(self) -> None:
         """Raises `TooMuchToRead` where no other pattern is compiled."""
+        if self._pattern_bytes <= 0 and self._has_faulty_pattern:
+            raise TooMuchToRead(
+                "it was not read, because other patterns and schemas have errors: correct those "
+                "first"
+            )
         if self._pattern_bytes <= 0:
             raise TooMuchToRead(
                 "the patterns and schemas of the graders are too large together: those before "
@@ -58,3 +64,10 @@ class DefinitionWork:
     def count_pattern_bytes(self, size: int) -> None:
         """Counts patterns that were compiled after `check_patterns`."""
         self._pattern_bytes -= size
+
+    def count_faulty_pattern(self, size: int) -> None:
+        """Counts a pattern or a schema with an error, whose attempts compile `size` bytes at
+        most.
+        """
+        self.count_pattern_bytes(size)
+        self._has_faulty_pattern = True

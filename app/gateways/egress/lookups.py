@@ -22,7 +22,8 @@ Lookup = Callable[[str, int], Awaitable[list[str]]]
 
 OF_PROJECT: Final = 4
 _OF_ORGANIZATION: Final = 8
-_OF_ALL: Final = 64
+_OF_ALL: Final = 256
+"""Thirty-two organizations of unanswered names fill it; a waiting thread costs next to nothing."""
 _THREADS: Final = 2 * _OF_ALL
 """A process has two clients, of customers' endpoints and of the operator's."""
 _LOOKUP_TIMEOUT_S: Final = 5.0

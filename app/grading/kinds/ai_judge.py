@@ -11,8 +11,7 @@ is judged twice. Must not know the servers of judges or jobs.
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
@@ -33,7 +32,8 @@ from app.grading.group_prompt import (
     is_conversation,
     read_scores,
 )
-from app.grading.judge_scorer import CUT_OFF, sampling_of, usage_of, with_instruction
+from app.grading.judge_attempts import ATTEMPTS, QuestionCost, repeated_question
+from app.grading.judge_scorer import CUT_OFF, sampling_of, with_instruction
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
@@ -49,7 +49,6 @@ MAX_CHARACTERS: Final = 2_097_152
 """Largest number of characters of a group."""
 _KEPT: Final = 1_024
 """Largest number of cached answers."""
-_ATTEMPTS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +77,19 @@ class GroupAiJudge:
         group = sorted(set(shown))
         if sum(map(len, group)) > MAX_CHARACTERS:
             raise self._fault(f"the group is longer than {MAX_CHARACTERS} characters")
-        judged_repeats = list[_QuestionScores]()
-        for repeat in range(self._spec.repeats):
-            with self._charging(sum((judged.usage for judged in judged_repeats), TokenUsage())):
+        judged_repeats, cost = list[_QuestionScores](), QuestionCost()
+        with cost.charging(self._spec.model):
+            for repeat in range(self._spec.repeats):
                 judged_repeats.append(await self._judge_once(request, group, repeat))
+                cost.usage += judged_repeats[-1].usage
         agreement = mean_agreement([judged.scores for judged in judged_repeats])
-        usage = sum((judged.usage for judged in judged_repeats), TokenUsage())
         return [
             ScoreResult(
                 fmean(judged.scores[at] for judged in judged_repeats),
                 reason=judged_repeats[0].explanations[at] or None,
                 sub_scores={} if agreement is None else {"agreement": agreement},
                 execution_time_s=sum(judged.elapsed_s for judged in judged_repeats),
-                token_usage={self._spec.model: _share(usage, len(shown), number)},
+                token_usage={self._spec.model: _share(cost.usage, len(shown), number)},
                 sampled_model_name=self._spec.model,
             )
             for number, at in enumerate(map(group.index, shown))
@@ -106,7 +105,9 @@ class GroupAiJudge:
         order, question = await run_on_scoring_thread(
             partial(self._question, request, group, repeat)
         )
-        judged = await self._call_judge(question, len(order), request.conversations)
+        cost = QuestionCost()
+        with cost.charging(self._spec.model):
+            judged = await self._call_judge(question, len(order), request.conversations, cost)
         back = sorted(range(len(order)), key=order.__getitem__)
         judged = replace(
             judged,
@@ -143,54 +144,42 @@ class GroupAiJudge:
         )
 
     async def _call_judge(
-        self, question: JudgeQuestion, count: int, judged: Sequence[object]
+        self,
+        question: JudgeQuestion,
+        count: int,
+        judged: Sequence[object],
+        cost: QuestionCost,
     ) -> _QuestionScores:
-        usage, elapsed_s, fault = TokenUsage(), 0.0, ""
-        for attempt in range(_ATTEMPTS):
-            with self._charging(usage):
-                reply = await self._reply(question)
-            usage, elapsed_s = usage + usage_of(reply), elapsed_s + reply.latency_s
+        fault = ""
+        for attempt in range(1, ATTEMPTS + 1):
+            reply = await self._reply(question, cost)
             try:
                 scores = await run_on_scoring_thread(
                     partial(read_scores, reply.text, count, judged)
                 )
             except UnusableAnswer as unusable:
                 fault = str(unusable)
-                question = _again(question, reply.text, fault, attempt)
+                question = repeated_question(question, reply.text, fault, attempt)
                 continue
             return _QuestionScores(
                 tuple(score for score, _ in scores),
                 tuple(explanation for _, explanation in scores),
-                usage,
-                elapsed_s,
+                cost.usage,
+                cost.elapsed_s,
             )
-        with self._charging(usage):
-            raise self._fault(f"the judge's answer was wrong {_ATTEMPTS} times: {fault}")
+        raise self._fault(f"the judge's answer was wrong {ATTEMPTS} times: {fault}")
 
-    async def _reply(self, question: JudgeQuestion) -> JudgeReply:
+    async def _reply(self, question: JudgeQuestion, cost: QuestionCost) -> JudgeReply:
         try:
             reply = await self._judges.ask(question)
         except JudgeFault as fault:
             raise server_fault(fault.kind, fault.message, source=self._source) from fault
+        cost.add(reply)
         if reply.refusal is not None:
-            with self._charging(usage_of(reply)):
-                raise self._fault("the judge refused", model_grader_refusal_error=True)
+            raise self._fault("the judge refused", model_grader_refusal_error=True)
         if reply.is_cut_off:
-            with self._charging(usage_of(reply)):
-                raise self._fault(CUT_OFF)
+            raise self._fault(CUT_OFF)
         return reply
-
-    @contextmanager
-    def _charging(self, usage: TokenUsage) -> Iterator[None]:
-        """Adds tokens that answers have used to a fault."""
-        try:
-            yield
-        except ScoreFault as fault:
-            total = fault.token_usage.get(self._spec.model, TokenUsage()) + usage
-            if total != TokenUsage():
-                fault.spent = {"": {self._spec.model: total}}
-                fault.sampled_model_name = self._spec.model
-            raise
 
     def _fault(self, message: str, *, model_grader_refusal_error: bool = False) -> ScoreFault:
         errors = GraderErrors(
@@ -199,19 +188,6 @@ class GroupAiJudge:
             details=message,
         )
         return ScoreFault(FaultKind.BAD_REPLY.value, message, source=self._source, errors=errors)
-
-
-def _again(question: JudgeQuestion, answer: str, fault: str, attempt: int) -> JudgeQuestion:
-    """Returns the question with the wrong answer and its fault."""
-    more = [
-        {"role": "assistant", "content": answer},
-        {"role": "user", "content": f"This answer cannot be used: {fault}. Answer again, whole."},
-    ]
-    return replace(
-        question,
-        messages=[*question.messages, *more],
-        call_id=f"{question.call_id}_again{attempt + 1}",
-    )
 
 
 def shown_order(count: int, seed: str, repeat: int, *, repeats: int) -> list[int]:

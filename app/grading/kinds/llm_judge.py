@@ -1,11 +1,11 @@
 """Scores one answer with a judge and a rubric.
 
 Owns the prompt and the four forms in which a judge's score is read, the first that occurs: a JSON
-object with `score`, `[[8]]`, a line `Score: 8`, and `8/10` or `8 out of 10`. Within a form the last
-one counts; beside several criteria a bare `8/10` counts only at a word for the whole, such as
-`overall`, or where the text has no other. Percentages are no scores, because their scale is
-unknown; neither are the bounds of a scale nor, beside other criteria, the score of one. An answer
-without a score, or with one beyond the scale, is a fault and never a 0.
+object with `score`, `[[8]]`, a line `Score: 8`, and `8/10` or `8 out of 10`. Where scores in one
+form differ, the one at a word for the whole counts, such as `overall`, else the lowest; beside
+several criteria none, because each may be that of a criterion. Percentages are no scores, because
+their scale is unknown; neither are the bounds of a scale nor, beside other criteria, the score of
+one. An answer without a score, or with one beyond the scale, is a fault and never a 0.
 """
 
 import math
@@ -25,6 +25,7 @@ from app.grading.scorer import GradeRequest
 from app.grading.texts.asked_scores import asked_shares, comparable
 from app.grading.texts.json_in_text import texts_in
 from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer, quoted_text
+from app.grading.texts.long_texts import matches_in
 from app.grading.texts.score_words import (
     AGAIN,
     BEFORE,
@@ -57,6 +58,7 @@ _TASK: Final = (
 _PROMPT: Final = "<question>\n{question}\n</question>\n\n<answer>\n{answer}\n</answer>"
 _RAISED: Final = "the judge's score is better than one that the judged answer has, too"
 _ASKED: Final = "the judge's score, beside other words, is one that the judged answer asks for"
+_DIFFERENT: Final = "the judge's answer has several scores that differ, and none is the overall one"
 _TAG: Final = re.compile(r"<(?=\s*+(?:/\s*+)?(?:question|answer)\b)", re.IGNORECASE)
 """The beginning of a tag of the prompt: an answer must not end its own block."""
 
@@ -183,7 +185,7 @@ class LlmJudgeScorer(JudgedScorer):
             is_of_one = 0 < len(removed) < self._criteria.number
             text = self._criteria.scored.sub(" ", text)
         for pattern in forms:
-            found = list(pattern.finditer(text))
+            found = list(matches_in(pattern, text))
             if found and judged is not None:
                 quoted = asked | self._shares_in(judged, _FORMS.get(pattern, pattern))
                 found = self._own(found, quoted)
@@ -194,8 +196,8 @@ class LlmJudgeScorer(JudgedScorer):
             elif self._criteria is not None and self._is_headed(found, self._criteria.heading):
                 found = []
             if found:
-                is_last = self._criteria is not None or pattern is CORRECTED
-                yield self._share((found if is_last else self._of_one_value(found))[-1])
+                kept = found if pattern is CORRECTED else self._of_one_value(found)
+                yield self._share(kept[-1])
 
     def _own(self, found: list[re.Match[str]], quoted: frozenset[float]) -> list[re.Match[str]]:
         """Returns the scores that are no quotations. Raises `UnreadableAnswer` for one that is
@@ -209,7 +211,7 @@ class LlmJudgeScorer(JudgedScorer):
         return own
 
     def _shares_in(self, judged: Any, form: re.Pattern[str]) -> frozenset[float]:
-        found = (each for text in texts_in(judged) for each in form.finditer(text))
+        found = (each for text in texts_in(judged) for each in matches_in(form, text))
         return frozenset(comparable(self._share(each)) for each in found)
 
     def _is_headed(self, found: list[re.Match[str]], heading: re.Pattern[str]) -> bool:
@@ -229,18 +231,27 @@ class LlmJudgeScorer(JudgedScorer):
         overall = [each for each in found if is_overall(each)]
         named = overall or [each for each in found if stands_before(NAMED, each)]
         alike = named or ([] if by_words_only else found)
-        return alike if len({self._share(each) for each in alike}) == 1 else []
+        return alike if self._is_of_one_value(alike) else []
 
     def _of_one_value(self, found: list[re.Match[str]]) -> list[re.Match[str]]:
         """Returns the scores; of those that differ the one at words for the whole answer, else the
-        lowest: a better one may be a quotation.
+        lowest: a better one may be a quotation. Beside several criteria, one of which the lowest
+        may score, it is the one that no line of a criterion has. Raises `UnreadableAnswer`.
         """
-        if len({self._share(each) for each in found}) <= 1:
+        if self._is_of_one_value(found):
             return found
         overall = [each for each in found if is_overall(each)]
-        if len({self._share(each) for each in overall}) == 1:
+        if self._is_of_one_value(overall):
             return overall
-        return [min(found, key=self._share)]
+        if self._criteria is None:
+            return [min(found, key=self._share)]
+        free = [each for each in found if not _is_in_line_of(self._criteria.heading, each)]
+        if self._is_of_one_value(free):
+            return free
+        raise UnreadableAnswer(_DIFFERENT)
+
+    def _is_of_one_value(self, found: list[re.Match[str]]) -> bool:
+        return len({self._share(each) for each in found}) == 1
 
     def _share(self, found: re.Match[str]) -> float:
         score, of = found[1], found[2] if found.re.groups > 1 else None
@@ -264,6 +275,11 @@ def _named_criteria(rubric: Sequence[Criterion]) -> _Criteria | None:
     )
     heading = re.compile(rf"^[\W\d_]{{0,8}}{name}", re.IGNORECASE | re.MULTILINE)
     return _Criteria(len(rubric), scored, heading)
+
+
+def _is_in_line_of(heading: re.Pattern[str], found: re.Match[str]) -> bool:
+    start = found.string.rfind("\n", 0, found.start()) + 1
+    return heading.search(found.string, start, found.start()) is not None
 
 
 def _line(criterion: Criterion) -> str:

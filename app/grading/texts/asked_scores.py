@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from app.grading.texts.json_in_text import texts_in
+from app.grading.texts.long_texts import matches_in
 from app.grading.texts.planted_verdicts import NUMBER_WORDS, plain_text
 
 _NUMBER: Final = rf"(?<![\w.])(\d{{1,6}}(?:\.\d{{1,6}})?|{'|'.join(NUMBER_WORDS)})"
@@ -47,13 +48,13 @@ def comparable(share: float) -> float:
 
 
 def _shares(text: str, scale: float) -> Iterator[float]:
-    for ratio in _RATIO.finditer(text):
+    for ratio in matches_in(_RATIO, text):
         number, of = _number(ratio[1]), _number(ratio[2])
         if of and (of in {scale, _HUNDRED} or number == of):
             yield number / of
-    yield from (_number(value[1]) / scale for value in _VALUE.finditer(text))
-    yield from (_number(value[1]) / _HUNDRED for value in _PERCENT.finditer(text))
-    if _FULL.search(text) is not None:
+    yield from (_number(value[1]) / scale for value in matches_in(_VALUE, text))
+    yield from (_number(value[1]) / _HUNDRED for value in matches_in(_PERCENT, text))
+    if any(matches_in(_FULL, text)):
         yield 1.0
 
 

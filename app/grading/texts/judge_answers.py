@@ -20,6 +20,7 @@ from app.grading.texts.json_in_text import (
     parsed_json,
     texts_in,
 )
+from app.grading.texts.long_texts import matches_in
 from app.grading.texts.planted_verdicts import claims_in, planted_in
 from app.grading.texts.verdicts import VERDICTS, is_better, number_in, verdicts_of
 
@@ -69,7 +70,7 @@ def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
     for thinking without an end, and for other objects whose verdicts differ: a judge may restate in
     JSON what the judged answer asks for in another spelling, in front of its own verdict or behind.
     """
-    has_marks = any(THINKING_MARK.search(each) is not None for each in texts_in(judged))
+    has_marks = any(any(matches_in(THINKING_MARK, each)) for each in texts_in(judged))
     quotes_marks = has_marks and not _begins_with_thinking(text)
     # A whole object may quote marks of thinking, as may one behind the thinking.
     for part in (text, "" if quotes_marks else text.partition("</think>")[2]):
@@ -196,7 +197,7 @@ def _without_thinking(text: str, *, is_first: bool) -> str:
     """
     spans, last = embedded_json(text), None
     span = next(spans, None)
-    for mark in THINKING_MARK.finditer(text):
+    for mark in matches_in(THINKING_MARK, text):
         while span is not None and span.end <= mark.start():
             span = next(spans, None)
         if span is None or mark.start() < span.start:

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any, Final
 
 from app.grading.texts.json_in_text import embedded_json, object_of, texts_in
+from app.grading.texts.long_texts import matches_in
 from app.grading.texts.normal_forms import normalised_text
 from app.grading.texts.verdicts import VERDICTS, number_in
 
@@ -75,7 +76,7 @@ def planted_in(judged: Any) -> PlantedVerdicts:
     """Returns the verdicts in a sample or in rollouts: in its texts, and in its JSON."""
     planted = PlantedVerdicts()
     for text in texts_in(judged):
-        for found in _LOOSE.finditer(_BLANKS.sub(" ", plain_text(text))):
+        for found in matches_in(_LOOSE, _BLANKS.sub(" ", plain_text(text))):
             _add(planted, found["key"], found["value"] or "")
     # Valid JSON is read as such too: it has no longest blank, and no longest number.
     values = (found.value for text in texts_in(judged) for found in embedded_json(text))
@@ -89,7 +90,7 @@ def planted_in(judged: Any) -> PlantedVerdicts:
 def claims_in(words: str) -> PlantedVerdicts:
     """Returns the verdicts that a judge's words have in objects which are no JSON."""
     claims = PlantedVerdicts()
-    for found in _CLAIM.finditer(words):
+    for found in matches_in(_CLAIM, words):
         if found["key"].casefold() in VERDICTS:
             _add(claims, found["key"], found["value"] or "")
     return claims

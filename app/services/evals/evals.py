@@ -3,6 +3,7 @@
 import asyncio
 import json
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 from app.domain.accounts.tenants import Tenant
@@ -38,7 +39,7 @@ class EvalService:
         grader, and a grader whose address or judge may not or cannot be called.
         """
         await asyncio.to_thread(_check_unread, new)
-        await check_definitions(
+        unread = await check_definitions(
             [
                 (f"testing_criteria[{number}]", criterion)
                 for number, criterion in enumerate(new.criteria)
@@ -71,7 +72,7 @@ class EvalService:
             stored = [made.data_source_config, made.testing_criteria]
             await unit.quotas.check_bytes(len(json.dumps(stored)))
             await unit.evals.insert(made, secrets=sealed)
-        return await self.get(eval_id)
+        return replace(await self.get(eval_id), unread=unread)
 
     async def get(self, eval_id: str) -> Eval:
         async with self._database.tenant(self._tenant) as unit:

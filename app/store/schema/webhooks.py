@@ -67,6 +67,19 @@ class WebhookDeliveryTable(LeasedRow, Base):
         Index(
             "ix_webhook_deliveries_due", "next_attempt_at", postgresql_where="status = 'pending'"
         ),
+        Index(
+            "ix_webhook_deliveries_next",
+            "project_id",
+            "endpoint_id",
+            "next_attempt_at",
+            "id",
+            postgresql_where="status = 'pending'",
+        ),
+        Index(
+            "ix_webhook_deliveries_held",
+            "lease_until",
+            postgresql_where="status = 'pending' AND lease_until IS NOT NULL",
+        ),
     )
 
     endpoint_id: Mapped[str]

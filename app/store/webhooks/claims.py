@@ -17,35 +17,60 @@ from app.store.schema.webhooks import WebhookDeliveryTable as Table
 
 _ONE_CLAIM_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('webhook_claims', 0))")
 # `of_endpoint`, `of_project` and `of_organization` number the due deliveries of an endpoint, a
-# project and an organization; the numbers begin with deliveries in flight. Their order alternates
-# between organizations, their projects and their endpoints.
+# project and an organization; the numbers begin after those in flight. Their order alternates
+# between organizations, their projects and their endpoints. A claim reads no more deliveries of an
+# endpoint than its limit leaves, so that its work does not grow with the backlog.
 _CHOSEN = text("""
-    WITH open AS (
-        SELECT project_id, endpoint_id, id, next_attempt_at, lease_until > now() IS TRUE AS held
-        FROM webhook_deliveries
-        WHERE status = 'pending' AND next_attempt_at <= now()
+    WITH RECURSIVE waiting AS (
+        (SELECT project_id, endpoint_id FROM webhook_deliveries WHERE status = 'pending'
+         ORDER BY project_id, endpoint_id LIMIT 1)
+        UNION ALL
+        SELECT further.* FROM waiting CROSS JOIN LATERAL (
+            SELECT project_id, endpoint_id FROM webhook_deliveries AS each
+            WHERE status = 'pending' AND (each.project_id, each.endpoint_id)
+                  > (waiting.project_id, waiting.endpoint_id)
+            ORDER BY project_id, endpoint_id LIMIT 1
+        ) AS further
+    ), held AS MATERIALIZED (
+        SELECT delivery.project_id, endpoint_id, organization_id, count(*) AS number
+        FROM webhook_deliveries AS delivery
+        JOIN projects AS project ON project.id = delivery.project_id
+        WHERE status = 'pending' AND lease_until > now()
+        GROUP BY delivery.project_id, endpoint_id, organization_id
     ), placed AS (
-        SELECT project_id, id, next_attempt_at, held,
-               row_number() OVER (PARTITION BY project_id, endpoint_id
-                                  ORDER BY held DESC, next_attempt_at, id) AS of_endpoint
-        FROM open
+        SELECT waiting.project_id, due.id, due.next_attempt_at,
+               coalesce(held.number, 0) + row_number() OVER (
+                   PARTITION BY waiting.project_id, waiting.endpoint_id
+                   ORDER BY due.next_attempt_at, due.id) AS of_endpoint
+        FROM waiting LEFT JOIN held USING (project_id, endpoint_id)
+        CROSS JOIN LATERAL (
+            SELECT id, next_attempt_at FROM webhook_deliveries AS each
+            WHERE each.project_id = waiting.project_id
+                  AND each.endpoint_id = waiting.endpoint_id AND status = 'pending'
+                  AND next_attempt_at <= now() AND (lease_until > now()) IS NOT TRUE
+            ORDER BY next_attempt_at, id
+            LIMIT greatest(:per_endpoint - coalesce(held.number, 0), 0)
+        ) AS due
     ), counted AS (
-        SELECT project_id, id, next_attempt_at, held, of_endpoint,
-               row_number() OVER (PARTITION BY project_id
-                                  ORDER BY held DESC, of_endpoint, next_attempt_at, id)
-                   AS of_project
-        FROM placed WHERE of_endpoint <= :per_endpoint
+        SELECT placed.*,
+               (SELECT coalesce(sum(number), 0) FROM held
+                WHERE held.project_id = placed.project_id)
+               + row_number() OVER (PARTITION BY placed.project_id
+                                    ORDER BY of_endpoint, next_attempt_at, id) AS of_project
+        FROM placed
     ), shared AS (
-        SELECT counted.project_id, counted.id, next_attempt_at, held,
-               row_number() OVER (PARTITION BY project.organization_id
-                                  ORDER BY held DESC, of_project, next_attempt_at, counted.id)
+        SELECT counted.project_id, counted.id, next_attempt_at,
+               (SELECT coalesce(sum(number), 0) FROM held
+                WHERE held.organization_id = project.organization_id)
+               + row_number() OVER (PARTITION BY project.organization_id
+                                    ORDER BY of_project, next_attempt_at, counted.id)
                    AS of_organization
         FROM counted JOIN projects AS project ON project.id = counted.project_id
         WHERE of_project <= :per_project
     )
-    SELECT project_id, id FROM shared WHERE NOT held AND of_organization <= :per_organization
+    SELECT project_id, id FROM shared WHERE of_organization <= :per_organization
     ORDER BY of_organization, next_attempt_at, id
-    LIMIT greatest(:total - (SELECT count(*) FROM open WHERE held), 0)
+    LIMIT greatest(:total - (SELECT coalesce(sum(number), 0) FROM held), 0)
 """)
 
 

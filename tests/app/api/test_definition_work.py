@@ -136,6 +136,26 @@ def test_what_exceeds_a_sum_is_refused_before_it_is_read(
 
 
 @pytest.mark.parametrize(
+    "faulty",
+    [
+        [pattern("a("), pattern("b(")],
+        [{"type": "json_valid", "json_schema": {"type": "objekt"}}],
+    ],
+    ids=["patterns", "schema"],
+)
+async def test_a_sound_pattern_beside_faulty_ones_is_not_called_too_large(
+    api: Api, faulty: list[dict[str, Any]]
+) -> None:
+    sound = {"type": "json_valid", "json_schema": {"type": "object"}}
+    body = job(multi(*faulty, pattern("a"), sound))
+    said = (await api.call("POST", "/v1/fine_tuning/jobs/validate", json=body)).json()["errors"]
+    found = {each["param"].rpartition("graders.")[2]: each["message"] for each in said}
+    late = [f"g{len(faulty)}.pattern", f"g{len(faulty) + 1}.json_schema"]
+    assert not [text for text in found.values() if "too large together" in text], found
+    assert [name for name, text in found.items() if "correct those first" in text] == late
+
+
+@pytest.mark.parametrize(
     ("graders", "param"),
     [
         ([pattern(f"{FITTING}|{number}") for number in range(12)], "graders.g8.pattern"),

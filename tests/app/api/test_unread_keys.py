@@ -66,6 +66,19 @@ async def test_a_mistake_in_an_eval(
     assert (error["code"], error["param"], sentence in error["message"]) == (code, param, True)
 
 
+async def test_an_unknown_key_of_a_criterion_is_named_in_the_reply_to_the_create(api: Api) -> None:
+    body = {**EVAL, "testing_criteria": [CHECK, {**CHECK, "name": "b", "colour": "red"}]}
+    made = (await api.call("POST", "/v1/evals", json=body)).json()
+    [warning] = made["warnings"]
+    assert (warning["code"], warning["param"]) == (UNKNOWN, "testing_criteria[1].colour")
+    assert "it changes nothing" in warning["message"]
+    for reply in (
+        await api.call("GET", f"/v1/evals/{made['id']}"),
+        await api.call("POST", "/v1/evals", json=EVAL),
+    ):
+        assert "warnings" not in reply.json()
+
+
 @pytest.mark.parametrize(
     ("path", "value", "code", "param", "sentence"),
     [

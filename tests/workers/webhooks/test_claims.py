@@ -1,6 +1,7 @@
 """Claims of deliveries: which worker sends one, and how many are sent at once."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from app.domain.events.webhooks import (
     AttemptOutcome,
     DeliveryStatus,
 )
-from app.store.webhooks.claims import DeliveryLimits, delivery_claims
+from app.store.webhooks.claims import _CHOSEN, DeliveryLimits, delivery_claims
 from app.store.webhooks.deliveries import leased_delivery
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import until
@@ -132,3 +133,40 @@ async def test_only_the_workers_role_sees_what_is_due(scene: Scene) -> None:
         assert await unit.leases.is_due() is False
     async with delivery_claims(scene.worker) as unit:
         assert await unit.leases.is_due() is True
+
+
+async def test_a_claim_reads_no_more_of_a_long_backlog_than_it_takes(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        hooks = [(await scene.endpoint(server, f"/{name}"))[0].id for name in "ab"]
+    scene.execute(
+        "INSERT INTO webhook_events (project_id, id, type, subject) SELECT %s, 'evt_' || number,"
+        " 'fine_tuning.job.failed', 'ftjob-1' FROM generate_series(1, 3000) AS number",
+        scene.first.project_id,
+    )
+    for hook in hooks:
+        scene.execute(
+            "INSERT INTO webhook_deliveries (project_id, id, endpoint_id, event_id)"
+            " SELECT project_id, %s || id, %s, id FROM webhook_events",
+            f"{hook}_",
+            hook,
+        )
+    scene.execute("ANALYZE webhook_deliveries")
+    async with delivery_claims(scene.worker) as unit:
+        assert len(await unit.leases.claim_due(60, DeliveryLimits(per_endpoint=3))) == 6
+    choice = _CHOSEN.text
+    for limit, number in (("per_endpoint", 5), ("per_project", 9), ("per_organization", 9)):
+        choice = choice.replace(f":{limit}", str(number))
+    [(plan,)] = scene.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {choice}".replace(":total", "64"))
+    # Three in flight and two free ones of each endpoint, and each endpoint's first.
+    assert rows_read(plan[0]["Plan"]) < 50
+
+
+def rows_read(plan: dict[str, Any]) -> float:
+    """Returns the number of deliveries that a statement has read, by its measured plan."""
+    own = 0.0
+    if plan.get("Relation Name") == "webhook_deliveries":
+        removed = plan.get("Rows Removed by Filter", 0) + plan.get(
+            "Rows Removed by Index Recheck", 0
+        )
+        own = (plan["Actual Rows"] + removed) * plan["Actual Loops"]
+    return own + sum(map(rows_read, plan.get("Plans", ())))

@@ -41,9 +41,13 @@ class JsonValidGrader(UnitGrader):
                 work.check_patterns()
                 cost = compile_schema(schema).cost
                 work.count_pattern_bytes(cost.pattern_bytes + cost.checks * BYTES_OF_A_CHECK)
-            except (TooMuchToRead, JsonSchemaFault) as fault:
-                work.count_pattern_bytes(MAX_PATTERN_BYTES)  # its patterns may have reached it
-                raise PydanticCustomError(
-                    "schema_error", "{fault}", {"fault": str(fault)}
-                ) from None
+            except TooMuchToRead as much:
+                raise _fault(much) from None
+            except JsonSchemaFault as fault:
+                work.count_faulty_pattern(MAX_PATTERN_BYTES)  # its patterns may have reached it
+                raise _fault(fault) from None
         return schema
+
+
+def _fault(cause: Exception) -> PydanticCustomError:
+    return PydanticCustomError("schema_error", "{fault}", {"fault": str(cause)})

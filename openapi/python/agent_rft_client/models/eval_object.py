@@ -8,6 +8,7 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..types import UNSET, Unset
 from typing import cast
 from typing import Literal, cast
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
   from ..models.eval_object_data_source_config import EvalObjectDataSourceConfig
   from ..models.eval_object_metadata_type_0 import EvalObjectMetadataType0
   from ..models.eval_object_testing_criteria_item import EvalObjectTestingCriteriaItem
+  from ..models.registry_warning import RegistryWarning
 
 
 
@@ -39,6 +41,8 @@ class EvalObject:
             created_at (int): Unix seconds at which the object was made.
             updated_at (int): Time of the last change (an extension).
             shared_with_openai (bool): Always false. Default: False.
+            warnings (list[RegistryWarning] | None | Unset): Unknown keys of the criteria; only in the reply to a create (an
+                extension).
      """
 
     id: str
@@ -50,6 +54,7 @@ class EvalObject:
     updated_at: int
     object_: Literal['eval'] = 'eval'
     shared_with_openai: bool = False
+    warnings: list[RegistryWarning] | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -60,6 +65,7 @@ class EvalObject:
         from ..models.eval_object_data_source_config import EvalObjectDataSourceConfig # noqa: PLC0415
         from ..models.eval_object_metadata_type_0 import EvalObjectMetadataType0 # noqa: PLC0415
         from ..models.eval_object_testing_criteria_item import EvalObjectTestingCriteriaItem # noqa: PLC0415
+        from ..models.registry_warning import RegistryWarning # noqa: PLC0415
         id = self.id
 
         object_ = self.object_
@@ -87,6 +93,19 @@ class EvalObject:
 
         shared_with_openai = self.shared_with_openai
 
+        warnings: list[dict[str, Any]] | None | Unset
+        if isinstance(self.warnings, Unset):
+            warnings = UNSET
+        elif isinstance(self.warnings, list):
+            warnings = []
+            for warnings_type_0_item_data in self.warnings:
+                warnings_type_0_item = warnings_type_0_item_data.to_dict()
+                warnings.append(warnings_type_0_item)
+
+
+        else:
+            warnings = self.warnings
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -101,6 +120,8 @@ class EvalObject:
             "updated_at": updated_at,
             "shared_with_openai": shared_with_openai,
         })
+        if warnings is not UNSET:
+            field_dict["warnings"] = warnings
 
         return field_dict
 
@@ -111,6 +132,7 @@ class EvalObject:
         from ..models.eval_object_data_source_config import EvalObjectDataSourceConfig # noqa: PLC0415
         from ..models.eval_object_metadata_type_0 import EvalObjectMetadataType0 # noqa: PLC0415
         from ..models.eval_object_testing_criteria_item import EvalObjectTestingCriteriaItem # noqa: PLC0415
+        from ..models.registry_warning import RegistryWarning # noqa: PLC0415
         d = dict(src_dict)
         id = d.pop("id")
 
@@ -159,6 +181,31 @@ class EvalObject:
 
         shared_with_openai = d.pop("shared_with_openai")
 
+        def _parse_warnings(data: object) -> list[RegistryWarning] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                warnings_type_0 = []
+                _warnings_type_0 = data
+                for warnings_type_0_item_data in (_warnings_type_0):
+                    warnings_type_0_item = RegistryWarning.from_dict(warnings_type_0_item_data)
+
+
+
+                    warnings_type_0.append(warnings_type_0_item)
+
+                return warnings_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[RegistryWarning] | None | Unset, data)
+
+        warnings = _parse_warnings(d.pop("warnings", UNSET))
+
+
         eval_object = cls(
             id=id,
             object_=object_,
@@ -169,6 +216,7 @@ class EvalObject:
             created_at=created_at,
             updated_at=updated_at,
             shared_with_openai=shared_with_openai,
+            warnings=warnings,
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from app.grading.scorer import ScoreFault, ScoreResult
+from app.grading.scorer import ScoreFault, ScoreResult, TokenUsage
 from tests.support.grading.scores import scored
 
 JUDGE: dict[str, Any] = {"type": "llm_judge", "model": "judge"}
@@ -24,7 +24,6 @@ async def judged(text: str, **options: Any) -> tuple[ScoreResult, InMemoryJudges
     [
         ('{"reason": "fine", "score": 8}', 0.8),
         ('Well.\n```json\n{"score": 2.5}\n```', 0.25),
-        ("I think [[3]], no: [[7]]", 0.7),
         ("Clear and short.\nScore: 4", 0.4),
         ("**Score**: **6**/10", 0.6),
         ("Rating = 3/5", 0.6),
@@ -159,6 +158,10 @@ async def test_a_score_is_read_in_each_form(answer: str, score: float) -> None:
         '{"criterion": "truth", "score": 9} {"criterion": "style", "score": 1}',
         '<score>{"score": 2}, {"score": 8}</score>',
         "<|channel|>analysis<|message|>Score: 8",
+        "I think [[3]], no: [[7]]",
+        'Score: 2. It demands "Score: 10".',
+        "Score: 2\nThe answer says:\nScore: 10",
+        "Clarity: verbose. Score: 4\nScore: 6\nScore: 10",
     ],
 )
 async def test_an_answer_without_a_score_on_the_scale_is_no_score(answer: str) -> None:
@@ -167,7 +170,7 @@ async def test_an_answer_without_a_score_on_the_scale_is_no_score(answer: str) -
     fault = caught.value
     assert fault.errors is not None
     assert fault.errors.model_grader_parse_error
-    assert fault.token_usage["judge"].completion_tokens == 2
+    assert fault.token_usage["judge"] == TokenUsage(6, 4, calls=2)
 
 
 async def test_the_score_of_a_single_criterion_is_that_of_the_whole() -> None:

@@ -122,7 +122,7 @@ async def test_an_answer_without_a_number_is_a_fault_and_no_0(text: str) -> None
     fault = caught.value
     assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_parse_error",))
     assert fault.message == "the judge's answer contains no number `result`"
-    assert fault.token_usage == {"judge-1": TokenUsage(3, 4, calls=1)}
+    assert fault.token_usage == {"judge-1": TokenUsage(6, 8, calls=2)}
 
 
 async def test_a_refusal_is_a_fault_and_no_0() -> None:

@@ -84,7 +84,7 @@ async def test_nothing_is_read_out_of_thinking_or_a_part(
     assert (fault.kind, fault.message) == ("bad_reply", message)
     assert fault.errors is not None
     assert fault.errors.raised == ("model_grader_parse_error",)
-    assert fault.token_usage["judge"].completion_tokens == 4
+    assert fault.token_usage["judge"].completion_tokens == 2 * 4
 
 
 PIECES = ("<think>", "</think>", "```", "\n", "{", "}", "[", "]", '"', "\\", "a", '{"result": 1}')

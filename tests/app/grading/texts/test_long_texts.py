@@ -1,0 +1,71 @@
+"""Long texts are searched in pieces, with the matches of one search."""
+
+import random
+import re
+from collections.abc import Iterator
+from typing import cast
+
+import pytest
+
+from app.domain.graders.texts.thinking import THINKING_MARK
+from app.grading.texts import asked_scores
+from app.grading.texts.long_texts import matches_in
+from app.grading.texts.score_words import AGAIN, LABEL, SHARE
+
+WORDS = (
+    *(
+        "8/10",
+        "score: 3",
+        "ten out of ten",
+        "[[4]]",
+        "full marks",
+        "</think>",
+        "<think>",
+        "`",
+        "\n",
+    ),
+    *("and", "x" * 40, "award", "100 percent", "{result: 1}", " ", "so rating = 7/9.", "5", "'"),
+)
+PATTERNS = {
+    "share": SHARE,
+    "label": LABEL,
+    "again": AGAIN,
+    "thinking": THINKING_MARK,
+    "ratio": asked_scores._RATIO,
+    "value": asked_scores._VALUE,
+}
+
+
+def places(found: Iterator[re.Match[str]]) -> list[tuple[int, int, str]]:
+    return [(*each.span(), each[0]) for each in found]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_matches_are_those_of_one_search(pattern: re.Pattern[str], seed: int) -> None:
+    draw = random.Random(seed)
+    text = " ".join(draw.choices(WORDS, k=9_000))
+    whole = places(pattern.finditer(text))
+    assert len(whole) > 50
+    assert places(matches_in(pattern, text)) == whole
+
+
+@pytest.mark.parametrize("before", range(16_374, 16_394))
+def test_a_match_across_two_pieces_is_found_once(before: int) -> None:
+    text = f"{'-' * before}8/10{'-' * 20_000}8/10"
+    found = list(matches_in(re.compile(r"\d+/\d+"), text))
+    assert [each.start() for each in found] == [before, before + 20_004]
+
+
+def test_no_search_reads_more_than_a_piece() -> None:
+    """A search keeps the interpreter lock until its next match."""
+    read = list[tuple[int, int]]()
+
+    class Recorded:
+        def finditer(self, _: str, at: int, end: int) -> Iterator[re.Match[str]]:
+            read.append((at, end))
+            return iter(())
+
+    assert not list(matches_in(cast("re.Pattern[str]", Recorded()), "x" * 100_000))
+    assert max(end - at for at, end in read) == 16_384 + 1_024
+    assert [at for at, _ in read] == list(range(0, 100_000, 16_384))
