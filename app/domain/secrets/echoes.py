@@ -153,12 +153,12 @@ def credentials_of(headers: Mapping[str, str], url: str) -> set[str]:
 
 
 def _parts(value: str) -> Iterator[str]:
-    """Yields what of a value is a credential: all of it, what follows a scheme, and the values of
-    its parameters, as in `Token token="…"` and `ApiKey id:key`.
+    """Yields the credentials in a value: all of it, the part behind a scheme, and the values of its
+    parameters, as in `Token token="…"` and `ApiKey id:key`.
     """
     yield value
     yield value.strip()
-    scheme, *rest = value.split(maxsplit=1)
+    scheme, *rest = value.split(maxsplit=1) or [""]
     for credential in rest:
         yield credential.strip()
         yield from _PARAMETER.findall(credential)

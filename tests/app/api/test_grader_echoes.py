@@ -38,6 +38,19 @@ async def test_a_judge_that_repeats_its_credentials(
     assert "planted" not in json.dumps(answer)
 
 
+@pytest.mark.parametrize("blank", ["", "  "])
+async def test_a_grader_with_a_blank_credential_is_called(database: Database, blank: str) -> None:
+    message = {"content": '{"steps": [], "result": 1}'}
+    reply = Reply(json={"score": 0.5, "choices": [{"message": message}]})
+    async with endpoint(lambda _: reply) as server, serving(database, server) as trials:
+        headers = {"Authorization": blank}
+        own = judge("their-model", base_url=server.url("/v1"), headers=headers)
+        remote = {"type": "endpoint", "url": server.url("/grade?token=%20"), "headers": headers}
+        answers = [await trials.run(grader) for grader in (own, {**remote, "name": "e"})]
+    assert [answer["metadata"]["errors"] for answer in answers] == [FLAGS, FLAGS]
+    assert [answer["reward"] for answer in answers] == [1.0, 0.5]
+
+
 SECRET = "sk-pl+nted/5c1e9a=="
 ESCAPES: dict[str, Callable[[str], str]] = {
     "slashes": lambda text: text.replace("/", "\\/"),

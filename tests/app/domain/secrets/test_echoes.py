@@ -37,6 +37,13 @@ def test_credentials_are_hidden_and_words_stay(text: str, hidden: str | None) ->
     assert Echoes(HEADERS, URL).hidden_in(text) == (hidden or text)
 
 
+@pytest.mark.parametrize("blank", ["", " ", "\t  "])
+@pytest.mark.parametrize("name", ["Authorization", "X-Api-Key"])
+def test_a_blank_credential_hides_nothing(name: str, blank: str) -> None:
+    text = "a server that repeats no credential, and blanks:   "
+    assert Echoes({name: blank}, "https://a.example/?token=%20&api_key=+").hidden_in(text) == text
+
+
 def test_json_stays_json_and_keeps_its_names() -> None:
     schema = {
         "type": "object",
