@@ -1,5 +1,6 @@
 """Registered HTTP environments: definitions that jobs refer to, and the test of their endpoints."""
 
+import asyncio
 import time
 from typing import Any, ClassVar, Final
 
@@ -51,7 +52,7 @@ class EnvironmentService(RegisteredEndpointService):
 
     @override
     async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
-        environment = read_definition(_ADAPTER, definition, self.root)
+        environment = await asyncio.to_thread(read_definition, _ADAPTER, definition, self.root)
         return await check_definition(
             environment, "", egress=self._ports.egress, models=self._models
         )

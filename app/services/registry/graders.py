@@ -1,5 +1,6 @@
 """Registered graders: configurations that jobs refer to by id."""
 
+import asyncio
 from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel, TypeAdapter
@@ -68,12 +69,14 @@ class RegisteredGraderService(RegistryService):
         """Returns the newest configuration with its unsealed headers, ready for scoring. Raises
         `WrongState` as `usable` does.
         """
-        return self._read(await self.usable(await self.get(grader_id)))
+        definition = await self.usable(await self.get(grader_id))
+        return await asyncio.to_thread(self._read, definition)
 
     @override
     async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
+        grader = await asyncio.to_thread(self._read, definition)
         return await check_definition(
-            self._read(definition), self.root, egress=self._ports.egress, models=self._models
+            grader, self.root, egress=self._ports.egress, models=self._models
         )
 
     @override

@@ -111,7 +111,7 @@ class RegistryService:
         """
         definition = await self.reveal(registered)
         try:
-            self._validate(definition)
+            await asyncio.to_thread(self._validate, definition)
         except InvalidRequest as error:
             raise WrongState(
                 f"The {self.noun.value} {registered.id}, version {registered.version}, was "

@@ -49,8 +49,8 @@ class ToolService(RegisteredEndpointService):
 
     @override
     async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
-        self._validate(definition)
-        tool = read_definition(_ADAPTER, definition, self.root)
+        await asyncio.to_thread(self._validate, definition)
+        tool = await asyncio.to_thread(read_definition, _ADAPTER, definition, self.root)
         schema = definition.get("parameters")
         if schema is not None and LABEL not in definition:  # an MCP server's is not the customer's
             await asyncio.to_thread(refuse_function_schema, schema, "parameters", tool.name)

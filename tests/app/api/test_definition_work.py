@@ -88,6 +88,7 @@ def run_of(texts: list[Any]) -> dict[str, Any]:
     }
 
 
+MANY_TEMPLATES = {"type": "contains", "name": "c", "needles": [MANY] * 9}
 SCHEMA = {"type": "object", "properties": {f"p{number}": {} for number in range(1900)}}
 TOGETHER: list[tuple[list[dict[str, Any]], str, str, int]] = [
     (
@@ -278,6 +279,39 @@ async def test_no_template_of_a_definition_is_parsed_on_the_loop(
     assert ("10000 placeholders together" in reply.text) == (most > 10), reply.text
     assert sum(calls.values()) > 0
     assert calls["parse_template"] == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/fine_tuning/jobs", lambda grader_id: job({"id": grader_id})),
+        ("/v1/fine_tuning/jobs/validate", lambda grader_id: job({"id": grader_id})),
+        ("/v1/graders/{}/test", lambda _: {"model_sample": "x", "item": {}}),
+        ("/v1/graders/{}", lambda _: {"name": "another"}),
+    ],
+)
+async def test_no_template_of_a_registered_grader_is_parsed_on_the_loop(
+    api: Api, path: str, body: Callable[[str], dict[str, Any]]
+) -> None:
+    key = {"Authorization": f"Bearer {api.key}"}
+    grader = {"name": "long", "grader": multi(*[pattern("a")] * 2, MANY_TEMPLATES)}
+    made = (await api.http.post("/v1/graders", json=grader, headers=key)).json()
+    with counted_calls() as calls:
+        sent = body(made["id"])
+        reply = await api.http.post(path.format(made["id"]), json=sent, headers=key)
+    assert reply.status_code in (200, 400), reply.text
+    assert sum(calls.values()) > 0
+    assert calls["parse_template"] == 0
+
+
+async def test_a_new_grader_is_read_once_on_the_loop(api: Api) -> None:
+    key = {"Authorization": f"Bearer {api.key}"}
+    with counted_calls() as calls:
+        grader = {"name": "long", "grader": MANY_TEMPLATES}
+        reply = await api.http.post("/v1/graders", json=grader, headers=key)
+    assert reply.status_code == 200, reply.text
+    # By the types of the body.
+    assert calls["parse_template"] <= 9
 
 
 def test_the_check_of_a_call_parses_no_template_beyond_the_sum() -> None:

@@ -6,8 +6,10 @@ version or deletion of a registered object changes the job. Must not know the ot
 create call.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, assert_never
 
 from app.domain.environments.environments import PARAM, AnyEnvironment, read_environment
@@ -57,14 +59,16 @@ class RegisteredReferences:
             case ReinforcementBody():
                 environment = await self._environment(method)
                 tools, grader = await self._definitions.definitions(
-                    method.tools, _grader_of(method, environment)
+                    method.tools, await asyncio.to_thread(_grader_of, method, environment)
                 )
                 sent = [ToolSpec.model_validate(tool) for tool in tools]
                 specs, served = split_tools(sent, f"{METHOD}.tools", beside=method.mcp_servers)
                 files = await self._both_files(request, made)
                 training = request.required_files(*files)
                 choice = await self._choice(grader, method, training, files[1])
-                chosen = read_grader(grader) if choice is None else choice.read()
+                chosen = await asyncio.to_thread(
+                    partial(read_grader, grader) if choice is None else choice.read
+                )
                 whole = method.with_definitions(specs, chosen, environment, served=served)
                 servers = _servers_of(method, sent)
                 return request.resolved(whole, files, choice), servers
