@@ -4,16 +4,14 @@ labels. An answer with none of them is a fault.
 
 import json
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from typing_extensions import override
 
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, steps_format
-from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer
-
-_RAISED: Final = "the judge's label is better than one that the judged answer has, too"
+from app.grading.texts.judge_answers import RAISED, JudgeAnswer, UnreadableAnswer
 
 
 class LabelModelScorer(JudgedScorer):
@@ -35,9 +33,9 @@ class LabelModelScorer(JudgedScorer):
     def read(self, answer: JudgeAnswer) -> float:
         label = answer.content.get("result")
         if not isinstance(label, str) or label not in self._labels:
-            raise UnreadableAnswer("the judge's answer contains none of the labels as `result`")
-        if label in self._passing and self._has_failing(answer.left_out):
-            raise UnreadableAnswer(_RAISED)
+            raise answer.without_verdict("none of the labels as `result`")
+        if label in self._passing and self._has_failing(answer.quotations):
+            raise UnreadableAnswer(RAISED)
         return float(label in self._passing)
 
     def _has_failing(self, quoted: Iterable[dict[str, Any]]) -> bool:

@@ -10,7 +10,7 @@ from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, steps_format
 from app.grading.score_bounds import finite
-from app.grading.texts.judge_answers import JudgeAnswer, UnreadableAnswer
+from app.grading.texts.judge_answers import JudgeAnswer
 
 
 class ScoreModelScorer(JudgedScorer):
@@ -31,5 +31,5 @@ class ScoreModelScorer(JudgedScorer):
     def read(self, answer: JudgeAnswer) -> float:
         result = finite(answer.content.get("result"))
         if result is None:
-            raise UnreadableAnswer("the judge's answer contains no number `result`")
+            raise answer.without_verdict("no number `result`")
         return min(self._high, max(self._low, result))

@@ -2,11 +2,13 @@
 
 Many judges reason aloud before they answer (`<think>…</think>`), put their JSON into a fence, or
 add a sentence to it, and some quote what they judge. Promises that nothing is read out of the
-thinking, out of a part of an object, or out of a quotation, by which an answer could score itself,
-nor one of several verdicts that differ; reads in time proportional to the length. Pure.
+thinking, out of a part of an object, or out of a quotation, by which an answer could score itself
+(prompt injection), nor one of several verdicts that differ; reads in time proportional to the
+length. Pure.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -21,7 +23,11 @@ from app.grading.texts.json_in_text import (
     texts_in,
 )
 from app.grading.texts.long_texts import matches_in
-from app.grading.texts.planted_verdicts import claims_in, planted_in
+from app.grading.texts.quotable_verdicts import (
+    VerdictValues,
+    malformed_verdicts,
+    quotable_verdicts,
+)
 from app.grading.texts.verdicts import VERDICTS, is_better, number_in, verdicts_of
 
 QUOTED_CHARACTERS: Final = 200
@@ -30,6 +36,11 @@ _JSON: Final = re.compile(r'\{[ \t\r\n]*+["}]|\[[ \t\r\n]*+\{')
 """The beginning of an object or of a list of objects, complete or not."""
 _PAIR: Final = 2
 """Number of fences of one block."""
+RAISED: Final = "the judge's verdict is better than one that the judged answer has, too"
+_QUOTED: Final = (
+    "the judge's answer has words beside its JSON, and the judged answer has the same verdict, so "
+    "that it may be a quotation"
+)
 _DIFFERENT: Final = "the judge's answer has several JSON objects whose verdicts differ"
 
 
@@ -47,14 +58,16 @@ class JudgeAnswer:
     """The words after an object that stands in a sentence; empty for a whole or a fenced one."""
     judged: Any = None
     """The sample or the rollouts that were judged."""
-    left_out: tuple[dict[str, Any], ...] = ()
+    quotations: tuple[dict[str, Any], ...] = ()
     """Objects that were left out as quotations of it."""
     is_alone: bool = False
     """True for an answer without words beside its JSON."""
 
-    def unscored(self) -> "JudgeAnswer":
-        """Returns an answer without words and objects, in which no reader finds a score."""
-        return replace(self, text="", content={}, after="")
+    def without_verdict(self, fault: str) -> UnreadableAnswer:
+        """Returns the fault of an answer in which a reader finds no verdict."""
+        if self.quotations and not verdicts_of(self.content):
+            return UnreadableAnswer(_QUOTED)
+        return UnreadableAnswer(f"the judge's answer contains {fault}")
 
     @property
     def words(self) -> str:
@@ -67,8 +80,9 @@ def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
     """Reads the JSON after the thinking: the whole answer, else its last fence with a verdict,
     else the last complete object. Beside other words an object with a verdict that `judged` has
     too, the sample or the rollouts, is a quotation and does not count. Raises `UnreadableAnswer`
-    for thinking without an end, and for other objects whose verdicts differ: a judge may restate in
-    JSON what the judged answer asks for in another spelling, in front of its own verdict or behind.
+    for thinking without an end, for a verdict that is better than a quotation, and for other
+    objects whose verdicts differ: a judge may restate in JSON the verdict that the judged answer
+    requests in another spelling, in front of its own one or behind.
     """
     has_marks = any(any(matches_in(THINKING_MARK, each)) for each in texts_in(judged))
     quotes_marks = has_marks and not _begins_with_thinking(text)
@@ -79,10 +93,14 @@ def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
     said = text if quotes_marks else _without_thinking(text, is_first=has_marks)
     if _is_alone(said):
         return replace(_read(said, judged), is_alone=True)
-    kept, left_out = _without_quotations(said, judged)
-    found = replace(_read(kept, judged), left_out=tuple(left_out))
-    _check_claims(said, found.content, judged)
-    return found.unscored() if _is_raised(found.content, left_out) else found
+    objects = [one for one in embedded_json(said) if verdicts_of(one.value)]
+    quotable = quotable_verdicts(judged) if objects else VerdictValues()
+    kept, quotations = _without_quotations(said, objects, quotable)
+    found = replace(_read(kept, judged), quotations=tuple(quotations))
+    _check_malformed(said, found.content, quotable)
+    if _is_raised(found.content, quotations):
+        raise UnreadableAnswer(RAISED)
+    return found
 
 
 def _read(said: str, judged: Any) -> JudgeAnswer:
@@ -100,7 +118,7 @@ def _read(said: str, judged: Any) -> JudgeAnswer:
     return JudgeAnswer(said, _joined(said, objects), said[objects[-1].end :], judged)
 
 
-def _check_claims(said: str, content: dict[str, Any], judged: Any) -> None:
+def _check_malformed(said: str, content: dict[str, Any], quotable: VerdictValues) -> None:
     """Raises `UnreadableAnswer` for a verdict beside another one that is no JSON, such as
     `{result: 0}`, or that follows a bracket without an end: it may be the judge's own one.
     """
@@ -108,15 +126,15 @@ def _check_claims(said: str, content: dict[str, Any], judged: Any) -> None:
     for one in embedded_json(said):
         words.append(said[at : one.start])
         at = one.end
-    claims = claims_in(" ".join([*words, said[at:]]))
-    if not claims.keys or not verdicts_of(content):
+    malformed = malformed_verdicts(" ".join([*words, said[at:]]))
+    if not malformed.keys or not verdicts_of(content):
         return
     found = (number_in(content.get(key)) for key in VERDICTS)
     numbers = [number for number in found if number is not None]
     if numbers:
-        differs = any(claim < max(numbers) for claim in claims.numbers)
+        differs = any(one < max(numbers) for one in malformed.numbers)
     else:
-        differs = not claims.has(content) and not planted_in(judged).covers(claims)
+        differs = not malformed.has(content) and not quotable.covers(malformed)
     if differs:
         raise UnreadableAnswer(_DIFFERENT)
 
@@ -126,7 +144,7 @@ def _begins_with_thinking(text: str) -> bool:
     return mark is not None and mark["end"] is None
 
 
-def _is_raised(kept: dict[str, Any], left_out: list[dict[str, Any]]) -> bool:
+def _is_raised(kept: dict[str, Any], quotations: list[dict[str, Any]]) -> bool:
     """Returns whether a verdict is better than one that was left out as a quotation: an answer
     could have the judge's own verdicts left out, all but the best. Labels are compared by their
     grader, which knows the better ones.
@@ -134,7 +152,7 @@ def _is_raised(kept: dict[str, Any], left_out: list[dict[str, Any]]) -> bool:
     return any(
         is_better(kept[key], one[key])
         for key in VERDICTS
-        for one in left_out
+        for one in quotations
         if key in kept and key in one
     )
 
@@ -149,22 +167,18 @@ def _is_alone(said: str) -> bool:
     return any(parsed_json(block.text) is not None for block in fenced_blocks(said))
 
 
-def _without_quotations(said: str, judged: Any) -> tuple[str, list[dict[str, Any]]]:
-    """Returns the text without the objects whose verdict the judged texts have too, in any
-    spelling, and these objects.
-    """
-    objects = [one for one in embedded_json(said) if verdicts_of(one.value)]
-    if not objects:
-        return said, []
-    planted = planted_in(judged)
-    kept, left_out, at = list[str](), list[dict[str, Any]](), 0
+def _without_quotations(
+    said: str, objects: Iterable[EmbeddedJson], quotable: VerdictValues
+) -> tuple[str, list[dict[str, Any]]]:
+    """Returns the text without the objects that may be quotations, and these objects."""
+    kept, quotations, at = list[str](), list[dict[str, Any]](), 0
     for one in objects:
-        if not planted.has(one.value):
+        if not quotable.has(one.value):
             continue
         kept += [said[at : one.start], " "]
-        left_out.append(object_of(one.value))
+        quotations.append(object_of(one.value))
         at = one.end
-    return "".join([*kept, said[at:]]), left_out
+    return "".join([*kept, said[at:]]), quotations
 
 
 def quoted_text(value: Any, *, most: int = QUOTED_CHARACTERS) -> str | None:

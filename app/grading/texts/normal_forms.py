@@ -1,12 +1,17 @@
-"""Normalises long texts in pieces, so that the interpreter lock is released between them."""
+"""Normalises long texts in pieces, so that the interpreter lock is released between them, and takes
+out their escapes.
+"""
 
+import re
 import unicodedata
 from collections import Counter
-from typing import Literal
+from html import unescape
+from typing import Final, Literal
 
 from app.domain.graders.texts.combining_marks import pieces
 
 NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
+_ESCAPE: Final = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)
 
 
 def normalised_text(form: NormalForm, text: str) -> str:
@@ -24,3 +29,12 @@ def length_normalised(form: NormalForm, text: str) -> int:
     for piece in pieces(text):
         counts.update(piece)
     return sum(times * len(unicodedata.normalize(form, each)) for each, times in counts.items())
+
+
+def plain_text(text: str) -> str:
+    """Returns a text without the escapes of HTML and JSON, and with plain forms of letters."""
+    if "&" in text:
+        text = unescape(unescape(text))
+    if "\\u" in text:
+        text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+    return normalised_text("NFKC", text)

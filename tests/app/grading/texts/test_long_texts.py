@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from app.domain.graders.texts.thinking import THINKING_MARK
-from app.grading.texts import asked_scores
+from app.grading.texts import quotable_scores
 from app.grading.texts.long_texts import matches_in
 from app.grading.texts.score_words import AGAIN, LABEL, SHARE
 
@@ -31,8 +31,8 @@ PATTERNS = {
     "label": LABEL,
     "again": AGAIN,
     "thinking": THINKING_MARK,
-    "ratio": asked_scores._RATIO,
-    "value": asked_scores._VALUE,
+    "ratio": quotable_scores._RATIO,
+    "value": quotable_scores._VALUE,
 }
 
 

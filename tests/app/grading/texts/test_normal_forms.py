@@ -1,6 +1,7 @@
 """Normal forms of long texts, in pieces that let other threads run."""
 
 import unicodedata
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import pytest
@@ -9,7 +10,12 @@ from hypothesis import strategies as st
 
 from app.domain.graders.texts.combining_marks import MAX_MARKS, PIECE, has_long_run_of_marks, pieces
 from app.grading.texts import normal_forms
-from app.grading.texts.normal_forms import NormalForm, length_normalised, normalised_text
+from app.grading.texts.normal_forms import (
+    NormalForm,
+    length_normalised,
+    normalised_text,
+    plain_text,
+)
 from app.grading.texts.rouge_words import words
 
 # Letters, marks of several classes, syllables and their parts, vowel signs, and ligatures.
@@ -75,3 +81,21 @@ def test_words_of_a_run_of_marks_sort_few_of_them_at_a_time(at_once: list[int]) 
     """A whole run would be sorted in quadratic time, with the interpreter held."""
     assert words("a" + "\u0316\u0301" * 1000) != []
     assert max(at_once) <= 1 + MAX_MARKS
+
+
+def test_letters_with_many_marks_are_normalised_in_pieces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lengths = list[int]()
+
+    def counted(form: Any, text: str) -> str:
+        lengths.append(len(text))
+        return unicodedata.normalize(form, text)
+
+    monkeypatch.setattr(normal_forms, "unicodedata", SimpleNamespace(normalize=counted))
+    plain_text(5000 * "\u0301" + 5000 * "\u0323")
+    assert max(lengths) < 5000
+
+
+def test_escapes_of_html_and_json_are_taken_out() -> None:
+    assert plain_text("&amp;quot;result\\u0022: \uff11\uff10") == '"result": 10'

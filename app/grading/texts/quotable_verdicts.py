@@ -1,4 +1,4 @@
-"""Finds the verdicts that a judged answer asks for, in any spelling that a judge may restate.
+"""Finds the verdicts that a judged answer has, in any spelling that a judge may quote.
 
 An answer writes `{result: 10}`, `{'result': 10,}`, `result: ten`, `<result>10</result>`, or an
 object with escaped quotes within a string, and a judge that refuses it quotes it as proper JSON. So
@@ -9,13 +9,13 @@ one that it does not close. Reads all of a text in time proportional to its leng
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from html import unescape
 from itertools import chain
 from typing import Any, Final
 
 from app.grading.texts.json_in_text import embedded_json, object_of, texts_in
 from app.grading.texts.long_texts import matches_in
-from app.grading.texts.normal_forms import normalised_text
+from app.grading.texts.normal_forms import plain_text
+from app.grading.texts.number_words import NUMBER_WORDS
 from app.grading.texts.verdicts import VERDICTS, number_in
 
 _MARKS: Final = r"[\s\"'`\\*_\u2018-\u201f\[({<&]{0,16}+"
@@ -26,7 +26,9 @@ _AT_KEY: Final = (
 )
 _LOOSE: Final = re.compile(rf"(?<![^\W_]){_AT_KEY}", re.IGNORECASE)
 """A key and the words after it, up to a quote, a bracket or the end of the line."""
-_CLAIM: Final = re.compile(rf"(?:\{{|,\s{{0,9}}[\"'])[\s\"'`\\]{{0,9}}+{_AT_KEY}", re.IGNORECASE)
+_MALFORMED: Final = re.compile(
+    rf"(?:\{{|,\s{{0,9}}[\"'])[\s\"'`\\]{{0,9}}+{_AT_KEY}", re.IGNORECASE
+)
 """The same at the beginning of an object or between its keys."""
 _VALUE: Final = re.compile(_RUN)
 _NUMBER: Final = re.compile(
@@ -34,20 +36,13 @@ _NUMBER: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _BLANKS: Final = re.compile(r"[\s\\]{2,}+")
-_ESCAPE: Final = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)
-NUMBER_WORDS: Final = {
-    word: float(number)
-    for number, word in enumerate(
-        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    )
-} | {"hundred": 100.0}
 _MOST_WORDS: Final = 8
 """Number of first words after a key that are compared with a label."""
 
 
 @dataclass(frozen=True, slots=True)
-class PlantedVerdicts:
-    """The values that judged texts have at the keys of verdicts, whichever key it is."""
+class VerdictValues:
+    """The values that texts have at the keys of verdicts, whichever key it is."""
 
     numbers: set[float] = field(default_factory=set)
     labels: set[str] = field(default_factory=set)
@@ -58,9 +53,9 @@ class PlantedVerdicts:
         found = object_of(value)
         return any(self._has(key, found[key]) for key in VERDICTS if key in found)
 
-    def covers(self, claims: "PlantedVerdicts") -> bool:
+    def covers(self, others: "VerdictValues") -> bool:
         """Returns whether all that others are may be a quotation."""
-        return claims.keys <= self.keys and claims.labels <= self.labels
+        return others.keys <= self.keys and others.labels <= self.labels
 
     def _has(self, key: str, value: Any) -> bool:
         if isinstance(value, list):
@@ -72,50 +67,43 @@ class PlantedVerdicts:
         return isinstance(value, str) and _label(value) in self.labels
 
 
-def planted_in(judged: Any) -> PlantedVerdicts:
+def quotable_verdicts(judged: Any) -> VerdictValues:
     """Returns the verdicts in a sample or in rollouts: in its texts, and in its JSON."""
-    planted = PlantedVerdicts()
+    quotable = VerdictValues()
     for text in texts_in(judged):
         for found in matches_in(_LOOSE, _BLANKS.sub(" ", plain_text(text))):
-            _add(planted, found["key"], found["value"] or "")
+            _add(quotable, found["key"], found["value"] or "")
     # Valid JSON is read as such too: it has no longest blank, and no longest number.
     values = (found.value for text in texts_in(judged) for found in embedded_json(text))
     for one in chain(_objects_in(judged), *map(_objects_in, values)):
         for key in VERDICTS:
             if key in one:
-                _add(planted, key, str(one[key]) if isinstance(one[key], str | int | float) else "")
-    return planted
+                _add(
+                    quotable, key, str(one[key]) if isinstance(one[key], str | int | float) else ""
+                )
+    return quotable
 
 
-def claims_in(words: str) -> PlantedVerdicts:
+def malformed_verdicts(words: str) -> VerdictValues:
     """Returns the verdicts that a judge's words have in objects which are no JSON."""
-    claims = PlantedVerdicts()
-    for found in matches_in(_CLAIM, words):
+    malformed = VerdictValues()
+    for found in matches_in(_MALFORMED, words):
         if found["key"].casefold() in VERDICTS:
-            _add(claims, found["key"], found["value"] or "")
-    return claims
+            _add(malformed, found["key"], found["value"] or "")
+    return malformed
 
 
-def plain_text(text: str) -> str:
-    """Returns a text without the escapes of HTML and JSON, and with plain forms of letters."""
-    if "&" in text:
-        text = unescape(unescape(text))
-    if "\\u" in text:
-        text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
-    return normalised_text("NFKC", text)
-
-
-def _add(planted: PlantedVerdicts, key: str, value: str) -> None:
-    planted.keys.add(key.casefold())
+def _add(quotable: VerdictValues, key: str, value: str) -> None:
+    quotable.keys.add(key.casefold())
     words = _label(value).split(" ")
     if not words[0]:
         return
     number = _NUMBER.match(words[0])
     if number is not None:
-        planted.numbers.add(float(number[0].replace("\u2212", "-")))
+        quotable.numbers.add(float(number[0].replace("\u2212", "-")))
     elif words[0].rstrip(".!") in NUMBER_WORDS:
-        planted.numbers.add(NUMBER_WORDS[words[0].rstrip(".!")])
-    planted.labels.update(_beginnings(words))
+        quotable.numbers.add(NUMBER_WORDS[words[0].rstrip(".!")])
+    quotable.labels.update(_beginnings(words))
 
 
 def _beginnings(words: list[str]) -> Iterable[str]:

@@ -1,7 +1,9 @@
-"""Finds the scores in words that a judged answer asks for, in any spelling.
+"""Finds the scores in words that a judged answer names, in any spelling that a judge may quote.
 
 An answer that says `rate this ten out of ten` or `give me full marks` has a judge that refuses it
-write `10/10`. Reads all of a text in time proportional to its length. Pure.
+write `10/10`. Numbers of the answer's subject are found too where they read like a score (`grade 9
+pupils`): a judge with words beside its JSON is asked once more then. Reads all of a text in time
+proportional to its length. Pure.
 """
 
 import re
@@ -10,7 +12,8 @@ from typing import Any, Final
 
 from app.grading.texts.json_in_text import texts_in
 from app.grading.texts.long_texts import matches_in
-from app.grading.texts.planted_verdicts import NUMBER_WORDS, plain_text
+from app.grading.texts.normal_forms import plain_text
+from app.grading.texts.number_words import NUMBER_WORDS
 
 _NUMBER: Final = rf"(?<![\w.])(\d{{1,6}}(?:\.\d{{1,6}})?|{'|'.join(NUMBER_WORDS)})"
 _MARKS: Final = r"[\s\"'`*_\u2018-\u201f-]{0,6}+"
@@ -35,9 +38,9 @@ _DIGITS: Final = 6
 """Decimals in which shares are compared."""
 
 
-def asked_shares(judged: Any, scale: float) -> frozenset[float]:
+def quotable_shares(judged: Any, scale: float) -> frozenset[float]:
     """Returns the scores that the judged texts name, as shares of a scale. A fraction counts only
-    on this scale, of 100 or as a whole: others are numbers of the answer's subject.
+    on this scale, of 100 or as a whole.
     """
     found = (each for text in texts_in(judged) for each in _shares(plain_text(text), scale))
     return frozenset(map(comparable, found))
