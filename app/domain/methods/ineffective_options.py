@@ -18,6 +18,7 @@ from app.domain.graders.graders import AnyGrader
 from app.domain.graders.templates.template_faults import placeholders
 from app.domain.graders.templates.templates import Placeholder
 from app.domain.methods.reinforcement import RUNS_CALLS, ReinforcementMethod
+from app.domain.tools.tools import LABEL
 
 _RUN: Final = "tool_calls"
 """Path in `sample` of the calls of all turns; a job may run none of them."""
@@ -68,6 +69,7 @@ def without_effect(
             param,
             f"'{param}' changes nothing: 'calculate_output' does not use it",
         )
+    yield from _schemas_of_tools(method, root)
     yield from _options_of_no_grader(method, root)
     yield from _judges_apart(method, root)
     if not method.runs_calls:
@@ -79,6 +81,23 @@ def without_effect(
             param,
             f"'{param}' changes nothing: without {RUNS_CALLS} a rollout is one turn",
         )
+
+
+def _schemas_of_tools(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
+    """Yields the schemas of the job's own tools: the model sees those of the rows."""
+    for position, tool in enumerate(method.tools):
+        sent = tool.model_extra or {}
+        if "id" in sent or LABEL in sent:
+            continue
+        for key in ("description", "parameters"):
+            if sent.get(key) is not None:
+                param = f"{root}.tools[{position}].{key}"
+                yield NoEffect(
+                    "unused_option",
+                    param,
+                    f"'{param}' changes nothing: the model is offered the tools of its row, "
+                    f"'tools[].function.{key}' in the training file",
+                )
 
 
 def _options_of_no_grader(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:

@@ -27,3 +27,21 @@ def test_a_judge_that_the_formula_leaves_out_judges_nothing_apart(
     walked = list(walk_fields(ReinforcementMethod, method))
     assert {(one.code, one.param) for one in without_effect(method, root, walked)} == warned
     assert paths_of_judges(method.grader, root) == ([JUDGE_PATH] if formula == "e + j" else [])
+
+
+def test_the_schema_of_a_jobs_own_tool_is_not_offered_to_the_model() -> None:
+    described = {"description": "Finds a town.", "parameters": {"type": "object"}}
+    tools = [
+        {"name": "a", "server_url": "https://a.example/"},
+        {"name": "b", "server_url": "https://a.example/", **described},
+        {"name": "c", "server_url": "https://a.example/", "id": "tool_1", **described},
+        {"name": "d", "server_url": "https://a.example/", "server_label": "m", **described},
+    ]
+    method = ReinforcementMethod.model_validate({"grader": EXACT, "tools": tools})
+    walked = list(walk_fields(ReinforcementMethod, method))
+    found = list(without_effect(method, "m", walked))
+    assert [(one.code, one.param) for one in found] == [
+        ("unused_option", "m.tools[1].description"),
+        ("unused_option", "m.tools[1].parameters"),
+    ]
+    assert "'tools[].function.parameters' in the training file" in found[1].message
