@@ -238,6 +238,10 @@ if importlib.util.find_spec("app.cli.installation.demo") is not None:
                 "--keep", help="Leave everything running; the next demo refuses to replace it."
             ),
         ] = False,
+        port: Annotated[
+            int | None,
+            typer.Option(min=1, max=65535, help="Port of the API; a free one if absent."),
+        ] = None,
     ) -> None:
         """Train the shipped model end to end against example tools and show what it learned.
 
@@ -245,7 +249,7 @@ if importlib.util.find_spec("app.cli.installation.demo") is not None:
         """
         from app.cli.installation.demo import run  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-        raise typer.Exit(run(keep=keep))
+        raise typer.Exit(run(keep=keep, port=port))
 
 
 def main() -> None:

@@ -25,8 +25,10 @@ _PROGRAM = Path(sys.argv[0])
 _START_TIMEOUT_S = 120
 
 
-def run(*, keep: bool) -> int:
-    """Runs the demo and returns the exit code of the first job."""
+def run(*, keep: bool, port: int | None = None) -> int:
+    """Runs the demo, on a free port unless one is named, and returns the exit code of the first
+    job.
+    """
     if not (REPOSITORY / "examples" / "records_agent").is_dir():
         print("the demo needs the repository's examples/ next to the package", file=sys.stderr)
         return FAILED
@@ -43,7 +45,7 @@ def run(*, keep: bool) -> int:
     agent, endpoint = _start_agent(keep=keep)
     try:
         print(f"example tools and grader at {endpoint}", flush=True)
-        stack = _up(endpoint)
+        stack = _up(endpoint, _free_port() if port is None else port)
         if keep:  # from here on the data stay, whatever becomes of the job
             _KEPT.touch()
         print(f"agent-rft at {stack['base_url']}", flush=True)
@@ -80,8 +82,8 @@ def _start_agent(*, keep: bool) -> tuple[subprocess.Popen[str], str]:
     return agent, str(json.loads(line)["url"])
 
 
-def _up(endpoint: str) -> dict[str, Any]:
-    command = _cli("up", "--data-dir", str(DATA_DIR), "--port", str(_free_port()), "--detach")
+def _up(endpoint: str, port: int) -> dict[str, Any]:
+    command = _cli("up", "--data-dir", str(DATA_DIR), "--port", str(port), "--detach")
     command += ["--allow-endpoint", endpoint.removeprefix("http://")]
     result = subprocess.run(  # noqa: S603 - our own command
         command, stdout=subprocess.PIPE, text=True, check=False, timeout=_START_TIMEOUT_S
