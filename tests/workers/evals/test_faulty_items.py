@@ -10,13 +10,15 @@ import pytest
 from structlog.testing import capture_logs
 from typing_extensions import override
 
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, Unavailable
 from app.gateways.egress.egress import Egress
 from app.gateways.inference.inference import Completion, InMemoryInference
 from tests.support.endpoints import Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
-from tests.support.evals.world import ANSWER, World, exact, rows, sampled
+from tests.support.evals.world import ANSWER, QUESTION, World, exact, rows, sampled
+from workers.evals import sampling
 from workers.evals.child import work
+from workers.processes.clients import Clients
 
 FAULTS: list[BaseException] = [RuntimeError("planted"), asyncio.CancelledError("planted")]
 
@@ -24,13 +26,14 @@ FAULTS: list[BaseException] = [RuntimeError("planted"), asyncio.CancelledError("
 class _Faulty(InMemoryInference):
     """Answers, and raises where it is asked about the item to fail."""
 
-    def __init__(self, fault: BaseException) -> None:
+    def __init__(self, fault: BaseException, *, item: str = "fail") -> None:
         super().__init__(lambda *_: Completion((), (), "stop"))
         self._fault = fault
+        self._item = item
 
     @override
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        if "fail" in str(body["messages"]):
+        if self._item in str(body["messages"]):
             raise self._fault
         return {"choices": [{"message": {"role": "assistant", "content": ANSWER}}]}
 
@@ -77,6 +80,35 @@ async def test_a_fault_of_one_score_is_an_error_of_its_item(
     assert (run["status"], run["error"]) == ("completed", None)
     assert run["result_counts"] == {"total": 3, "errored": 1, "failed": 0, "passed": 2}
     await _check_error(world, path)
+
+
+async def test_an_item_whose_sampling_met_an_unavailable_engine_is_left_to_the_next_claim(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampling, "PATIENCE_S", 0.0)
+    path = await world.make(exact(), source=sampled(rows(RIGHT)))
+    engine = _Faulty(Unavailable("planted"), item=QUESTION)
+    await _check_left(world, path, replace(world.ports, inference=engine))
+
+
+async def test_an_item_whose_score_met_an_unavailable_service_is_left_to_the_next_claim(
+    world: World,
+) -> None:
+    world.grader.script = lambda _: Reply(json={"score": 1})
+    source = {"type": "jsonl", "source": rows({"n": "fail"})}
+    path = await world.make(endpoint_grader(world), source=source)
+    egress: Any = _FaultyEgress(world.ports.egress, Unavailable("planted"))
+    await _check_left(world, path, replace(world.ports, egress=egress))
+
+
+async def _check_left(world: World, path: str, unavailable: Clients) -> None:
+    """Checks that a claim with unavailable ports writes no item, and that the next one passes."""
+    with pytest.raises(Unavailable):
+        await work(unavailable, await world.claim(path, lease_s=-1))
+    assert await world.items(path) == []
+    run = await world.finish(path)
+    assert (run["status"], run["error"]) == ("completed", None)
+    assert run["result_counts"] == {"total": 1, "errored": 0, "failed": 0, "passed": 1}
 
 
 async def _check_error(world: World, path: str) -> None:
