@@ -39,6 +39,41 @@ async def test_projects_of_one_organization_share_its_deliveries(scene: Scene) -
     assert again == []
 
 
+@pytest.mark.parametrize(
+    ("limits", "in_flight"),
+    [
+        (DeliveryLimits(per_endpoint=2), {"/first": 2, "/beside": 2, "/other": 2}),
+        (DeliveryLimits(per_project=2), {"/first": 2, "/other": 2}),
+        (DeliveryLimits(per_organization=2), {"/first": 2}),
+    ],
+    ids=["endpoint", "project", "organization"],
+)
+async def test_deliveries_in_flight_count_at_the_next_claim(
+    scene: Scene, limits: DeliveryLimits, in_flight: dict[str, int]
+) -> None:
+    """Two are in flight when the endpoint, one beside it and one of another project of the
+    organization have two due ones each.
+    """
+    other = (await one_and_two_more(scene))[1]
+    async with endpoint(lambda _: Reply(200)) as server:
+        hooks = {(await scene.endpoint(server, "/first"))[0].id: "/first"}
+        await send_two(scene, limits, scene.first)
+        hooks[(await scene.endpoint(server, "/beside"))[0].id] = "/beside"
+        hooks[(await scene.endpoint(server, "/other", tenant=other))[0].id] = "/other"
+        await send_two(scene, limits, scene.first, other)
+    leased = scene.execute("SELECT endpoint_id FROM webhook_deliveries WHERE lease_until > now()")
+    assert Counter(hooks[hook] for (hook,) in leased) == in_flight
+
+
+async def send_two(scene: Scene, limits: DeliveryLimits, *tenants: Tenant) -> None:
+    """Claims deliveries after two events of each tenant."""
+    for tenant in 2 * tenants:
+        await scene.cancelled_job(tenant)
+    await scene.fan_out()
+    async with delivery_claims(scene.worker) as unit:
+        await unit.leases.claim_due(60, limits)
+
+
 async def test_unanswered_names_leave_lookups_to_other_organizations(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
