@@ -77,3 +77,12 @@ def test_repeats_of_one_prompt_are_no_template() -> None:
     assert max(map(len, clustered.clusters)) >= 10
     assert clustered.divided == frozenset()
     assert not [text for text in division.held_out if text.startswith(one)]
+
+
+@pytest.mark.parametrize(("prompts", "parts"), [(7, 1), (8, 8)])
+def test_eight_prompts_are_a_template_and_seven_are_repeats(prompts: int, parts: int) -> None:
+    cities = [f"How far is {city} from the place where I live?" for city in CITIES[:prompts]]
+    others = [" ".join(random.Random(n).sample(WORDS, 20)) for n in range(10)]
+    clustered, _ = divided([(text, "any") for text in cities * 5 + others])
+    assert len(clustered.clusters) == len(others) + parts
+    assert clustered.divided == frozenset(cities if parts > 1 else ())

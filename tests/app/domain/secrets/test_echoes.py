@@ -208,6 +208,9 @@ def test_letters_of_several_bytes_are_hidden(letter: str) -> None:
     sent = quote(token, errors="surrogatepass", safe="/").replace("1/2", "1%2F2")
     if letter != "\ud800":  # no text in UTF-8 has it
         assert echoes.hidden_in(f"({sent})") == "([redacted])"
+        # No list of forms has the one in which one of the letters is escaped.
+        for sent in (quote(letter), quote(letter).lower()):
+            assert echoes.hidden_in(f"({token.replace(letter, sent, 1)})") == "([redacted])"
 
 
 def test_a_credential_in_latin_1_is_hidden() -> None:
