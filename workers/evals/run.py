@@ -91,7 +91,7 @@ class EvalWork:
         model.
         """
         counts = self._context.tally.counts
-        if counts.errored < counts.total or not counts.total:
+        if counts.errored < counts.total:
             return
         why = "" if self._first_fault is None else f" The first one: {self._first_fault}"
         raise RunFailed(
