@@ -57,7 +57,7 @@ class RunSettings(SettingsSection):
     """Seconds after which a job that only waits for its endpoints is put back into the queue, if
     another project's job waits for a worker.
     """
-    episode_waiting_s: float = Field(1800.0, gt=0)
+    episode_waiting_limit_s: float = Field(1800.0, gt=0)
     """Seconds that a rollout may wait for its HTTP environment, all calls of the episode and their
     repeats together; it is lost then as `environment_timeout`.
     """

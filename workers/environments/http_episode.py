@@ -59,7 +59,7 @@ class EnvironmentEndpoint:
     signer: CallSigner
     name: str
     headers: dict[str, str] | None = field(repr=False)
-    waiting_limit_s: float = 1800.0
+    episode_waiting_limit_s: float
     """Seconds that one episode may wait for its answers, all attempts and rebuilds together: each
     answer may be in time where all of them hold the worker for days.
     """
@@ -223,7 +223,7 @@ class HttpEpisode:
     async def _wait_for(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
         """Makes one call within the time that is left of the episode's."""
         customer, started = self._customer, self._customer.clock()
-        left_s = customer.waiting_limit_s - self._waited_s
+        left_s = customer.episode_waiting_limit_s - self._waited_s
         limit = asyncio.timeout(left_s)
         try:
             async with limit:
@@ -238,7 +238,7 @@ class HttpEpisode:
             self._waited_s += customer.clock() - started
 
     def _out_of_time(self) -> InfrastructureFailure:
-        limit_s = self._customer.waiting_limit_s
+        limit_s = self._customer.episode_waiting_limit_s
         message = f"one episode waited for answers for {limit_s:g} seconds together"
         return self._customer.failure(FailureClass.ENVIRONMENT_TIMEOUT, message)
 

@@ -104,7 +104,7 @@ def _environments(
     spec = method.http_environment
     if spec is not None:
         endpoint = endpoints.endpoint(spec.url, rate_limit=spec.rate_limit)
-        limit_s = context.settings.runs.episode_waiting_s
+        limit_s = context.settings.runs.episode_waiting_limit_s
         customer = EnvironmentEndpoint(endpoint, signer, spec.name, spec.headers, limit_s)
         return partial(HttpEnvironment, customer, job_seed=context.job.seed)
     if method.runs_tools:

@@ -1,7 +1,8 @@
 """Plays rollouts with a scripted policy in an HTTP environment over real sockets."""
 
 import json
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from app.domain.rollouts.trajectory import Failure, ScoredRollout, Trajectory
 from app.gateways.endpoints.signing import CallSigner
 from tests.support.endpoints import EndpointServer, Script, endpoint
 from tests.support.environments.number_game import game_row
+from tests.support.patience import PATIENCE_S
 from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool
 from workers.environments.http_environment import HttpEnvironment
@@ -38,8 +40,8 @@ class Table:
     server: EndpointServer
     egress: Any
     timeout_s: float = 5.0
-    waiting: dict[str, Any] = field(default_factory=dict)
-    """The time that an episode may wait, and its clock."""
+    episode_waiting_limit_s: float = PATIENCE_S
+    clock: Callable[[], float] = time.monotonic
     journal: Any = field(default_factory=InMemoryJournal)
     row: DatasetRow = field(default_factory=lambda: game_row(42))
 
@@ -51,7 +53,8 @@ class Table:
             CallSigner(SECRET_KEY, project_id="proj_a"),
             "world",
             HEADERS,
-            **self.waiting,
+            self.episode_waiting_limit_s,
+            self.clock,
         )
         return await run_episode(
             self.row,

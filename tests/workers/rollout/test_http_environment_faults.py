@@ -259,8 +259,8 @@ async def test_an_environment_whose_answers_are_each_in_time_holds_no_rollout_wi
 ) -> None:
     """Each reading of the clock is 20 seconds later, so each call takes 20 of them."""
     world = GuessingWorld()
-    waiting = {"waiting_limit_s": 70.0, "clock": map(float, count(0, 20)).__next__}
-    async with table(writer, world, waiting=waiting) as at:
+    clock = map(float, count(0, 20)).__next__
+    async with table(writer, world, episode_waiting_limit_s=70.0, clock=clock) as at:
         failure = await at.lost(*(guess(n) for n in range(10, 16)))
     assert failure.failure_class is FailureClass.ENVIRONMENT_TIMEOUT
     assert failure.message == "one episode waited for answers for 70 seconds together"
@@ -272,7 +272,7 @@ async def test_an_answer_that_comes_after_the_time_of_the_episode_is_not_awaited
     writer: Writer,
 ) -> None:
     async with table(
-        writer, GuessingWorld(late="step"), timeout_s=PATIENCE_S, waiting={"waiting_limit_s": 2.0}
+        writer, GuessingWorld(late="step"), timeout_s=PATIENCE_S, episode_waiting_limit_s=2.0
     ) as at:
         failure = await at.lost(guess(10))
     assert failure.failure_class is FailureClass.ENVIRONMENT_TIMEOUT
@@ -288,8 +288,8 @@ async def test_the_repeats_of_an_episode_that_was_lost_count_as_waiting(writer: 
         return None
 
     world.instead = forgetful
-    waiting = {"waiting_limit_s": 100.0, "clock": map(float, count(0, 20)).__next__}
-    async with table(writer, world, waiting=waiting) as at:
+    clock = map(float, count(0, 20)).__next__
+    async with table(writer, world, episode_waiting_limit_s=100.0, clock=clock) as at:
         failure = await at.lost(*(guess(n) for n in range(10, 16)))
     assert failure.failure_class is FailureClass.ENVIRONMENT_TIMEOUT
     assert (len(world.of("reset")), len(world.of("step"))) == (2, 3)
