@@ -1,7 +1,7 @@
 """Lists the settings of the service by the variables that set them.
 
-Owns the tables of a tree of settings: one for each group, whose variables begin with its name, and
-one for the objects of a list. The texts stand under the fields in the code.
+Owns the tables of a tree of settings: one for each section, whose variables begin with its name,
+and one for the objects of a list. The texts stand under the fields in the code.
 """
 
 from collections.abc import Iterator
@@ -31,30 +31,30 @@ where nothing else is said."""
 
 
 def settings_part() -> Iterator[str]:
-    """Yields the lines of all tables: the trees with their groups, then the objects of lists."""
+    """Yields the lines of all tables: the trees with their sections, then the objects of lists."""
     _, document = models_json_schema([(tree, "validation") for tree in TREES])
     schemas: dict[str, Schema] = document["$defs"]
     yield _BEGINNING
     yield ""
     items = dict[str, type[BaseModel]]()
     for tree in TREES:
-        for model, prefix in _groups(tree, PREFIX):
+        for model, prefix in _sections(tree, PREFIX):
             yield from _table(model, schemas, prefix)
             items |= {one.__name__: one for one in _items(model)}
     for name in sorted(items):
         yield from _table(items[name], schemas, None)
 
 
-def _groups(model: type[BaseModel], prefix: str) -> Iterator[tuple[type[BaseModel], str]]:
-    """Yields a model of settings and its groups, with the beginning of their variables."""
+def _sections(model: type[BaseModel], prefix: str) -> Iterator[tuple[type[BaseModel], str]]:
+    """Yields a model of settings and its sections, with the beginning of their variables."""
     yield model, prefix
     for name, field in model.model_fields.items():
-        if (group := _group(field)) is not None:
-            yield from _groups(group, f"{prefix}{name.upper()}{_LEVEL}")
+        if (section := _section(field)) is not None:
+            yield from _sections(section, f"{prefix}{name.upper()}{_LEVEL}")
 
 
-def _group(field: FieldInfo) -> type[BaseModel] | None:
-    """Returns the model of a field that is a group; `None` for any other field."""
+def _section(field: FieldInfo) -> type[BaseModel] | None:
+    """Returns the model of a field that is a section; `None` for any other field."""
     return next((one for one in _parts(field.annotation) if _is_model(one)), None)
 
 
@@ -86,7 +86,7 @@ def _table(model: type[BaseModel], schemas: dict[str, Schema], prefix: str | Non
     yield f"| {'key' if prefix is None else 'variable'} | type | default | meaning |"
     yield "|---|---|---|---|"
     for name, field in model.model_fields.items():
-        if _group(field) is not None:
+        if _section(field) is not None:
             continue
         described = schema["properties"][name]
         default = "" if field.is_required() else shown_default(described)
