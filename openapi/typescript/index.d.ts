@@ -4198,13 +4198,13 @@ export interface components {
         CoachGain: {
             /**
              * Kind
-             * @description `tag`, `cluster` or `all`.
+             * @description `tag`, `cluster` (similar texts) or `all`.
              * @enum {string}
              */
             kind: "tag" | "cluster" | "all";
             /**
              * Name
-             * @description The tag, or the words of the cluster.
+             * @description The tag, or the words of similar texts.
              */
             name: string;
             /**
@@ -4564,13 +4564,13 @@ export interface components {
         CoachWeakness: {
             /**
              * Kind
-             * @description `tag`, `cluster` or `all` for a slice of the rows; else a kind of attempt.
+             * @description `tag`, `cluster` (similar texts) or `all` for a slice of the rows; else a kind of attempt.
              * @enum {string}
              */
             kind: "tag" | "cluster" | "all" | "component" | "stop_reason" | "failing_tool";
             /**
              * Name
-             * @description The tag, the words of the cluster, the component, the stop reason, or the tool.
+             * @description The tag, the words of similar texts, the component, the stop reason, or the tool.
              */
             name: string;
             /**
@@ -6179,7 +6179,7 @@ export interface components {
             validation_rows: number;
             /**
              * Row Groups
-             * @description Groups of rows whose prompts are nearly the same; no group is in both files.
+             * @description Clusters of rows whose prompts are nearly the same; no cluster is in both files.
              */
             row_groups: number;
             /**
@@ -6238,7 +6238,7 @@ export interface components {
             validation_rows: number;
             /**
              * Row Groups
-             * @description Groups of rows whose prompts are nearly the same; no group is in both files.
+             * @description Clusters of rows whose prompts are nearly the same; no cluster is in both files.
              */
             row_groups: number;
             /**
@@ -7570,7 +7570,7 @@ export interface components {
             prompts: number;
             /**
              * Prompt Groups
-             * @description Groups of prompts that are nearly the same; no group is in both files.
+             * @description Clusters of prompts that are nearly the same; no cluster is in both files.
              */
             prompt_groups: number;
             /**
@@ -14271,7 +14271,7 @@ export interface components {
             validation_share: number;
             /**
              * Seed
-             * @description Chooses among the groups of rows; the same seed makes the same choice.
+             * @description Chooses among the clusters of rows; the same seed makes the same choice.
              * @default 0
              */
             seed: number;

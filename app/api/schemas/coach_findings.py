@@ -23,9 +23,9 @@ class CoachWeakness(DescribedModel):
     """A slice of the rows, or a kind of attempt, that clearly lacks score."""
 
     kind: WeaknessKind
-    """`tag`, `cluster` or `all` for a slice of the rows; else a kind of attempt."""
+    """`tag`, `cluster` (similar texts) or `all` for a slice of the rows; else a kind of attempt."""
     name: str
-    """The tag, the words of the cluster, the component, the stop reason, or the tool."""
+    """The tag, the words of similar texts, the component, the stop reason, or the tool."""
     rows: int
     """Rows that were compared."""
     share: float
@@ -54,9 +54,9 @@ class CoachGain(DescribedModel):
     """The gain that practice of a slice of the rows is expected to bring."""
 
     kind: SliceKind
-    """`tag`, `cluster` or `all`."""
+    """`tag`, `cluster` (similar texts) or `all`."""
     name: str
-    """The tag, or the words of the cluster."""
+    """The tag, or the words of similar texts."""
     rows: int
     """Held-out rows of the slice."""
     weight: float

@@ -70,7 +70,7 @@ class _Counts(DescribedModel):
     validation_rows: int
     """Rows that are held out."""
     row_groups: int
-    """Groups of rows whose prompts are nearly the same; no group is in both files."""
+    """Clusters of rows whose prompts are nearly the same; no cluster is in both files."""
     tags: dict[str, TagRows]
     """Rows of each tag."""
 

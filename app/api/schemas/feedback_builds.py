@@ -112,7 +112,7 @@ class FeedbackBuildReport(DescribedModel):
     prompts: int
     """Different prompts of the rows."""
     prompt_groups: int
-    """Groups of prompts that are nearly the same; no group is in both files."""
+    """Clusters of prompts that are nearly the same; no cluster is in both files."""
     alike_rows: int = 0
     """Rows of a few templates, which were divided by what differs in them: both files have rows of
     the same form.

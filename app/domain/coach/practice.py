@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from app.domain.coach.clusters import TextClusters
 from app.domain.coach.samples import Measurement, PracticeRow
+from app.domain.coach.text_slices import TextSlices
 from app.domain.coach.weaknesses import Slice, SliceKind, key_of
 from app.domain.data.example_counts import MIN_EXAMPLES
 from app.domain.rollouts.metrics import TIE
@@ -88,15 +88,14 @@ def practice_rows(
     keys: Iterable[str], *, training: Sequence[PracticeRow], held_out: Sequence[PracticeRow]
 ) -> list[int]:
     """Returns the indices of the training rows to practise, in the order of their file: those of
-    the slices, and other rows for rehearsal; all rows if the slices have too few. The clusters are
-    those of the held-out rows.
+    the slices, and other rows for rehearsal; all rows if the slices have too few. The slices by
+    text are those of the held-out rows.
     """
     wanted = set(keys)
     chosen = {
         row.index for row in training if any(key_of("tag", tag) in wanted for tag in row.tags)
     }
-    clusters = TextClusters(held_out).assigned(training)
-    for name, rows in clusters.items():
+    for name, rows in TextSlices(held_out).assigned(training).items():
         if key_of("cluster", name) in wanted:
             chosen |= set(rows)
     others = [row.index for row in training if row.index not in chosen]

@@ -1,6 +1,6 @@
 """Finds weaknesses: slices of the rows, and kinds of attempts, that clearly lack score. Pure.
 
-Owns the rule. A slice of the rows (a tag, a cluster of texts) lacks the share of the score's range
+Owns the rule. A slice of the rows (a tag, similar texts) lacks the share of the score's range
 between its mean and the highest score; a kind of attempt (a stop reason, a failing tool, a low
 grader component) is a share of the attempts. A weakness is a share that is clearly above
 `LEAST_SHARE`, with rows as the observations: samples of one row resemble each other. Attempts of a
@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, Literal
 
-from app.domain.coach.clusters import TextClusters
 from app.domain.coach.hypothesis_tests import (
     holm,
     p_value_of_less,
@@ -33,6 +32,7 @@ from app.domain.coach.samples import (
     stopped_short,
 )
 from app.domain.coach.scales import Scale, ScoreRanges, seen_scale
+from app.domain.coach.text_slices import TextSlices
 from app.domain.rollouts.metrics import TIE
 
 SliceKind = Literal["tag", "cluster", "all"]
@@ -85,8 +85,8 @@ def key_of(kind: SliceKind, name: str) -> str:
 
 
 def slices_of(rows: Sequence[PracticeRow]) -> list[Slice]:
-    """Returns the tags with enough rows, and the clusters of texts that are no tag's rows; all rows
-    as one slice without either.
+    """Returns the tags with enough rows, and those of similar texts that are no tag's rows; all
+    rows as one slice without either.
     """
     by_tag: dict[str, list[int]] = {}
     for row in rows:
@@ -98,12 +98,12 @@ def slices_of(rows: Sequence[PracticeRow]) -> list[Slice]:
         if len(members) >= FEWEST_ROWS
     ]
     tagged = {each.rows for each in tags}
-    clusters = [
+    by_text = [
         Slice("cluster", each.name, each.rows)
-        for each in TextClusters(rows).clusters
+        for each in TextSlices(rows).slices
         if each.rows not in tagged
     ]
-    found = [*tags, *clusters][:MOST_SLICES]
+    found = [*tags, *by_text][:MOST_SLICES]
     return found or [Slice("all", ALL_ROWS, tuple(row.index for row in rows))]
 
 

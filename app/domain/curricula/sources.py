@@ -168,7 +168,7 @@ class SplitOptions(_ClosedModel):
     validation_share: Annotated[float, Field(strict=True, ge=0, le=0.5)] = 0.2
     """Share of the rows that is held out, at most 1,000 rows; 0 holds out nothing."""
     seed: Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)] = 0
-    """Chooses among the groups of rows; the same seed makes the same choice."""
+    """Chooses among the clusters of rows; the same seed makes the same choice."""
 
 
 class CurriculumOptions(_ClosedModel):

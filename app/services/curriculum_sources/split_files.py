@@ -22,7 +22,7 @@ from app.domain.registry.curricula import CurriculumSplit
 ALL_ROWS: Final = "rows.jsonl"
 """Name of the file with the rows of all sources, in a directory of the reading."""
 ALIKE: Final = (
-    "{rows} rows differ in so little that whole groups of near-duplicates could not be divided: "
+    "{rows} rows differ in so little that whole clusters of near-duplicates could not be divided: "
     "they are divided by what differs in them, so both parts have rows of the same form, and the "
     "held-out part measures those forms with other words or numbers."
 )

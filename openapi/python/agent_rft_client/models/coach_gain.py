@@ -26,8 +26,8 @@ class CoachGain:
     """ The gain that practice of a slice of the rows is expected to bring.
 
         Attributes:
-            kind (CoachGainKind): `tag`, `cluster` or `all`.
-            name (str): The tag, or the words of the cluster.
+            kind (CoachGainKind): `tag`, `cluster` (similar texts) or `all`.
+            name (str): The tag, or the words of similar texts.
             rows (int): Held-out rows of the slice.
             weight (float): Their share of all held-out rows.
             mean (float): Their mean score.

@@ -26,8 +26,9 @@ class CoachWeakness:
     """ A slice of the rows, or a kind of attempt, that clearly lacks score.
 
         Attributes:
-            kind (CoachWeaknessKind): `tag`, `cluster` or `all` for a slice of the rows; else a kind of attempt.
-            name (str): The tag, the words of the cluster, the component, the stop reason, or the tool.
+            kind (CoachWeaknessKind): `tag`, `cluster` (similar texts) or `all` for a slice of the rows; else a kind of
+                attempt.
+            name (str): The tag, the words of similar texts, the component, the stop reason, or the tool.
             rows (int): Rows that were compared.
             share (float): Lacking share of the score's range, or share of the attempts: 0 to 1.
             interval (list[float]): Interval of the share, which allows for all slices and kinds that were compared.

@@ -36,7 +36,7 @@ class CurriculumOrigin:
             skipped_rows (int): Rows that were left out because no job takes them; 0 unless `invalid_rows` is `skip`.
             training_rows (int): Rows to train.
             validation_rows (int): Rows that are held out.
-            row_groups (int): Groups of rows whose prompts are nearly the same; no group is in both files.
+            row_groups (int): Clusters of rows whose prompts are nearly the same; no cluster is in both files.
             tags (CurriculumOriginTags): Rows of each tag.
             method (CurriculumOriginMethod): The kind of job that the rows are for.
             split (SplitOptions): The held-out part: its size and the seed of the choice.

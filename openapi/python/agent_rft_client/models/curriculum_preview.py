@@ -34,7 +34,7 @@ class CurriculumPreview:
             skipped_rows (int): Rows that were left out because no job takes them; 0 unless `invalid_rows` is `skip`.
             training_rows (int): Rows to train.
             validation_rows (int): Rows that are held out.
-            row_groups (int): Groups of rows whose prompts are nearly the same; no group is in both files.
+            row_groups (int): Clusters of rows whose prompts are nearly the same; no cluster is in both files.
             tags (CurriculumPreviewTags): Rows of each tag.
             object_ (Literal['curriculum.preview']): Type of the object; each type has one constant value. Default:
                 'curriculum.preview'.

@@ -35,7 +35,7 @@ class FeedbackBuildObject:
             training_rows (int): Rows to train.
             validation_rows (int): Rows that are held out.
             prompts (int): Different prompts of the rows.
-            prompt_groups (int): Groups of prompts that are nearly the same; no group is in both files.
+            prompt_groups (int): Clusters of prompts that are nearly the same; no cluster is in both files.
             alike_rows (int): Rows of a few templates, which were divided by what differs in them: both files have rows of
                 the same form. Default: 0.
             sources (FeedbackSources): The use of the feedback of each type.

@@ -26,7 +26,7 @@ class SplitOptions:
         Attributes:
             validation_share (float | Unset): Share of the rows that is held out, at most 1,000 rows; 0 holds out nothing.
                 Default: 0.2.
-            seed (int | Unset): Chooses among the groups of rows; the same seed makes the same choice. Default: 0.
+            seed (int | Unset): Chooses among the clusters of rows; the same seed makes the same choice. Default: 0.
      """
 
     validation_share: float | Unset = 0.2

@@ -1,15 +1,15 @@
-"""Weaknesses, clusters and the choice of what is practised, by value."""
+"""Weaknesses, slices and the choice of what is practised, by value."""
 
 import random
 from collections import Counter
 
 import pytest
 
-from app.domain.coach.clusters import TextClusters
 from app.domain.coach.hypothesis_tests import share_limits
 from app.domain.coach.practice import SliceGain, expected_gains, practice_rows, practice_slices
 from app.domain.coach.samples import Attempt, Measurement, PracticeRow, practice_row
 from app.domain.coach.scales import Scale, ScoreRanges, ranges_of
+from app.domain.coach.text_slices import TextSlices
 from app.domain.coach.weaknesses import find_weaknesses, slices_of
 from app.domain.graders.kinds.score_model import ScoreModelGrader
 
@@ -177,11 +177,11 @@ def test_kinds_of_attempts_are_weaknesses_too() -> None:
 
 
 def test_rows_without_tags_are_divided_by_their_words() -> None:
-    clusters = TextClusters(_rows(tagged=False)).clusters
-    assert [each.rows for each in clusters] == [tuple(range(10)), tuple(range(10, 20))]
-    assert "refund" in clusters[0].name or "lamp" in clusters[0].name
-    one = TextClusters([PracticeRow(n, f"Ticket {n} is late") for n in range(8)])
-    assert one.clusters == []
+    slices = TextSlices(_rows(tagged=False)).slices
+    assert [each.rows for each in slices] == [tuple(range(10)), tuple(range(10, 20))]
+    assert "refund" in slices[0].name or "lamp" in slices[0].name
+    one = TextSlices([PracticeRow(n, f"Ticket {n} is late") for n in range(8)])
+    assert one.slices == []
 
 
 def test_the_expected_gain_is_the_documented_formula() -> None:
@@ -206,13 +206,13 @@ def test_practice_has_the_slice_and_a_quarter_of_others() -> None:
     assert practice_rows(["tag:invoice"], training=few, held_out=few) == [row.index for row in few]
 
 
-def test_clusters_of_held_out_rows_find_training_rows() -> None:
+def test_slices_of_held_out_rows_find_training_rows() -> None:
     held_out = _rows(tagged=False)
     training = [
         PracticeRow(index, WORDS["invoice" if index % 2 else "refund"].format(n=90 + index))
         for index in range(40)
     ]
-    name = TextClusters(held_out).clusters[1].name
+    name = TextSlices(held_out).slices[1].name
     chosen = practice_rows([f"cluster:{name}"], training=training, held_out=held_out)
     assert {index for index in range(40) if index % 2} <= set(chosen)
     assert len(chosen) == 27
@@ -228,7 +228,7 @@ def test_tags_are_a_value_or_a_list_of_values(tags: object, read: tuple[str, ...
     assert practice_row(3, row) == PracticeRow(3, "Hello", read)
 
 
-def test_a_cluster_of_a_tags_rows_is_left_out() -> None:
+def test_similar_texts_of_a_tag_are_left_out() -> None:
     assert [each.key for each in slices_of(_rows())] == ["tag:invoice", "tag:refund"]
     assert {each.kind for each in slices_of(_rows(tagged=False))} == {"cluster"}
     [everything] = slices_of([PracticeRow(0, "hello"), PracticeRow(1, "hello")])
@@ -256,30 +256,30 @@ def test_groups_with_half_of_the_best_gain_are_practised_with_it() -> None:
     assert practice_slices(gains, least=0.31) == ()
 
 
-def _words_of(cluster: str, count: int = 10) -> list[str]:
-    return [cluster + letter for letter in "abcdefghij"[:count]]
+def _words_of(topic: str, count: int = 10) -> list[str]:
+    return [topic + letter for letter in "abcdefghij"[:count]]
 
 
-def _alike(clusters: str) -> list[PracticeRow]:
-    """Returns six rows of each cluster, which share all of their ten words and no other's."""
-    texts = [" ".join(_words_of(cluster)) for cluster in clusters for _ in range(6)]
+def _alike(topics: str) -> list[PracticeRow]:
+    """Returns six rows of each topic, which share all of their ten words and no other's."""
+    texts = [" ".join(_words_of(topic)) for topic in topics for _ in range(6)]
     return [PracticeRow(number, text) for number, text in enumerate(texts)]
 
 
 @pytest.mark.parametrize(
     ("others", "cosine", "found"), [("xyz", 0.3162, [100]), ("wxyz", 0.2860, [])]
 )
-def test_a_row_joins_the_cluster_from_a_cosine_of_0_3(
+def test_a_row_joins_the_slice_from_a_cosine_of_0_3(
     others: str, cosine: float, found: list[int]
 ) -> None:
     words = [*_words_of("v", 3), *(word for other in others for word in _words_of(other, 2))]
     assert 3 / (10 * len(words)) ** 0.5 == pytest.approx(cosine, abs=1e-4)
-    clusters = TextClusters(_alike("vwxyz")).assigned([PracticeRow(100, " ".join(words))])
-    assert [row for rows in clusters.values() for row in rows] == found
-    assert all("v" in name for name in clusters)
+    slices = TextSlices(_alike("vwxyz")).assigned([PracticeRow(100, " ".join(words))])
+    assert [row for rows in slices.values() for row in rows] == found
+    assert all("v" in name for name in slices)
 
 
-def test_there_are_at_most_12_clusters_and_no_row_is_lost() -> None:
-    clusters = TextClusters(_alike("abcdefghijklm")).clusters
-    assert sorted(len(each.rows) for each in clusters) == [6] * 11 + [12]
-    assert len({row for each in clusters for row in each.rows}) == 78
+def test_there_are_at_most_12_slices_by_text_and_no_row_is_lost() -> None:
+    slices = TextSlices(_alike("abcdefghijklm")).slices
+    assert sorted(len(each.rows) for each in slices) == [6] * 11 + [12]
+    assert len({row for each in slices for row in each.rows}) == 78

@@ -1,9 +1,9 @@
-"""Divides rows by their texts, without a model: rows that share rare words are of a cluster. Pure.
+"""Divides rows by their texts, without a model: rows that share rare words are a slice. Pure.
 
 A row's text is a vector over its words, each weighed by how rare it is among the rows (TF-IDF).
 Numbers and quoted names are left out, because they differ from row to row. Each row joins the most
-similar earlier cluster, or founds one. The order of the rows alone decides, so that the same rows
-give the same clusters.
+similar earlier slice, or founds one. The order of the rows alone decides, so that the same rows
+give the same slices.
 """
 
 import math
@@ -15,30 +15,30 @@ from typing import Final
 
 from app.domain.coach.samples import PracticeRow
 
-MOST_CLUSTERS: Final = 12
-"""Clusters that a set of rows is divided into at most; rows beyond join the most similar one."""
+MOST_TEXT_SLICES: Final = 12
+"""Slices that a set of rows is divided into at most; rows beyond join the most similar one."""
 FEWEST_ROWS: Final = 6
-"""Rows below which a cluster is no slice of its own: its interval would be too wide."""
+"""Rows below which similar rows are no slice: its interval would be too wide."""
 _SIMILAR: Final = 0.3
-"""Cosine from which two texts are of one cluster."""
+"""Cosine from which two texts are of one slice."""
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|'[^'\s]*'|`[^`]*`|\d+")
 _READ: Final = 4000
 _NAMED_BY: Final = 3
-"""Words in the name of a cluster."""
+"""Words in the name of a slice."""
 
 Vector = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class TextSlice:
     name: str
     """The words that distinguish it most."""
     rows: tuple[int, ...]
 
 
-class TextClusters:
-    """The clusters of some rows, which other rows can be assigned to."""
+class TextSlices:
+    """The slices of some rows by their texts, which other rows can be assigned to."""
 
     def __init__(self, rows: Sequence[PracticeRow]) -> None:
         words = [_words(row.text) for row in rows]
@@ -50,17 +50,17 @@ class TextClusters:
             self._join(row.index, counted)
 
     @property
-    def clusters(self) -> list[Cluster]:
-        """Returns the clusters with enough rows, unless one has them all: that is no slice."""
+    def slices(self) -> list[TextSlice]:
+        """Returns those with enough rows, unless one has them all: that is no slice."""
         found = [
-            Cluster(self._name(number), tuple(row for row, _ in members))
+            TextSlice(self._name(number), tuple(row for row, _ in members))
             for number, members in enumerate(self._members)
             if len(members) >= FEWEST_ROWS
         ]
         return found if len(self._members) > 1 else []
 
     def assigned(self, rows: Sequence[PracticeRow]) -> dict[str, list[int]]:
-        """Returns which of other rows belong to each cluster, by its name."""
+        """Returns which of other rows belong to each slice, by its name."""
         found: dict[str, list[int]] = {}
         for row in rows:
             number, likeness = self._nearest(self._vector(_words(row.text)))
@@ -71,7 +71,7 @@ class TextClusters:
     def _join(self, index: int, counted: Counter[str]) -> None:
         vector = self._vector(counted)
         number, likeness = self._nearest(vector)
-        if number is None or (likeness < _SIMILAR and len(self._founders) < MOST_CLUSTERS):
+        if number is None or (likeness < _SIMILAR and len(self._founders) < MOST_TEXT_SLICES):
             self._founders.append(vector)
             self._members.append([(index, counted)])
             return
@@ -91,7 +91,7 @@ class TextClusters:
         return {word: weight / length for word, weight in weighed.items()} if length else {}
 
     def _name(self, number: int) -> str:
-        """Returns the words that rows of the cluster have more often than other rows."""
+        """Returns the words that rows of the slice have more often than other rows."""
         members = self._members[number]
         inside = Counter(word for _, counted in members for word in counted)
         everywhere = Counter(
