@@ -160,7 +160,7 @@ def _read_table(table: TableExamples, instructions: str) -> ReadExamples:
         read.remark("The file", f"No example has the columns {shown}.", "", is_error=False)
     for number, cells in table.lines():
         if len(read.remarks) >= MOST_REMARKS:
-            read.remark(f"Line {number}", "There are more findings.", "Correct these first.")
+            read.remark(f"Line {number}", "There are more remarks.", "Correct these first.")
             break
         where = f"Line {number}"
         if isinstance(cells, RaggedRecord):
@@ -178,7 +178,7 @@ def read_lines(content: bytes) -> ReadExamples:
         if is_blank(line):
             continue
         if len(read.remarks) >= MOST_REMARKS:
-            read.remark(f"Line {number}", "There are more findings.", "Correct these first.")
+            read.remark(f"Line {number}", "There are more remarks.", "Correct these first.")
             break
         _read_line(read, line, number)
     return read

@@ -167,7 +167,7 @@ async def test_the_titles_of_a_table_name_its_kind(visit: Visit, api: Api) -> No
         ("question,answer\na,b,c\n" + "q,\n", "Line 2", "There are 3 cells"),
         ("question,answer\na,b\nq,\n", "Line 3", "“Words of a right answer” is empty."),
         ("question,answer\na,b\n" + '"open,b\n', "Line 3", "it is no CSV"),
-        ("question,answer\n" + "q,\n" * 60, "Line 52", "There are more findings."),
+        ("question,answer\n" + "q,\n" * 60, "Line 52", "There are more remarks."),
         ("PK\x03\x04", "The file", "it is a ZIP archive or an Excel workbook"),
     ],
 )  # fmt: skip
