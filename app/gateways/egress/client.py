@@ -22,7 +22,7 @@ from app.gateways.egress.connector import GuardedConnector, ReplyRefused
 from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
 from app.gateways.egress.guard import EgressGuard, EgressPolicy
 from app.gateways.egress.headers import all_headers, check_syntax
-from app.gateways.egress.lookups import Lookup, LookupsBusy, LookupTimeout
+from app.gateways.egress.lookups import NOT_LOOKED_UP, Lookup, LookupsBusy, LookupTimeout
 from app.settings.egress import EgressSettings
 
 MAX_CONNECTIONS: Final = 1024
@@ -77,8 +77,7 @@ class EgressClient:
                 await self._guard.resolve(endpoint.host, endpoint.port)
             except LookupsBusy:
                 raise RateLimited(
-                    "The URL's host name was not looked up: other host names, whose name servers "
-                    "do not answer, had every slot. Try again in a while.",
+                    f"The URL's {NOT_LOOKED_UP}. Try again in a while.",
                     retry_after_s=_RETRY_LOOKUP_S,
                 ) from None
             except LookupTimeout as error:

@@ -28,6 +28,10 @@ _THREADS: Final = 2 * _OF_ALL
 """A process has two clients, of customers' endpoints and of the operator's."""
 _LOOKUP_TIMEOUT_S: Final = 5.0
 _SLOT_TIMEOUT_S: Final = 5.0
+NOT_LOOKED_UP: Final = (
+    "host name was not looked up: other host names, whose name servers do not answer, had every "
+    "slot of this project or its organization"
+)
 _Owner = tuple[str, str]
 """Organization and project; empty where a process works for one of them alone."""
 _owner: ContextVar[_Owner] = ContextVar("owner_of_lookups", default=("", ""))
@@ -39,10 +43,7 @@ class LookupsBusy(OSError):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            "the host name was not looked up: other host names, whose name servers do not answer, "
-            "had every slot"
-        )
+        super().__init__(f"the {NOT_LOOKED_UP}")
 
 
 class LookupTimeout(OSError):

@@ -76,7 +76,10 @@ async def test_a_name_that_was_not_looked_up_may_be_sent_again(
     # Their threads are still waiting.
     busy = await registered(api, "good.example")
     assert (busy.status_code, busy.json()["error"]["code"]) == (429, "rate_limit_exceeded")
-    assert "was not looked up" in busy.json()["error"]["message"]
+    assert busy.json()["error"]["message"] == (
+        "The URL's host name was not looked up: other host names, whose name servers do not "
+        "answer, had every slot of this project or its organization. Try again in a while."
+    )
     assert busy.headers["retry-after"] == "10"
     assert "good.example" not in resolver.asked
     monkeypatch.undo()
