@@ -61,7 +61,7 @@ def tags_of_cluster(cluster: Sequence[str], rows: Mapping[str, Counter[Tags]]) -
 def _too_large(
     clusters: Sequence[Sequence[str]], rows: Mapping[str, Counter[Tags]], share: float
 ) -> set[int]:
-    """Returns the places of the clusters that must be divided."""
+    """Returns the positions of the clusters that must be divided."""
     strata = defaultdict[Tags, list[int]](list)
     sizes = [sum(rows[key].total() for key in cluster) for cluster in clusters]
     for number, cluster in enumerate(clusters):

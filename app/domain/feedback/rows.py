@@ -104,14 +104,14 @@ def _by_votes(thumbs: Sequence[Judgement], made: BuiltRows) -> list[Judgement]:
     by_target = defaultdict[str, list[Judgement]](list)
     for one in thumbs:
         by_target[one.target].append(one)
-    for judged in by_target.values():
-        votes = Counter(one.rating for one in judged)
+    for rated in by_target.values():
+        votes = Counter(one.rating for one in rated)
         if votes["up"] == votes["down"]:
-            _drop(made, judged, "tied")
+            _drop(made, rated, "tied")
             continue
         most = "up" if votes["up"] > votes["down"] else "down"
-        won += [one for one in judged if one.rating == most]
-        _drop(made, [one for one in judged if one.rating != most], "outvoted")
+        won += [one for one in rated if one.rating == most]
+        _drop(made, [one for one in rated if one.rating != most], "outvoted")
     return won
 
 

@@ -1,4 +1,4 @@
-"""Takes the escapes out of a text, and keeps the place of each character that is left.
+"""Takes the escapes out of a text, and keeps the position of each character that is left.
 
 A server that writes a credential as JSON, HTML, a URL or lines of base64 may escape any of its
 characters, so no list of forms has them all. Promises: linear time. Imports the standard library
@@ -34,19 +34,19 @@ def escapes_in(text: str) -> list[re.Match[str]]:
 
 
 def without_escapes(
-    text: str, places: Sequence[int], escapes: Sequence[re.Match[str]]
+    text: str, positions: Sequence[int], escapes: Sequence[re.Match[str]]
 ) -> tuple[str, Sequence[int]]:
-    """Returns the text without its escapes, and the place of each of its characters and of its end,
-    given those of `text`.
+    """Returns the text without its escapes, and the position of each of its characters and of its
+    end, given those of `text`.
     """
     pieces, kept, at = list[str](), list[int](), 0
     read = {escape: _character(escape) for escape in {found[0] for found in escapes}}
     for found in escapes:
         character = read[found[0]]
         pieces += [text[at : found.start()], character]
-        kept += places[at : found.start() + len(character)]
+        kept += positions[at : found.start() + len(character)]
         at = found.end()
-    return "".join([*pieces, text[at:]]), [*kept, *places[at:]]
+    return "".join([*pieces, text[at:]]), [*kept, *positions[at:]]
 
 
 def _character(escape: str) -> str:

@@ -144,12 +144,13 @@ class PreflightService:
         judges = await asyncio.to_thread(_called, method, FieldKind.JUDGE)
         models = self._ports.judges
         known = {name for name in {name for _, name in judges} if await models.knows(name)}
+        embeddings = await self._missing_embeddings(method)
         return [
             *(issue_of(unknown_judge(name, param)) for param, name in judges if name not in known),
-            *(issue_of(no_embeddings(param)) for param, _ in await self._without(method)),
+            *(issue_of(no_embeddings(param)) for param, _ in embeddings),
         ]
 
-    async def _without(self, method: dict[str, Any]) -> list[tuple[str, str]]:
+    async def _missing_embeddings(self, method: dict[str, Any]) -> list[tuple[str, str]]:
         """Returns the embeddings that the call needs and the installation lacks."""
         if self._ports.judges.has_embeddings:
             return []
