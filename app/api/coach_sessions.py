@@ -1,6 +1,6 @@
 """Routes of the Coach: its sessions and their logbooks."""
 
-import asyncio
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -8,15 +8,11 @@ from fastapi import APIRouter, Query, Request
 from app.api.schemas.coach_findings import CoachEntry
 from app.api.schemas.coach_sessions import CoachSessionObject, CreateCoachSession
 from app.api.schemas.common import Page, object_page
-from app.api.schemas.improvement_plans import ImprovementPlan
-from app.api.schemas.preflight import read_call
+from app.api.support.checked_plans import checked_plan
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
-from app.domain.errors import NotFound, refused_value
-from app.domain.plans.knobs import PARAM
-from app.domain.plans.plan import compile_plan
+from app.domain.errors import NotFound
 from app.domain.students.students import PREFIX
-from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/coach_sessions", tags=["Coach"])
 _AfterNumber = Annotated[
@@ -37,14 +33,9 @@ async def create_coach_session(
     except NotFound as error:
         raise NotFound(error.message, param="student", code=error.code) from error
     recipe = None if body.recipe is None else services.recipes().get(body.recipe)
-    plan = await asyncio.to_thread(
-        lambda: compile_plan(body.request_for(f"{PREFIX}{name}", recipe))
+    _, call = await checked_plan(
+        request, services, recipe=recipe, plan_of=partial(body.request_for, f"{PREFIX}{name}")
     )
-    call, faults = await asyncio.to_thread(read_call, plan.job)
-    check = services.call_check().report(plan.job, call, faults)
-    ImprovementPlan.of(plan, recipe, await unless_client_hangs_up(request, check))
-    if call is None:
-        raise refused_value(PARAM, "the job that it compiles to cannot be read")
     session = await services.coach_sessions().create(
         name, call, body.options(recipe), metadata=body.metadata
     )

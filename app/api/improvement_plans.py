@@ -10,12 +10,10 @@ from app.api.schemas.improvement_plans import (
     ImprovementPlan,
     ImprovementPlanReading,
 )
-from app.api.schemas.preflight import read_call
+from app.api.support.checked_plans import checked_plan
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
 from app.domain.plans.knob_readings import reading_of
-from app.domain.plans.plan import compile_plan
-from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/improvement_plans", tags=["Improvement plans"])
 
@@ -28,10 +26,8 @@ async def compile_improvement_plan(
     checked as `validate` checks it; no job is made.
     """
     recipe = None if body.recipe is None else services.recipes().get(body.recipe)
-    plan = await asyncio.to_thread(lambda: compile_plan(body.to_request(recipe)))
-    call = await asyncio.to_thread(read_call, plan.job)
-    check = services.call_check().report(plan.job, *call)
-    return ImprovementPlan.of(plan, recipe, await unless_client_hangs_up(request, check))
+    shown, _ = await checked_plan(request, services, recipe=recipe, plan_of=body.to_request)
+    return shown
 
 
 @router.post("/explain", operation_id="explainImprovementPlan", responses=responses(404))

@@ -1,15 +1,13 @@
 """Routes of students and their skills."""
 
-import asyncio
+from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from app.api.schemas.chat_replies import COMPLETION_REPLY
 from app.api.schemas.common import Page, object_page
-from app.api.schemas.improvement_plans import ImprovementPlan
 from app.api.schemas.job_replies import FineTuningJob
-from app.api.schemas.preflight import read_call
 from app.api.schemas.students import (
     CreateStudent,
     ImproveStudent,
@@ -23,14 +21,11 @@ from app.api.schemas.students import (
     StudentObject,
     UpdateStudent,
 )
+from app.api.support.checked_plans import checked_plan
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
-from app.domain.errors import refused_value
-from app.domain.plans.knobs import PARAM
-from app.domain.plans.plan import compile_plan
 from app.domain.students.students import PREFIX
 from app.web.completion_replies import completion_reply
-from app.web.hang_up import unless_client_hangs_up
 
 router = APIRouter(prefix="/v1/students", tags=["Students"])
 
@@ -100,14 +95,9 @@ async def improve_student(
     """
     await services.students().get(name)
     recipe = None if body.recipe is None else services.recipes().get(body.recipe)
-    plan = await asyncio.to_thread(
-        lambda: compile_plan(body.request_for(f"{PREFIX}{name}", recipe))
+    shown, call = await checked_plan(
+        request, services, recipe=recipe, plan_of=partial(body.request_for, f"{PREFIX}{name}")
     )
-    call, faults = await asyncio.to_thread(read_call, plan.job)
-    check = services.call_check().report(plan.job, call, faults)
-    shown = ImprovementPlan.of(plan, recipe, await unless_client_hangs_up(request, check))
-    if call is None:
-        raise refused_value(PARAM, "the job that it compiles to cannot be read")
     job = await services.job_creation().create(call)
     return StudentImprovement(student=name, job=FineTuningJob.of(job), plan=shown)
 
