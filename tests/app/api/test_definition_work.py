@@ -3,66 +3,23 @@ of all tenants reads them.
 """
 
 import json
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from app.api.schemas.preflight import read_call
-from app.domain.graders.definition_work import (
-    BYTES_OF_A_CHECK,
-    MAX_PATTERN_BYTES_TOGETHER,
-    MAX_PLACEHOLDERS_TOGETHER,
-)
-from app.domain.graders.graders import read_grader
-from app.domain.graders.judge_prompts import MAX_MESSAGES
-from app.domain.graders.schemas.json_schemas import MAX_COMPILED_BYTES
+from app.domain.graders.definition_work import MAX_PLACEHOLDERS_TOGETHER
 from app.domain.graders.templates.templates import MAX_PLACEHOLDERS
 from app.preflight.call_faults import call_issues
 from tests.support.api.application import Api
 from tests.support.api.offline import offline
+from tests.support.grading.app_calls import counted_calls
+from tests.support.grading.large_definitions import FITTING, MANY, judged, multi, pattern
 
 RUN = "/v1/fine_tuning/alpha/graders/run"
 VALIDATE = "/v1/fine_tuning/alpha/graders/validate"
-LARGE = "|".join(f"w\u00f6rd{number}x" for number in range(380))
-"""A pattern whose whole form that ignores case is too large."""
-FITTING = "|".join(f"w\u00f6rd{number}x" for number in range(180))
-MANY = "{{item.a}}" * MAX_PLACEHOLDERS
-
-
-def pattern(text: str, **more: Any) -> dict[str, Any]:
-    return {"type": "regex", "pattern": text, "whole": True, "ignore_case": True, **more}
-
-
-def multi(*graders: dict[str, Any]) -> dict[str, Any]:
-    parts = {f"g{number}": grader for number, grader in enumerate(graders)}
-    return {"type": "multi", "name": "m", "graders": parts, "calculate_output": "+".join(parts)}
-
-
-@contextmanager
-def counted_calls() -> Iterator[Counter[str]]:
-    """Yields the number of calls, by the name of the function, on this thread."""
-    calls = Counter[str]()
-
-    def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and str(frame.f_globals.get("__name__")).startswith("app."):
-            calls[frame.f_code.co_name] += 1
-
-    sys.setprofile(note)
-    try:
-        yield calls
-    finally:
-        sys.setprofile(None)
-
-
-def judged(texts: list[Any]) -> dict[str, Any]:
-    """Returns a judge with a message for each content."""
-    messages = [{"role": "user", "content": text} for text in texts]
-    return {"type": "score_model", "name": "s", "model": "judge", "input": messages}
+MANY_TEMPLATES = {"type": "contains", "name": "c", "needles": [MANY] * 9}
 
 
 def job(grader: dict[str, Any]) -> dict[str, Any]:
@@ -86,54 +43,6 @@ def run_of(texts: list[Any]) -> dict[str, Any]:
             "input_messages": template,
         }
     }
-
-
-MANY_TEMPLATES = {"type": "contains", "name": "c", "needles": [MANY] * 9}
-SCHEMA = {"type": "object", "properties": {f"p{number}": {} for number in range(1900)}}
-TOGETHER: list[tuple[list[dict[str, Any]], str, str, int]] = [
-    (
-        [pattern(rf"\pL{{2}}{number}|{LARGE}") for number in range(64)],
-        "compile_pattern",
-        "not a regular expression of Rust's `regex`",
-        1 + MAX_PATTERN_BYTES_TOGETHER // (2 * MAX_COMPILED_BYTES),
-    ),
-    (
-        [pattern(f"{FITTING}|of{number}") for number in range(64)],
-        "compile_pattern",
-        "too large together",
-        1 + MAX_PATTERN_BYTES_TOGETHER // 2**17,
-    ),
-    (
-        [{"type": "json_valid", "json_schema": {**SCHEMA, "title": str(n)}} for n in range(64)],
-        "compile_schema",
-        "too large together",
-        1 + MAX_PATTERN_BYTES_TOGETHER // (1900 * BYTES_OF_A_CHECK),
-    ),
-    (
-        [
-            {"type": "string_check", "input": MANY, "reference": MANY, "operation": "eq"}
-            for _ in range(64)
-        ],
-        "parse_template",
-        "more than 10000 placeholders together",
-        MAX_PLACEHOLDERS_TOGETHER // MAX_PLACEHOLDERS,
-    ),
-    (
-        [judged([MANY] * 9), judged([[MANY, {"type": "text", "text": MANY}]] * 99)],
-        "parse_template",
-        "more than 10000 placeholders together",
-        MAX_PLACEHOLDERS_TOGETHER // MAX_PLACEHOLDERS,
-    ),
-]
-
-
-@pytest.mark.parametrize(("graders", "worker", "message", "most"), TOGETHER)
-def test_what_exceeds_a_sum_is_refused_before_it_is_read(
-    graders: list[dict[str, Any]], worker: str, message: str, most: int
-) -> None:
-    with counted_calls() as calls, pytest.raises(ValueError, match=message):
-        read_grader(multi(*graders))
-    assert 0 < calls[worker] <= most
 
 
 @pytest.mark.parametrize(
@@ -198,21 +107,6 @@ async def test_the_criteria_of_an_eval_are_one_definition(api: Api) -> None:
     ), error
 
 
-def test_a_grader_of_many_usual_parts_is_read() -> None:
-    usual = [
-        *(pattern(rf"(?:\w+@)?[a-z]{{2,9}}{number}\.(?:com|org)") for number in range(32)),
-        *(
-            {"type": "json_valid", "json_schema": {"type": "object", "required": [f"k{number}"]}}
-            for number in range(16)
-        ),
-        *(
-            {"type": "string_check", "input": "{{item.a}}" * 9, "reference": "x", "operation": "eq"}
-            for _ in range(16)
-        ),
-    ]
-    assert len(read_grader(multi(*usual)).parts) == len(usual)
-
-
 async def test_the_scorers_of_a_trial_are_not_built_on_the_loop(api: Api) -> None:
     grader = multi(*({"type": "contains", "needles": ["{{item.a}}"]} for _ in range(8)))
     body = {"grader": grader, "model_sample": "a", "item": {"a": "a"}}
@@ -221,19 +115,6 @@ async def test_the_scorers_of_a_trial_are_not_built_on_the_loop(api: Api) -> Non
     assert reply.json()["reward"] == 8.0
     assert calls["run_grader"] > 0
     assert calls["build_scorer"] == 0
-
-
-def test_each_text_of_a_prompt_is_parsed_once() -> None:
-    part = {"type": "text", "text": "{{item.a}}"}
-    with counted_calls() as calls:
-        read_grader(judged(["{{item.a}}", part, [part, "{{item.a}}"], *["{{item.a}}"] * 4]))
-    assert calls["parse_template"] == 8
-
-
-def test_no_message_of_a_list_that_is_too_long_is_read() -> None:
-    with counted_calls() as calls, pytest.raises(ValueError, match="at most 256 items"):
-        read_grader(judged(["{{item.a}}"] * (MAX_MESSAGES + 1)))
-    assert calls["parse_template"] == 0
 
 
 async def test_the_messages_of_a_run_are_one_definition(api: Api) -> None:

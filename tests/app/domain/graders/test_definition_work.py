@@ -1,0 +1,93 @@
+"""The work of reading the parts of a grader is bounded for all of them together."""
+
+from typing import Any
+
+import pytest
+
+from app.domain.graders.definition_work import (
+    BYTES_OF_A_CHECK,
+    MAX_PATTERN_BYTES_TOGETHER,
+    MAX_PLACEHOLDERS_TOGETHER,
+)
+from app.domain.graders.graders import read_grader
+from app.domain.graders.judge_prompts import MAX_MESSAGES
+from app.domain.graders.schemas.json_schemas import MAX_COMPILED_BYTES
+from app.domain.graders.templates.templates import MAX_PLACEHOLDERS
+from tests.support.grading.app_calls import counted_calls
+from tests.support.grading.large_definitions import FITTING, MANY, judged, multi, pattern
+
+LARGE = "|".join(f"w\u00f6rd{number}x" for number in range(380))
+"""A pattern whose whole form that ignores case is too large."""
+SCHEMA = {"type": "object", "properties": {f"p{number}": {} for number in range(1900)}}
+TOGETHER: list[tuple[list[dict[str, Any]], str, str, int]] = [
+    (
+        [pattern(rf"\pL{{2}}{number}|{LARGE}") for number in range(64)],
+        "compile_pattern",
+        "not a regular expression of Rust's `regex`",
+        1 + MAX_PATTERN_BYTES_TOGETHER // (2 * MAX_COMPILED_BYTES),
+    ),
+    (
+        [pattern(f"{FITTING}|of{number}") for number in range(64)],
+        "compile_pattern",
+        "too large together",
+        1 + MAX_PATTERN_BYTES_TOGETHER // 2**17,
+    ),
+    (
+        [{"type": "json_valid", "json_schema": {**SCHEMA, "title": str(n)}} for n in range(64)],
+        "compile_schema",
+        "too large together",
+        1 + MAX_PATTERN_BYTES_TOGETHER // (1900 * BYTES_OF_A_CHECK),
+    ),
+    (
+        [
+            {"type": "string_check", "input": MANY, "reference": MANY, "operation": "eq"}
+            for _ in range(64)
+        ],
+        "parse_template",
+        "more than 10000 placeholders together",
+        MAX_PLACEHOLDERS_TOGETHER // MAX_PLACEHOLDERS,
+    ),
+    (
+        [judged([MANY] * 9), judged([[MANY, {"type": "text", "text": MANY}]] * 99)],
+        "parse_template",
+        "more than 10000 placeholders together",
+        MAX_PLACEHOLDERS_TOGETHER // MAX_PLACEHOLDERS,
+    ),
+]
+
+
+@pytest.mark.parametrize(("graders", "worker", "message", "most"), TOGETHER)
+def test_what_exceeds_a_sum_is_refused_before_it_is_read(
+    graders: list[dict[str, Any]], worker: str, message: str, most: int
+) -> None:
+    with counted_calls() as calls, pytest.raises(ValueError, match=message):
+        read_grader(multi(*graders))
+    assert 0 < calls[worker] <= most
+
+
+def test_a_grader_of_many_usual_parts_is_read() -> None:
+    usual = [
+        *(pattern(rf"(?:\w+@)?[a-z]{{2,9}}{number}\.(?:com|org)") for number in range(32)),
+        *(
+            {"type": "json_valid", "json_schema": {"type": "object", "required": [f"k{number}"]}}
+            for number in range(16)
+        ),
+        *(
+            {"type": "string_check", "input": "{{item.a}}" * 9, "reference": "x", "operation": "eq"}
+            for _ in range(16)
+        ),
+    ]
+    assert len(read_grader(multi(*usual)).parts) == len(usual)
+
+
+def test_each_text_of_a_prompt_is_parsed_once() -> None:
+    part = {"type": "text", "text": "{{item.a}}"}
+    with counted_calls() as calls:
+        read_grader(judged(["{{item.a}}", part, [part, "{{item.a}}"], *["{{item.a}}"] * 4]))
+    assert calls["parse_template"] == 8
+
+
+def test_no_message_of_a_list_that_is_too_long_is_read() -> None:
+    with counted_calls() as calls, pytest.raises(ValueError, match="at most 256 items"):
+        read_grader(judged(["{{item.a}}"] * (MAX_MESSAGES + 1)))
+    assert calls["parse_template"] == 0
