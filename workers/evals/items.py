@@ -62,6 +62,13 @@ async def work_on(
 
     Raises only faults that end the run or this claim; an unusable item is an output item.
     """
+    with structlog.contextvars.bound_contextvars(item=index):
+        return await _work_on(context, index, row, slots=slots)
+
+
+async def _work_on(
+    context: EvalContext, index: int, row: EvalRow, *, slots: asyncio.Semaphore
+) -> list[WorkedItem]:
     group = GroupKey(context.run.id, "test", 0, index)
     samples = await _samples(context, row, group.samples(context.source.samples), slots)
     scorable = {key: sampled for key, sampled in samples.items() if sampled.fault is None}
@@ -217,7 +224,8 @@ async def _drawn(
 ) -> _ItemSample:
     """Returns one answer of the model under evaluation."""
     output = _no_output(source.model)
-    drawn = await _caught(_sample(context, source, key, row, slots=slots, output=output))
+    with structlog.contextvars.bound_contextvars(sample=key.sample_index):
+        drawn = await _caught(_sample(context, source, key, row, slots=slots, output=output))
     return drawn or _ItemSample({}, output, fault=INTERNAL_ERROR)
 
 

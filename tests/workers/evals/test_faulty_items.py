@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import structlog
 from structlog.testing import capture_logs
 from typing_extensions import override
 
@@ -58,13 +59,13 @@ async def test_a_fault_of_one_sampling_is_an_error_of_its_item(
     failing = {"question": "fail", "answer": "x"}
     path = await world.make(exact(), source=sampled(rows(RIGHT, failing, WRONG)))
     ports = replace(world.ports, inference=_Faulty(fault))
-    with capture_logs() as logs:
+    with capture_logs([structlog.contextvars.merge_contextvars]) as logs:
         await work(ports, await world.claim(path))
     run = await world.get(path)
     assert (run["status"], run["error"]) == ("completed", None)
     assert run["result_counts"] == {"total": 3, "errored": 1, "failed": 1, "passed": 1}
     await _check_error(world, path)
-    assert [entry["event"] for entry in logs if entry.get("exc_info")]
+    assert [(entry["item"], entry["sample"]) for entry in logs if entry.get("exc_info")] == [(1, 0)]
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=["raised", "cancelled"])
