@@ -67,15 +67,15 @@ class Echoes:
             return text
         spans = self._spans(text)
         shown: str = text
-        places: Sequence[int] = range(len(text) + 1)
+        positions: Sequence[int] = range(len(text) + 1)
         for _ in range(_NESTED):
             escapes = escapes_in(shown)
             if not escapes:
                 break
             if len(escapes) > _MOST_ESCAPES:
                 return REDACTED
-            shown, places = without_escapes(shown, places, escapes)
-            spans += [(places[start], places[stop]) for start, stop in self._spans(shown)]
+            shown, positions = without_escapes(shown, positions, escapes)
+            spans += [(positions[start], positions[stop]) for start, stop in self._spans(shown)]
         return _without(spans, text)
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
