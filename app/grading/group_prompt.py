@@ -106,13 +106,15 @@ def answer_format() -> AnswerFormat:
     )
 
 
-def read_scores(text: str, count: int, judged: Any = None) -> list[tuple[float, str]]:
+def read_scores(
+    text: str, count: int, judged: Any = None, *, only_json: bool = False
+) -> list[tuple[float, str]]:
     """Returns score and explanation of the ids "1" to `count`, in this order. A score slightly
     outside 0…1 is clamped; one that `judged` has too is read as `read_answer` does. Raises
     `UnusableAnswer`, also for scores of another scale, which clamping would make equal.
     """
     try:
-        entries = read_answer(text, judged).content.get("scores")
+        entries = read_answer(text, judged, only_json=only_json).content.get("scores")
     except UnreadableAnswer as unreadable:
         raise UnusableAnswer(str(unreadable)) from unreadable
     if not isinstance(entries, list):
@@ -121,17 +123,24 @@ def read_scores(text: str, count: int, judged: Any = None) -> list[tuple[float, 
     for entry in entries:
         identifier, score, explanation = _entry(entry)
         if identifier in found:
-            raise UnusableAnswer(f"the id {identifier[:20]!r} occurs twice")
+            raise UnusableAnswer(f"the id {_id_in_fault(identifier)} occurs twice")
         found[identifier] = (min(1.0, max(0.0, score)), explanation)
     wanted = [str(number) for number in range(1, count + 1)]
     unknown = [identifier for identifier in found if identifier not in wanted]
     if unknown:
-        raise UnusableAnswer(f"there is no rollout with the id {unknown[0][:20]!r}")
+        raise UnusableAnswer(f"there is no rollout with the id {_id_in_fault(unknown[0])}")
     missing = [identifier for identifier in wanted if identifier not in found]
     if missing:
         listed = ", ".join(missing[:_SHOWN_IDS])
         raise UnusableAnswer(f"these ids have no score: {listed}")
     return [found[identifier] for identifier in wanted]
+
+
+def _id_in_fault(identifier: str) -> str:
+    """Returns an id for a fault, which the judge reads too: only a number, because a rollout may
+    have a text of its own in the judge's answer.
+    """
+    return f"'{identifier[:20]}'" if identifier.isdecimal() else "that is not shown"
 
 
 def _entry(entry: Any) -> tuple[str, float, str]:
@@ -140,10 +149,12 @@ def _entry(entry: Any) -> tuple[str, float, str]:
     identifier, explanation = entry.get("id"), entry.get("explanation")
     score = finite(entry.get("score"))
     if score is None:
-        raise UnusableAnswer(f"the id {str(identifier)[:20]!r} has no finite number as its score")
+        raise UnusableAnswer(
+            f"the id {_id_in_fault(str(identifier))} has no finite number as its score"
+        )
     if not -_CLAMPED <= score <= 1 + _CLAMPED:
         raise UnusableAnswer(
-            f"the score {score:g} of the id {str(identifier)[:20]!r} is not between 0 and 1"
+            f"the score {score:g} of the id {_id_in_fault(str(identifier))} is not between 0 and 1"
         )
     text = quoted_text(explanation, most=_EXPLANATION_CHARACTERS) or ""
     return str(identifier).strip(), score, text

@@ -1,8 +1,8 @@
 """The attempts of one question to a judge: the second request, and the tokens of all answers.
 
-A judge whose answer has no readable score is asked once more, with the fault. Without this, words
-beside a judge's JSON would be a way for an answer to lose its bad scores. Must not know servers or
-the content of answers.
+A judge that answers in more than JSON, or without a readable score, is asked once more. Words may
+quote the judged answer, and a fault would be a way for an answer to lose its bad scores. Must not
+know servers or the content of answers.
 """
 
 from collections.abc import Iterator
@@ -15,10 +15,6 @@ from app.grading.scorer import ScoreFault, TokenUsage
 
 ATTEMPTS: Final = 2
 """Largest number of requests of one question."""
-_REPEATED: Final = 8_000
-"""Number of final characters of an answer that the second request repeats."""
-_NO_TEXT: Final = "(no text)"
-"""Stands for an empty answer: many servers refuse an empty message."""
 
 
 @dataclass(slots=True)
@@ -49,20 +45,14 @@ def usage_of(reply: JudgeReply) -> TokenUsage:
     return TokenUsage(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens, calls=1)
 
 
-def repeated_question(
-    question: JudgeQuestion, answer: str, fault: str, attempt: int
-) -> JudgeQuestion:
-    """Returns the question with the answer that has no readable score, and its fault."""
-    more = [
-        {"role": "assistant", "content": answer[-_REPEATED:].strip() or _NO_TEXT},
-        {
-            "role": "user",
-            "content": f"This answer cannot be used: {fault}. Answer again with the JSON alone, "
-            "whole, without words before or after it.",
-        },
-    ]
+def repeated_question(question: JudgeQuestion, fault: str, attempt: int) -> JudgeQuestion:
+    """Returns the question with the fault of an earlier answer in its first message. The answer is
+    not repeated: a judge would take the quotations in it for its own words.
+    """
+    first, *others = question.messages
+    again = f"An earlier answer could not be used: {fault}. Answer with the JSON object alone."
     return replace(
         question,
-        messages=[*question.messages, *more],
+        messages=[{**first, "content": f"{first['content']}\n\n{again}"}, *others],
         call_id=f"{question.call_id}_again{attempt}",
     )

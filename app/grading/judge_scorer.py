@@ -2,8 +2,8 @@
 
 Owns the rendering of the prompt, the question and the accounting of the replies. Promises: a judge
 without a score is a fault and never a 0, whether it is unavailable, refuses or answers something
-else; an answer without a readable score is requested once more, as JSON alone; a score and a fault
-have the tokens of all answers. Must not know the servers of judges or the content of answers.
+else; an answer that is more than JSON, or without a score, is requested once more; a score and a
+fault have the tokens of all answers. Must not know the servers of judges or the content of answers.
 """
 
 from abc import ABC, abstractmethod
@@ -100,13 +100,15 @@ class JudgedScorer(ABC):
             cost.add(reply)
             self._check_complete(reply)
             try:
-                return await run_on_scoring_thread(partial(self._read, reply.text, sample))
+                return await run_on_scoring_thread(
+                    partial(self._read, reply.text, sample, only_json=attempt < ATTEMPTS)
+                )
             except UnreadableAnswer as unreadable:
                 if attempt == ATTEMPTS:
                     details = f"{unreadable}: {reply.text[:QUOTED_CHARACTERS]!r}"
                     errors = GraderErrors(model_grader_parse_error=True, details=details)
                     raise self._no_score(str(unreadable), errors) from unreadable
-                question = repeated_question(question, reply.text, str(unreadable), attempt)
+                question = repeated_question(question, str(unreadable), attempt)
         raise AssertionError("every attempt returns or raises")
 
     async def _reply(self, question: JudgeQuestion) -> JudgeReply:
@@ -143,9 +145,11 @@ class JudgedScorer(ABC):
             errors = GraderErrors(model_grader_parse_error=True, details=CUT_OFF)
             raise self._no_score(CUT_OFF, errors)
 
-    def _read(self, text: str, sample: dict[str, Any]) -> tuple[float, str | None]:
+    def _read(
+        self, text: str, sample: dict[str, Any], *, only_json: bool
+    ) -> tuple[float, str | None]:
         """Returns score and reason of an answer. Raises `UnreadableAnswer`."""
-        answer = read_answer(text, sample)
+        answer = read_answer(text, sample, only_json=only_json)
         return self.read(answer), self.reason(answer.content)
 
     def _no_score(self, message: str, errors: GraderErrors) -> ScoreFault:

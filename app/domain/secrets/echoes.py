@@ -39,6 +39,10 @@ _MOST_COMPARED: Final = 100_000_000
 """Characters that one reading of a text compares, about 0.1 s: a server can repeat the beginning of
 many long credentials at every place of a long text. Such a text is redacted whole.
 """
+_MOST_BEGINS: Final = 50_000
+"""Places of a text at which a credential may begin, each of which costs about 2 microseconds. A
+text with more, such as a long run of the credential's first letter, is redacted whole.
+"""
 _PARAMETER: Final = re.compile(r"(?<=[=:])[\"']?([^\s\"',;]+)")
 _LOWER: Final = {ord(letter): letter.lower() for letter in string.ascii_uppercase}
 _IS_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]")
@@ -82,6 +86,8 @@ class Echoes:
         """Returns where credentials begin and end."""
         folded, starts = _folded(text), self._starts
         begins = [at for at in range(len(text) - LEAST + 1) if folded[at : at + LEAST] in starts]
+        if len(begins) > _MOST_BEGINS:
+            return [(0, len(text))]
         compared = sum(
             self._texts.compared(folded, at) + self._base64.compared(text, at) for at in begins
         )

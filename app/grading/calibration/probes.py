@@ -25,7 +25,7 @@ PROBED_ROWS: Final = 20
 _LENGTHENED: Final = 20_000
 _STUFFED: Final = 8_000
 _MIDDLE: Final = 0.5
-_ANSWERS: Final = frozenset({"assistant", "tool", "function"})
+_ANSWERS: Final = ("assistant", "tool", "function")
 """Roles whose messages are not part of a prompt: the last of them may be the reference."""
 _WORD: Final = re.compile(r"\w+")
 _TAG: Final = re.compile(r"</?[A-Za-z_][\w.-]{0,63}>")

@@ -155,11 +155,11 @@ class GroupAiJudge:
             reply = await self._reply(question, cost)
             try:
                 scores = await run_on_scoring_thread(
-                    partial(read_scores, reply.text, count, judged)
+                    partial(read_scores, reply.text, count, judged, only_json=attempt < ATTEMPTS)
                 )
             except UnusableAnswer as unusable:
                 fault = str(unusable)
-                question = repeated_question(question, reply.text, fault, attempt)
+                question = repeated_question(question, fault, attempt)
                 continue
             return _QuestionScores(
                 tuple(score for score, _ in scores),

@@ -72,9 +72,10 @@ class LlmJudgeScorer(JudgedScorer):
 
     @override
     def read(self, answer: JudgeAnswer) -> float:
-        share = next(self._shares(answer), None)
-        if share is None:
+        shares = list(self._shares(answer))
+        if not shares:
             raise answer.without_verdict("no score")
+        share = self._words.whole(shares)
         if not 0 <= share <= 1:
             raise UnreadableAnswer(f"the judge's score is not between 0 and {self._scale}")
         return share

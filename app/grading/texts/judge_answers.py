@@ -37,6 +37,7 @@ _JSON: Final = re.compile(r'\{[ \t\r\n]*+["}]|\[[ \t\r\n]*+\{')
 _PAIR: Final = 2
 """Number of fences of one block."""
 RAISED: Final = "the judge's verdict is better than one that the judged answer has, too"
+_WORDS: Final = "the judge's answer is not one JSON object alone"
 _QUOTED: Final = (
     "the judge's answer has words beside its JSON, and the judged answer has the same verdict, so "
     "that it may be a quotation"
@@ -76,13 +77,14 @@ class JudgeAnswer:
         return self.text if start is None else self.text[: start.start()]
 
 
-def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
+def read_answer(text: str, judged: Any = None, *, only_json: bool = False) -> JudgeAnswer:
     """Reads the JSON after the thinking: the whole answer, else its last fence with a verdict,
     else the last complete object. Beside other words an object with a verdict that `judged` has
     too, the sample or the rollouts, is a quotation and does not count. Raises `UnreadableAnswer`
     for thinking without an end, for a verdict that is better than a quotation, and for other
     objects whose verdicts differ: a judge may restate in JSON the verdict that the judged answer
-    requests in another spelling, in front of its own one or behind.
+    requests in another spelling, in front of its own one or behind. With `only_json` words beside
+    the JSON are a fault too.
     """
     has_marks = any(any(matches_in(THINKING_MARK, each)) for each in texts_in(judged))
     quotes_marks = has_marks and not _begins_with_thinking(text)
@@ -93,6 +95,8 @@ def read_answer(text: str, judged: Any = None) -> JudgeAnswer:
     said = text if quotes_marks else _without_thinking(text, is_first=has_marks)
     if _is_alone(said):
         return replace(_read(said, judged), is_alone=True)
+    if only_json:
+        raise UnreadableAnswer(_WORDS)
     objects = [one for one in embedded_json(said) if verdicts_of(one.value)]
     quotable = quotable_verdicts(judged) if objects else VerdictValues()
     kept, quotations = _without_quotations(said, objects, quotable)

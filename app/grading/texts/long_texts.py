@@ -23,3 +23,11 @@ def matches_in(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
             yield found
             at = found.end()
         at = max(at, end)
+
+
+def replaced_in(pattern: re.Pattern[str], by: str, text: str) -> str:
+    """Returns the text with another one in the place of the matches, which are looked for in each
+    piece by itself: one across two pieces is replaced twice.
+    """
+    starts = range(0, len(text), _PIECE)
+    return "".join(pattern.sub(by, text[at : at + _PIECE]) for at in starts)

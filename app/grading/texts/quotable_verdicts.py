@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, Final
 
 from app.grading.texts.json_in_text import embedded_json, object_of, texts_in
-from app.grading.texts.long_texts import matches_in
+from app.grading.texts.long_texts import matches_in, replaced_in
 from app.grading.texts.normal_forms import plain_text
 from app.grading.texts.number_words import NUMBER_WORDS
 from app.grading.texts.verdicts import VERDICTS, number_in
@@ -71,7 +71,7 @@ def quotable_verdicts(judged: Any) -> VerdictValues:
     """Returns the verdicts in a sample or in rollouts: in its texts, and in its JSON."""
     quotable = VerdictValues()
     for text in texts_in(judged):
-        for found in matches_in(_LOOSE, _BLANKS.sub(" ", plain_text(text))):
+        for found in matches_in(_LOOSE, replaced_in(_BLANKS, " ", plain_text(text))):
             _add(quotable, found["key"], found["value"] or "")
     # Valid JSON is read as such too: it has no longest blank, and no longest number.
     values = (found.value for text in texts_in(judged) for found in embedded_json(text))

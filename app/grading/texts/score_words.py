@@ -12,7 +12,7 @@ NUMBER: Final = (
 """A complete number: not the 8 of `8,5`, `8%`, `8-9` or `8 to 9`, nor the 1 of `1e1`."""
 OF: Final = r"\s{0,3}(?:/|out\s{1,3}of)\s{0,3}"
 MARKDOWN: Final = r"[\s*_`\"']{0,6}"
-BRACKETS: Final = re.compile(rf"\[\[\s*{NUMBER}\s*\]\]", re.ASCII)
+BRACKETS: Final = re.compile(rf"\[\[\s{{0,16}}{NUMBER}\s{{0,16}}\]\]", re.ASCII)
 _LABELLED: Final = (
     rf"\b(?:score|rating|grade)\b(?:\s?\([^()\n]{{0,60}}\))?{MARKDOWN}[:=]{MARKDOWN}{NUMBER}"
     rf"[*_`\"']{{0,3}}+(?:{OF}{NUMBER}|(?!{OF}\d))"

@@ -23,7 +23,6 @@ from app.grading.texts.score_words import (
     BRACKETS,
     CORRECTED,
     LABEL,
-    MARKDOWN,
     NAMED,
     NUMBER,
     OF,
@@ -40,6 +39,7 @@ _FORMS: Final = {AGAIN: LABEL, CORRECTED: SHARE}
 """The form of a score within a form of correction."""
 _OF_THE_WHOLE: Final = frozenset({"overall", "total", "final", "score", "rating", "grade"})
 """Names of criteria that stand for the whole answer too."""
+_IN_LINE: Final = r"[ \t*_`\"']{0,6}"
 _READ: Final = 200_000
 """Number of final characters of an answer that are searched."""
 _DIFFERENT: Final = "the judge's answer has several scores that differ, and none is the overall one"
@@ -95,6 +95,14 @@ class ScoresInWords:
             if found:
                 kept = found if pattern is CORRECTED else self._of_one_value(found)
                 yield self._share(kept[-1])
+
+    def whole(self, shares: Sequence[float]) -> float:
+        """Returns the score of the whole answer from those of its forms: the lowest with one
+        criterion. Raises `UnreadableAnswer` for different ones beside several criteria.
+        """
+        if self._criteria is not None and len(set(map(comparable, shares))) > 1:
+            raise UnreadableAnswer(_DIFFERENT)
+        return min(shares)
 
     def _own(self, found: list[re.Match[str]], quoted: frozenset[float]) -> list[re.Match[str]]:
         """Returns the scores that are no quotations. Raises `UnreadableAnswer` for one that is
@@ -165,8 +173,8 @@ def _named_criteria(rubric: Sequence[Criterion]) -> _Criteria | None:
         return None
     name = rf"(?P<name>{'|'.join(map(re.escape, names))})(?!\w)"
     scored = re.compile(
-        rf"(?<!\w){name}{MARKDOWN}(?:\([^()\n]{{0,60}}\))?"
-        rf"{MARKDOWN}(?:score|rating|grade)?[\s*_`\"':=\-\u2013\u2014\[]{{1,8}}{NUMBER}"
+        rf"(?<!\w){name}{_IN_LINE}(?:\([^()\n]{{0,60}}\))?"
+        rf"{_IN_LINE}(?:score|rating|grade)?[ \t*_`\"':=\-\u2013\u2014\[]{{1,8}}{NUMBER}"
         rf"[*_`\"'\]]{{0,3}}(?:{OF}{NUMBER})?",
         re.IGNORECASE,
     )

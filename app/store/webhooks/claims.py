@@ -101,6 +101,8 @@ class LeasedDeliveries(LeasedRows):
         """Claims due deliveries within the bounds, alternating between organizations, projects and
         endpoints.
         """
+        if not await self.is_due():
+            return []
         await self._session.execute(_ONE_CLAIM_AT_A_TIME)
         chosen = _CHOSEN.bindparams(
             total=bounds.total,

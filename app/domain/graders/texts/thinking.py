@@ -12,10 +12,10 @@ THINKING_LINES: Final = (
     r"(?:(?<!``)([`\"'])|(?<![`\"'])|(?<=```))",
     r"(?:(?P<end>[<\u25c1]/(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)[>\u25b7]",
     r"|(?-i:\[/THINK\])|<\|(?:end_of_thought|end_thinking)\|>|<channel\|>|assistantfinal",
-    r"|<\|channel\|>\s*final\s*<\|message\|>)",
+    r"|<\|channel\|>\s{0,16}final\s{0,16}<\|message\|>)",
     r"|[<\u25c1](?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)[>\u25b7]|(?-i:\[THINK\])",
     r"|<\|(?:begin_of_thought|start_thinking)\|>|<\|channel>thought",
-    r"|<\|channel\|>\s*analysis\s*<\|message\|>|\Aanalysis(?=[a-z]))(?(1)(?!\1))",
+    r"|<\|channel\|>\s{0,16}analysis\s{0,16}<\|message\|>|\Aanalysis(?=[a-z]))(?(1)(?!\1))",
 )
 """Lines of source for the pattern of a mark that is not in quotes, where a text names it; one that
 ends reasoning has the group `end`. The lines have the marks of tags, of Kimi (`◁think▷`), Seed,

@@ -48,7 +48,6 @@ async def judged(text: str, **options: Any) -> tuple[ScoreResult, InMemoryJudges
         ('{"score": 7} No, rather 6/10.', 0.6),
         ('{"score": 7}. Its final score: 12', 0.7),
         ('{"score": "8 of 10, or 8/10"}', 0.8),
-        ("2/10 at first, [[5]] in the end, Score: 9", 0.5),
         ("8/10 (Scale: 0/10 \u2026 10/10)", 0.8),
         ('{"score": 7} (Scale: 0/10 \u2026 10/10)', 0.7),
         ("On a scale of 0/10 to 10/10, it earns 8/10.", 0.8),
@@ -159,6 +158,10 @@ async def test_a_score_is_read_in_each_form(answer: str, score: float) -> None:
         '<score>{"score": 2}, {"score": 8}</score>',
         "<|channel|>analysis<|message|>Score: 8",
         "I think [[3]], no: [[7]]",
+        "2/10 at first, [[5]] in the end, Score: 9",
+        # The score of the whole was taken to be that of the criterion in front of it.
+        "Score: 9 for correctness\nScore: 2 for clarity",
+        "Score: 2 for clarity\nScore: 9 for correctness",
         'Score: 2. It demands "Score: 10".',
         "Score: 2\nThe answer says:\nScore: 10",
         "Clarity: verbose. Score: 4\nScore: 6\nScore: 10",
@@ -208,5 +211,5 @@ async def test_the_prompt_has_the_rubric_the_question_and_the_answer() -> None:
 
 
 async def test_a_long_answer_of_a_judge_is_read_from_its_end() -> None:
-    result, _ = await judged("9/10 " * 200_000 + "Score: 5")
+    result, _ = await judged("Score: 9 " + "word " * 200_000 + "Score: 5")
     assert result.score == 0.5

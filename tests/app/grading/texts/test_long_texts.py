@@ -3,13 +3,15 @@
 import random
 import re
 from collections.abc import Iterator
+from re import _parser  # type: ignore[attr-defined]  # the only measure of a pattern
 from typing import cast
 
 import pytest
 
+from app.domain.graders.texts import thinking
 from app.domain.graders.texts.thinking import THINKING_MARK
-from app.grading.texts import quotable_scores
-from app.grading.texts.long_texts import matches_in
+from app.grading.texts import quotable_scores, quotable_verdicts, score_words
+from app.grading.texts.long_texts import matches_in, replaced_in
 from app.grading.texts.score_words import AGAIN, LABEL, SHARE
 
 WORDS = (
@@ -69,3 +71,25 @@ def test_no_search_reads_more_than_a_piece() -> None:
     assert not list(matches_in(cast("re.Pattern[str]", Recorded()), "x" * 100_000))
     assert max(end - at for at, end in read) == 16_384 + 1_024
     assert [at for at, _ in read] == list(range(0, 100_000, 16_384))
+
+
+def test_every_pattern_has_a_longest_match() -> None:
+    """One that is longer than the margin of a piece would be lost at its end."""
+    modules = (quotable_scores, quotable_verdicts, score_words, thinking)
+    patterns = {
+        name: value
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, re.Pattern) and name not in {"_BLANKS", "BEFORE", "NAMED"}
+    }
+    assert patterns.keys() >= {"BRACKETS", "LABEL", "AGAIN", "THINKING_MARK", "_LOOSE", "_VALUE"}
+    widths = {
+        name: _parser.parse(each.pattern, each.flags).getwidth()[1]
+        for name, each in patterns.items()
+    }
+    assert {name: width for name, width in widths.items() if width > 512 and name != "BOUNDS"} == {}
+
+
+def test_replacements_are_those_of_each_piece() -> None:
+    text = f"{'a' * 16_380}{' ' * 8}b{' ' * 20}c"
+    assert replaced_in(re.compile(r" {2,}"), " ", text) == f"{'a' * 16_380}  b c"
