@@ -49,8 +49,7 @@ class LearningCheck:
             return
         why = await nothing_trained(self._context, self._reporter.report.nothing_trained)
         raise RunFailed(
-            f"None of the first {groups} groups had rollouts of different reward, so nothing was "
-            f"trained in {step - 1} steps: {why}.",
+            f"The first {groups} groups trained nothing: {why}.",
             code=NOTHING_TO_LEARN,
         )
 

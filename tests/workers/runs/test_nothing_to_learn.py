@@ -241,7 +241,7 @@ async def test_rollouts_that_were_lost_are_named_before_the_cure(
     ("options", "step", "said"),
     [
         ({"equal_rewards": 10}, 0, "All 10 validation rollouts of the base model earned 0: "),
-        ({"untrained_groups": 5}, 1, "None of the first 5 groups had rollouts of different"),
+        ({"untrained_groups": 5}, 1, "The first 5 groups trained nothing: no group had"),
         ({"action": "warn", "equal_rewards": 10}, 2, "Nothing was learned, so no model is"),
         ({"action": "off", "untrained_groups": 1}, 2, "Nothing was learned, so no model is"),
     ],
