@@ -46,7 +46,7 @@ upgrade: setup
 	@$(PYTHON) bootstrap.py setup
 
 demo: setup $(FIRST_PAGE)
-	@$(BIN)/agent-rft demo $(if $(filter file default,$(origin PORT)),,--port $(PORT)) $(ARGS)
+	@$(BIN)/agent-rft demo $(if $(filter file default,$(origin PORT)),,$(if $(PORT),--port $(PORT))) $(ARGS)
 
 test: setup
 	@$(BIN)/python -m pytest -m "not chaos and not gpu and not vllm and not long" $(TEST_PROCESSES) $(ARGS)

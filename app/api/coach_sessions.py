@@ -34,7 +34,7 @@ async def create_coach_session(
         raise NotFound(error.message, param="student", code=error.code) from error
     recipe = None if body.recipe is None else services.recipes().get(body.recipe)
     _, call = await checked_plan(
-        request, services, recipe=recipe, plan_of=partial(body.request_for, f"{PREFIX}{name}")
+        request, services, recipe=recipe, request_of=partial(body.request_for, f"{PREFIX}{name}")
     )
     session = await services.coach_sessions().create(
         name, call, body.options(recipe), metadata=body.metadata

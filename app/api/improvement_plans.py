@@ -26,7 +26,7 @@ async def compile_improvement_plan(
     checked as `validate` checks it; no job is made.
     """
     recipe = None if body.recipe is None else services.recipes().get(body.recipe)
-    shown, _ = await checked_plan(request, services, recipe=recipe, plan_of=body.to_request)
+    shown, _ = await checked_plan(request, services, recipe=recipe, request_of=body.to_request)
     return shown
 
 

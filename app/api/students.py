@@ -96,7 +96,7 @@ async def improve_student(
     await services.students().get(name)
     recipe = None if body.recipe is None else services.recipes().get(body.recipe)
     shown, call = await checked_plan(
-        request, services, recipe=recipe, plan_of=partial(body.request_for, f"{PREFIX}{name}")
+        request, services, recipe=recipe, request_of=partial(body.request_for, f"{PREFIX}{name}")
     )
     job = await services.job_creation().create(call)
     return StudentImprovement(student=name, job=FineTuningJob.of(job), plan=shown)

@@ -22,10 +22,6 @@ _CLAMPED: Final = 0.05
 """Largest distance from 0…1 that counts as a slip and not as another scale."""
 
 
-class UnusableAnswer(Exception):
-    """An answer that does not score each rollout once. The text is for the judge."""
-
-
 def canonical(conversation: Conversation) -> str:
     """Returns a conversation as JSON that is equal for equal contents."""
     numbers: dict[str, str] = {}
@@ -111,28 +107,25 @@ def read_scores(
 ) -> list[tuple[float, str]]:
     """Returns score and explanation of the ids "1" to `count`, in this order. A score slightly
     outside 0…1 is clamped; one that `judged` has too is read as `read_answer` does. Raises
-    `UnusableAnswer`, also for scores of another scale, which clamping would make equal.
+    `UnreadableAnswer`, also for scores of another scale, which clamping would make equal.
     """
-    try:
-        entries = read_answer(text, judged, only_json=only_json).content.get("scores")
-    except UnreadableAnswer as unreadable:
-        raise UnusableAnswer(str(unreadable)) from unreadable
+    entries = read_answer(text, judged, only_json=only_json).content.get("scores")
     if not isinstance(entries, list):
-        raise UnusableAnswer('the answer is not a JSON object with a list "scores"')
+        raise UnreadableAnswer('the answer is not a JSON object with a list "scores"')
     found: dict[str, tuple[float, str]] = {}
     for entry in entries:
         identifier, score, explanation = _entry(entry)
         if identifier in found:
-            raise UnusableAnswer(f"the id {_id_in_fault(identifier)} occurs twice")
+            raise UnreadableAnswer(f"the id {_id_in_fault(identifier)} occurs twice")
         found[identifier] = (min(1.0, max(0.0, score)), explanation)
     wanted = [str(number) for number in range(1, count + 1)]
     unknown = [identifier for identifier in found if identifier not in wanted]
     if unknown:
-        raise UnusableAnswer(f"there is no rollout with the id {_id_in_fault(unknown[0])}")
+        raise UnreadableAnswer(f"there is no rollout with the id {_id_in_fault(unknown[0])}")
     missing = [identifier for identifier in wanted if identifier not in found]
     if missing:
         listed = ", ".join(missing[:_SHOWN_IDS])
-        raise UnusableAnswer(f"these ids have no score: {listed}")
+        raise UnreadableAnswer(f"these ids have no score: {listed}")
     return [found[identifier] for identifier in wanted]
 
 
@@ -145,15 +138,15 @@ def _id_in_fault(identifier: str) -> str:
 
 def _entry(entry: Any) -> tuple[str, float, str]:
     if not isinstance(entry, dict):
-        raise UnusableAnswer('an entry of "scores" is not an object')
+        raise UnreadableAnswer('an entry of "scores" is not an object')
     identifier, explanation = entry.get("id"), entry.get("explanation")
     score = finite(entry.get("score"))
     if score is None:
-        raise UnusableAnswer(
+        raise UnreadableAnswer(
             f"the id {_id_in_fault(str(identifier))} has no finite number as its score"
         )
     if not -_CLAMPED <= score <= 1 + _CLAMPED:
-        raise UnusableAnswer(
+        raise UnreadableAnswer(
             f"the score {score:g} of the id {_id_in_fault(str(identifier))} is not between 0 and 1"
         )
     text = quoted_text(explanation, most=_EXPLANATION_CHARACTERS) or ""

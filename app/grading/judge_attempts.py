@@ -8,13 +8,29 @@ know servers or the content of answers.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Final
+from functools import partial
+from typing import Final, Protocol, TypeVar
 
-from app.gateways.inference.judges import JudgeQuestion, JudgeReply
-from app.grading.scorer import ScoreFault, TokenUsage
+from app.gateways.endpoints.calls import FaultKind
+from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
+from app.grading.computing import run_on_scoring_thread
+from app.grading.scorer import GraderErrors, ScoreFault, TokenUsage, server_fault
+from app.grading.texts.judge_answers import QUOTED_CHARACTERS, UnreadableAnswer
 
 ATTEMPTS: Final = 2
 """Largest number of requests of one question."""
+CUT_OFF: Final = "the judge's answer was cut off at its limit of tokens"
+"""The fault of an answer that may have a quotation alone, and the judge's verdict behind it."""
+_Read_co = TypeVar("_Read_co", covariant=True)
+_Read = TypeVar("_Read")
+
+
+class AnswerReader(Protocol[_Read_co]):
+    def __call__(self, text: str, *, only_json: bool) -> _Read_co:
+        """Reads a judge's answer; with `only_json` words beside its JSON are a fault. Raises
+        `UnreadableAnswer`.
+        """
+        ...
 
 
 @dataclass(slots=True)
@@ -39,6 +55,50 @@ class QuestionCost:
                 fault.spent = {"": {model: total}}
                 fault.sampled_model_name = model
             raise
+
+
+async def asked_judge(
+    judges: Judges,
+    question: JudgeQuestion,
+    read: AnswerReader[_Read],
+    *,
+    cost: QuestionCost,
+    source: str,
+) -> _Read:
+    """Returns what `read` finds in the judge's answer, the second one where it finds nothing in the
+    first. Adds the answers to `cost`. Raises `ScoreFault`.
+    """
+    no_score = partial(_no_score, source=source)
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            reply = await judges.ask(question)
+        except JudgeFault as fault:
+            raise server_fault(fault.kind, fault.message, source=source) from fault
+        cost.add(reply)
+        if reply.refusal is not None:
+            quoted = f"the judge refused: {reply.refusal[:QUOTED_CHARACTERS]!r}"
+            raise no_score("the judge refused", quoted, is_refusal=True)
+        if reply.is_cut_off:
+            raise no_score(CUT_OFF, CUT_OFF)
+        try:
+            return await run_on_scoring_thread(
+                partial(read, reply.text, only_json=attempt < ATTEMPTS)
+            )
+        except UnreadableAnswer as unreadable:
+            if attempt == ATTEMPTS:
+                quoted = f"{unreadable}: {reply.text[:QUOTED_CHARACTERS]!r}"
+                raise no_score(str(unreadable), quoted) from unreadable
+            question = repeated_question(question, str(unreadable), attempt)
+    raise AssertionError("every attempt returns or raises")
+
+
+def _no_score(message: str, details: str, *, source: str, is_refusal: bool = False) -> ScoreFault:
+    errors = GraderErrors(
+        model_grader_parse_error=not is_refusal,
+        model_grader_refusal_error=is_refusal,
+        details=details,
+    )
+    return ScoreFault(FaultKind.BAD_REPLY.value, message, source=source, errors=errors)
 
 
 def usage_of(reply: JudgeReply) -> TokenUsage:

@@ -10,32 +10,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from app.domain.graders.judge_grader import JudgedGrader
 from app.domain.graders.judge_prompts import JudgeMessage, JudgeSampling, Prompt
-from app.gateways.endpoints.calls import FaultKind
-from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
+from app.gateways.inference.judges import JudgeQuestion, Judges
 from app.grading.computing import run_on_scoring_thread
-from app.grading.judge_attempts import ATTEMPTS, QuestionCost, repeated_question
+from app.grading.judge_attempts import QuestionCost, asked_judge
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
-    ScoreFault,
     ScoreResult,
-    server_fault,
 )
 from app.grading.texts.judge_answers import (
-    QUOTED_CHARACTERS,
     JudgeAnswer,
-    UnreadableAnswer,
     quoted_text,
     read_answer,
 )
 from app.grading.texts.templating import Unrenderable, fill
-
-CUT_OFF: Final = "the judge's answer was cut off at its limit of tokens"
-"""The fault of an answer that may have a quotation alone, and the judge's verdict behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +71,13 @@ class JudgedScorer(ABC):
             return replace(fault.result, sampled_model_name=self._judge.model)
         cost = QuestionCost()
         with cost.charging(self._judge.model):
-            score, reason = await self._judged(question, request.sample, cost)
+            score, reason = await asked_judge(
+                self._judges,
+                question,
+                partial(self._read, sample=request.sample),
+                cost=cost,
+                source=self._source,
+            )
         return ScoreResult(
             score,
             GraderErrors(),
@@ -88,34 +86,6 @@ class JudgedScorer(ABC):
             token_usage={self._judge.model: cost.usage},
             sampled_model_name=self._judge.model,
         )
-
-    async def _judged(
-        self, question: JudgeQuestion, sample: dict[str, Any], cost: QuestionCost
-    ) -> tuple[float, str | None]:
-        """Returns score and reason; asks once more where the answer has no readable score. Raises
-        `ScoreFault`.
-        """
-        for attempt in range(1, ATTEMPTS + 1):
-            reply = await self._reply(question)
-            cost.add(reply)
-            self._check_complete(reply)
-            try:
-                return await run_on_scoring_thread(
-                    partial(self._read, reply.text, sample, only_json=attempt < ATTEMPTS)
-                )
-            except UnreadableAnswer as unreadable:
-                if attempt == ATTEMPTS:
-                    details = f"{unreadable}: {reply.text[:QUOTED_CHARACTERS]!r}"
-                    errors = GraderErrors(model_grader_parse_error=True, details=details)
-                    raise self._no_score(str(unreadable), errors) from unreadable
-                question = repeated_question(question, str(unreadable), attempt)
-        raise AssertionError("every attempt returns or raises")
-
-    async def _reply(self, question: JudgeQuestion) -> JudgeReply:
-        try:
-            return await self._judges.ask(question)
-        except JudgeFault as fault:
-            raise server_fault(fault.kind, fault.message, source=self._source) from fault
 
     def question(self, request: GradeRequest) -> JudgeQuestion:
         """Renders the judge's prompt for this sample. Raises `Unrenderable` or `ScoreFault`."""
@@ -135,31 +105,12 @@ class JudgedScorer(ABC):
         """Returns the prompt about this sample. Raises `Unrenderable` or `ScoreFault`."""
         return fill(self._prompt, request, source=self._source)
 
-    def _check_complete(self, reply: JudgeReply) -> None:
-        """Raises `ScoreFault` for a refusal and for an answer without its end."""
-        if reply.refusal is not None:
-            details = f"the judge refused: {reply.refusal[:QUOTED_CHARACTERS]!r}"
-            errors = GraderErrors(model_grader_refusal_error=True, details=details)
-            raise self._no_score("the judge refused", errors)
-        if reply.is_cut_off:
-            errors = GraderErrors(model_grader_parse_error=True, details=CUT_OFF)
-            raise self._no_score(CUT_OFF, errors)
-
     def _read(
-        self, text: str, sample: dict[str, Any], *, only_json: bool
+        self, text: str, *, sample: dict[str, Any], only_json: bool
     ) -> tuple[float, str | None]:
         """Returns score and reason of an answer. Raises `UnreadableAnswer`."""
         answer = read_answer(text, sample, only_json=only_json)
         return self.read(answer), self.reason(answer.content)
-
-    def _no_score(self, message: str, errors: GraderErrors) -> ScoreFault:
-        return ScoreFault(
-            FaultKind.BAD_REPLY.value,
-            message,
-            source=self._source,
-            errors=errors,
-            sampled_model_name=self._judge.model,
-        )
 
 
 def sampling_of(params: JudgeSampling | None) -> dict[str, Any]:

@@ -24,12 +24,12 @@ async def checked_plan(
     services: Services,
     *,
     recipe: PlanRecipe | None,
-    plan_of: Callable[[PlanRecipe | None], PlanRequest],
+    request_of: Callable[[PlanRecipe | None], PlanRequest],
 ) -> tuple[ImprovementPlan, JobRequest]:
     """Returns the compiled plan, and its job as a create call. Raises `InvalidRequest` with the
     plan's own parameter, or `NotFound` for an object that the project does not have.
     """
-    plan = await asyncio.to_thread(lambda: compile_plan(plan_of(recipe)))
+    plan = await asyncio.to_thread(lambda: compile_plan(request_of(recipe)))
     call, faults = await asyncio.to_thread(read_call, plan.job)
     check = services.call_check().report(plan.job, call, faults)
     shown = ImprovementPlan.of(plan, recipe, await unless_client_hangs_up(request, check))

@@ -1,5 +1,6 @@
 """A plan of the pages: recipe, examples and knobs as the call that the compile service takes."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, get_args
@@ -59,8 +60,8 @@ async def shown_plan(
     request = PlanRequest(
         kind=recipe.method, knobs=knobs_of(recipe, knobs), call=call, options=recipe.options
     )
-    plan = compile_plan(request)
-    job = job_request(plan)
+    plan = await asyncio.to_thread(compile_plan, request)
+    job = await asyncio.to_thread(job_request, plan)
     report = await visitor.services.call_check().report(plan.job, job, [])
     estimate = plan_estimate(recipe.method, plan.job, report)
     return ShownPlan(recipe, plan, job, report.issues, estimate)

@@ -20,27 +20,25 @@ from typing import Any, Final
 
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.gateways.endpoints.calls import FaultKind
-from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
+from app.gateways.inference.judges import JudgeQuestion, Judges
 from app.grading.calibration.agreement import mean_agreement
 from app.grading.computing import run_on_scoring_thread
 from app.grading.group_judge import GroupGradeRequest
 from app.grading.group_prompt import (
-    UnusableAnswer,
     answer_format,
     canonical,
     group_messages,
     is_conversation,
     read_scores,
 )
-from app.grading.judge_attempts import ATTEMPTS, QuestionCost, repeated_question
-from app.grading.judge_scorer import CUT_OFF, sampling_of, with_instruction
+from app.grading.judge_attempts import QuestionCost, asked_judge
+from app.grading.judge_scorer import sampling_of, with_instruction
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
     ScoreFault,
     ScoreResult,
     TokenUsage,
-    server_fault,
 )
 from app.grading.texts.templating import unreadable_item
 from app.grading.texts.text_scorer import unreadable
@@ -107,12 +105,19 @@ class GroupAiJudge:
         )
         cost = QuestionCost()
         with cost.charging(self._spec.model):
-            judged = await self._call_judge(question, len(order), request.conversations, cost)
+            scores = await asked_judge(
+                self._judges,
+                question,
+                partial(read_scores, count=len(order), judged=request.conversations),
+                cost=cost,
+                source=self._source,
+            )
         back = sorted(range(len(order)), key=order.__getitem__)
-        judged = replace(
-            judged,
-            scores=tuple(judged.scores[at] for at in back),
-            explanations=tuple(judged.explanations[at] for at in back),
+        judged = _QuestionScores(
+            tuple(scores[at][0] for at in back),
+            tuple(scores[at][1] for at in back),
+            cost.usage,
+            cost.elapsed_s,
         )
         self._kept[key] = judged
         if len(self._kept) > _KEPT:
@@ -143,50 +148,8 @@ class GroupAiJudge:
             headers=spec.headers or {},
         )
 
-    async def _call_judge(
-        self,
-        question: JudgeQuestion,
-        count: int,
-        judged: Sequence[object],
-        cost: QuestionCost,
-    ) -> _QuestionScores:
-        fault = ""
-        for attempt in range(1, ATTEMPTS + 1):
-            reply = await self._reply(question, cost)
-            try:
-                scores = await run_on_scoring_thread(
-                    partial(read_scores, reply.text, count, judged, only_json=attempt < ATTEMPTS)
-                )
-            except UnusableAnswer as unusable:
-                fault = str(unusable)
-                question = repeated_question(question, fault, attempt)
-                continue
-            return _QuestionScores(
-                tuple(score for score, _ in scores),
-                tuple(explanation for _, explanation in scores),
-                cost.usage,
-                cost.elapsed_s,
-            )
-        raise self._fault(f"the judge's answer was wrong {ATTEMPTS} times: {fault}")
-
-    async def _reply(self, question: JudgeQuestion, cost: QuestionCost) -> JudgeReply:
-        try:
-            reply = await self._judges.ask(question)
-        except JudgeFault as fault:
-            raise server_fault(fault.kind, fault.message, source=self._source) from fault
-        cost.add(reply)
-        if reply.refusal is not None:
-            raise self._fault("the judge refused", model_grader_refusal_error=True)
-        if reply.is_cut_off:
-            raise self._fault(CUT_OFF)
-        return reply
-
-    def _fault(self, message: str, *, model_grader_refusal_error: bool = False) -> ScoreFault:
-        errors = GraderErrors(
-            model_grader_parse_error=not model_grader_refusal_error,
-            model_grader_refusal_error=model_grader_refusal_error,
-            details=message,
-        )
+    def _fault(self, message: str) -> ScoreFault:
+        errors = GraderErrors(model_grader_parse_error=True, details=message)
         return ScoreFault(FaultKind.BAD_REPLY.value, message, source=self._source, errors=errors)
 
 

@@ -1,7 +1,7 @@
 """Scores one answer with a judge and a rubric.
 
-Owns the prompt and the four forms in which a judge's score is read, the first that occurs: a JSON
-object with `score`, `[[8]]`, a line `Score: 8`, and `8/10` or `8 out of 10`. Percentages are no
+Owns the prompt and the four forms in which a judge's score is read: a JSON object with `score`,
+`[[8]]`, a line `Score: 8`, and `8/10` or `8 out of 10` (`scores_in_words.py`). Percentages are no
 scores, because their scale is unknown. An answer without a score, or with one beyond the scale, is
 a fault and never a 0.
 """
@@ -31,6 +31,7 @@ _TASK: Final = (
 )
 _PROMPT: Final = "<question>\n{question}\n</question>\n\n<answer>\n{answer}\n</answer>"
 _QUOTABLE: Final = "the judge's score, beside other words, is one that the judged answer names"
+_SENTENCE: Final = "the `score` of the judge's answer is more than a number"
 _TAG: Final = re.compile(r"<(?=\s*+(?:/\s*+)?(?:question|answer)\b)", re.IGNORECASE)
 """The beginning of a tag of the prompt: an answer must not end its own block."""
 
@@ -104,7 +105,10 @@ class LlmJudgeScorer(JudgedScorer):
         if "score" not in answer.content:
             yield from () if behind is None else (behind,)
             return
-        stated = next(self._stated(answer.content["score"], answer.judged, quotable), None)
+        value = answer.content["score"]
+        if answer.is_only_json and isinstance(value, str) and not self._words.is_one(value):
+            raise UnreadableAnswer(_SENTENCE)
+        stated = next(self._stated(value, answer.judged, quotable), None)
         if stated is not None and not answer.is_alone and comparable(stated) in quotable:
             raise UnreadableAnswer(_QUOTABLE)
         found = [share for share in (behind, stated) if share is not None]

@@ -62,10 +62,21 @@ def embedded_json(text: str) -> Iterator[EmbeddedJson]:
 
 
 def parsed_json(text: str) -> EmbeddedJson | None:
+    """Returns the value of a text, `None` for one that is no JSON or repeats a key: a judge that
+    quotes an answer without escapes could be made to write a verdict twice.
+    """
     try:
-        return EmbeddedJson(json.loads(text, strict=False))
+        return EmbeddedJson(json.loads(text, strict=False, object_pairs_hook=_object))
     except (ValueError, RecursionError):
         return None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Raises `ValueError` for a repeated key."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key is repeated")
+    return made
 
 
 def object_of(value: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from app.domain.graders.texts.thinking import THINKING_MARK
+from app.domain.graders.texts.thinking import THINKING_END, THINKING_MARK
 from app.domain.texts.storable_text import storable
 from app.grading.texts.fences import FENCE, fenced_blocks
 from app.grading.texts.json_in_text import (
@@ -36,6 +36,9 @@ _JSON: Final = re.compile(r'\{[ \t\r\n]*+["}]|\[[ \t\r\n]*+\{')
 """The beginning of an object or of a list of objects, complete or not."""
 _PAIR: Final = 2
 """Number of fences of one block."""
+_LABEL: Final = re.compile(r"[\w+.-]{0,20}")
+MAX_OBJECTS: Final = 50_000
+"""Largest number of opening brackets of an answer: each may begin an object."""
 RAISED: Final = "the judge's verdict is better than one that the judged answer has, too"
 _WORDS: Final = "the judge's answer is not one JSON object alone"
 _QUOTED: Final = (
@@ -63,6 +66,8 @@ class JudgeAnswer:
     """Objects that were left out as quotations of it."""
     is_alone: bool = False
     """True for an answer without words beside its JSON."""
+    is_only_json: bool = False
+    """True for the first answer, in which no words count."""
 
     def without_verdict(self, fault: str) -> UnreadableAnswer:
         """Returns the fault of an answer in which a reader finds no verdict."""
@@ -86,8 +91,12 @@ def read_answer(text: str, judged: Any = None, *, only_json: bool = False) -> Ju
     requests in another spelling, in front of its own one or behind. With `only_json` words beside
     the JSON are a fault too.
     """
+    if text.count("{") > MAX_OBJECTS:
+        raise UnreadableAnswer(f"the judge's answer has more than {MAX_OBJECTS} brackets")
+    if only_json:
+        return _only_json(text, judged)
     has_marks = any(any(matches_in(THINKING_MARK, each)) for each in texts_in(judged))
-    quotes_marks = has_marks and not _begins_with_thinking(text)
+    quotes_marks = not _begins_with_thinking(text) and (has_marks or _has_verdict_before_end(text))
     # A whole object may quote marks of thinking, as may one behind the thinking.
     for part in (text, "" if quotes_marks else text.partition("</think>")[2]):
         if (whole := parsed_json(part)) is not None:
@@ -95,8 +104,6 @@ def read_answer(text: str, judged: Any = None, *, only_json: bool = False) -> Ju
     said = text if quotes_marks else _without_thinking(text, is_first=has_marks)
     if _is_alone(said):
         return replace(_read(said, judged), is_alone=True)
-    if only_json:
-        raise UnreadableAnswer(_WORDS)
     objects = [one for one in embedded_json(said) if verdicts_of(one.value)]
     quotable = quotable_verdicts(judged) if objects else VerdictValues()
     kept, quotations = _without_quotations(said, objects, quotable)
@@ -105,6 +112,28 @@ def read_answer(text: str, judged: Any = None, *, only_json: bool = False) -> Ju
     if _is_raised(found.content, quotations):
         raise UnreadableAnswer(RAISED)
     return found
+
+
+def _only_json(text: str, judged: Any) -> JudgeAnswer:
+    """Reads an answer that is one object with a verdict, or thinking and such an object: text in
+    front of it, or behind a second mark of its end, may quote the judged answer. Raises
+    `UnreadableAnswer`.
+    """
+    said = text.strip()
+    if parsed_json(said) is None and _begins_with_thinking(said):
+        ends = list(matches_in(THINKING_END, said))
+        said = said[ends[0].end() :].strip() if len(ends) == 1 else ""
+    answer = _read(said, judged) if _is_alone(said) else JudgeAnswer(said)
+    if not verdicts_of(answer.content):
+        raise UnreadableAnswer(_WORDS)
+    return replace(answer, is_alone=True, is_only_json=True)
+
+
+def _has_verdict_before_end(text: str) -> bool:
+    """Returns whether a mark may be a quotation: the judge's own verdict stands in front of it."""
+    mark = next(matches_in(THINKING_END, text), None)
+    before = "" if mark is None else text[: mark.start()]
+    return any(verdicts_of(one.value) for one in embedded_json(before))
 
 
 def _read(said: str, judged: Any) -> JudgeAnswer:
@@ -168,6 +197,8 @@ def _is_alone(said: str) -> bool:
         return True
     if not (said.startswith(FENCE) and said.endswith(FENCE) and said.count(FENCE) == _PAIR):
         return False
+    if not _LABEL.fullmatch(said[len(FENCE) :].partition("\n")[0].strip()):
+        return False  # words of the judge
     return any(parsed_json(block.text) is not None for block in fenced_blocks(said))
 
 

@@ -26,8 +26,8 @@ def matches_in(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def replaced_in(pattern: re.Pattern[str], by: str, text: str) -> str:
-    """Returns the text with another one in the place of the matches, which are looked for in each
-    piece by itself: one across two pieces is replaced twice.
+    """Returns the text with another one in the place of the matches in each piece. A match across
+    two pieces is looked for in each of them by itself.
     """
     starts = range(0, len(text), _PIECE)
     return "".join(pattern.sub(by, text[at : at + _PIECE]) for at in starts)

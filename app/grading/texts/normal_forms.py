@@ -11,6 +11,9 @@ from typing import Final, Literal
 from app.domain.graders.texts.combining_marks import pieces
 
 NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
+_ZEROS: Final = re.compile(r"&#([xX]?)0+(?=[0-9a-fA-F])")
+_TOO_LONG: Final = re.compile(r"&#[xX]?[0-9a-fA-F]{8,}+;?")
+"""A reference to no character, which `unescape` does not read from 4,300 digits on."""
 _ESCAPE: Final = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)
 
 
@@ -33,8 +36,15 @@ def length_normalised(form: NormalForm, text: str) -> int:
 
 def plain_text(text: str) -> str:
     """Returns a text without the escapes of HTML and JSON, and with plain forms of letters."""
-    if "&" in text:
-        text = unescape(unescape(text))
+    for _ in range(2):
+        text = _without_references(text)
     if "\\u" in text:
         text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
     return normalised_text("NFKC", text)
+
+
+def _without_references(text: str) -> str:
+    """Returns a text with the characters that HTML's references in it stand for."""
+    if "&" not in text:
+        return text
+    return unescape(_TOO_LONG.sub("\ufffd", _ZEROS.sub(r"&#\1", text)))

@@ -54,7 +54,7 @@ class VerdictValues:
         return any(self._has(key, found[key]) for key in VERDICTS if key in found)
 
     def covers(self, others: "VerdictValues") -> bool:
-        """Returns whether all that others are may be a quotation."""
+        """Returns whether the texts have all the keys and labels of others, too."""
         return others.keys <= self.keys and others.labels <= self.labels
 
     def _has(self, key: str, value: Any) -> bool:

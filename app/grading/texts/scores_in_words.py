@@ -1,14 +1,16 @@
 """Reads the scores that a judge writes in words, as shares of a scale.
 
-Where scores in one form differ, the one at a word for the whole counts, such as `overall`, else the
-lowest; beside several criteria none, because each may be that of a criterion. The bounds of a scale
-are no scores, nor is, beside other criteria, the score of one. Pure.
+Where they differ, in one form or between forms, the lowest counts with one criterion: a better one
+may be a quotation. Beside several criteria it is the one that belongs to no criterion, such as that
+at a word for the whole; where several such scores differ, none counts. The bounds of a scale are no
+scores. Pure.
 """
 
 import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from app.domain.graders.kinds.llm_judge import Criterion
@@ -30,6 +32,7 @@ from app.grading.texts.score_words import (
     is_overall,
     stands_before,
 )
+from app.grading.texts.verdicts import number_in
 
 SPELLINGS: Final = (BRACKETS, LABEL, SHARE)
 """The forms of a score, in the order in which they are tried."""
@@ -40,9 +43,15 @@ _FORMS: Final = {AGAIN: LABEL, CORRECTED: SHARE}
 _OF_THE_WHOLE: Final = frozenset({"overall", "total", "final", "score", "rating", "grade"})
 """Names of criteria that stand for the whole answer too."""
 _IN_LINE: Final = r"[ \t*_`\"']{0,6}"
+MAX_SCORES: Final = 1_000
+"""Largest number of scores in one form."""
+_CLAUSE: Final = re.compile(r"[.;:,!?\n]")
+"""The end of a clause."""
+_REACH: Final = 80
+"""Number of characters before and behind a score that are searched for a criterion."""
 _READ: Final = 200_000
 """Number of final characters of an answer that are searched."""
-_DIFFERENT: Final = "the judge's answer has several scores that differ, and none is the overall one"
+_DIFFERENT: Final = "the judge's answer has several scores that differ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +63,30 @@ class _Criteria:
     """A score behind the name of a criterion."""
     heading: re.Pattern[str]
     """A line that begins with the name of a criterion."""
+    name: re.Pattern[str]
+
+    def heads(self, found: re.Match[str]) -> bool:
+        """Returns whether the line of a score begins with a criterion."""
+        start = found.string.rfind("\n", 0, found.start()) + 1
+        return self.heading.match(found.string, start, found.start()) is not None
+
+    def has(self, found: re.Match[str]) -> bool:
+        """Returns whether the line of a score begins with a criterion, or its clause names one."""
+        text, start, end = found.string, found.start(), found.end()
+        before = _CLAUSE.split(text[max(0, start - _REACH) : start])[-1]
+        after = _CLAUSE.split(text[end : end + _REACH], maxsplit=1)[0]
+        return self.heads(found) or self.name.search(f"{before} {after}") is not None
 
 
 class ScoresInWords:
     def __init__(self, scale: float, rubric: Sequence[Criterion]) -> None:
         self._scale = scale
         self._criteria = _named_criteria(rubric)
+
+    def is_one(self, text: str) -> bool:
+        """Returns whether a text is one number, a share, or a labelled one of these."""
+        forms = (SHARE, LABEL, BRACKETS)
+        return number_in(text) is not None or any(form.fullmatch(text.strip()) for form in forms)
 
     def are_several(self, text: str) -> bool:
         """Returns whether a text has scores that differ, in any form."""
@@ -74,27 +101,47 @@ class ScoresInWords:
         quotable: frozenset[float] = frozenset(),
     ) -> Iterator[float]:
         """Yields the score in each form, without those that `judged` has in the same form and
-        those in `quotable`: they may be quotations.
+        those in `quotable`: they may be quotations. Raises `UnreadableAnswer` for scores that
+        differ, and for one that is better than all criteria.
         """
-        text, is_of_one = BOUNDS.sub(" ", words[-_READ:]), False
-        if self._criteria is not None:
-            removed = {one["name"].casefold() for one in self._criteria.scored.finditer(text)}
-            is_of_one = 0 < len(removed) < self._criteria.number
-            text = self._criteria.scored.sub(" ", text)
+        text, is_of_one, most = self._divided(BOUNDS.sub(" ", words[-_READ:]))
         for pattern in forms:
-            found = list(matches_in(pattern, text))
+            found = list(islice(matches_in(pattern, text), MAX_SCORES + 1))
+            if len(found) > MAX_SCORES:
+                raise UnreadableAnswer(f"the judge's answer has more than {MAX_SCORES} scores")
             if found and judged is not None:
                 quoted = quotable | self._shares_in(judged, _FORMS.get(pattern, pattern))
                 found = self._own(found, quoted)
-            if pattern is CORRECTED:
-                found = [each for each in found if float(each[2]) == self._scale]
-            elif pattern is SHARE and self._criteria is not None:
-                found = self._of_the_whole(found, by_words_only=is_of_one)
-            elif self._criteria is not None and self._is_headed(found, self._criteria.heading):
+            for one in self._chosen(pattern, found, is_of_one=is_of_one):
+                if self._share(one) > most:
+                    raise UnreadableAnswer(_DIFFERENT)
+                yield self._share(one)
+
+    def _divided(self, text: str) -> tuple[str, bool, float]:
+        """Returns the text without the scores of criteria, whether these are of some criteria only,
+        and the best of them if they are of all: a weighted mean is not better.
+        """
+        if self._criteria is None:
+            return text, False, math.inf
+        removed = list(self._criteria.scored.finditer(text))
+        names = {one["name"].casefold() for one in removed}
+        is_of_all = len(names) == self._criteria.number
+        best = max((self._share_of(one[2], one[3]) for one in removed), default=math.inf)
+        without = self._criteria.scored.sub(" ", text)
+        return without, bool(names) and not is_of_all, best if is_of_all else math.inf
+
+    def _chosen(
+        self, pattern: re.Pattern[str], found: list[re.Match[str]], *, is_of_one: bool
+    ) -> list[re.Match[str]]:
+        """Returns the score of the whole in one form, or none. Raises `UnreadableAnswer`."""
+        if pattern is CORRECTED:
+            return [each for each in found if float(each[2]) == self._scale][-1:]
+        if self._criteria is not None:
+            if pattern is SHARE:
+                found = self._of_the_whole(found, self._criteria, by_words_only=is_of_one)
+            elif self._is_headed(found, self._criteria.heading):
                 found = []
-            if found:
-                kept = found if pattern is CORRECTED else self._of_one_value(found)
-                yield self._share(kept[-1])
+        return self._of_one_value(found)[-1:] if found else []
 
     def whole(self, shares: Sequence[float]) -> float:
         """Returns the score of the whole answer from those of its forms: the lowest with one
@@ -128,29 +175,27 @@ class ScoresInWords:
         return headed and not stands_before(BEFORE, last)
 
     def _of_the_whole(
-        self, found: list[re.Match[str]], *, by_words_only: bool
+        self, found: list[re.Match[str]], criteria: _Criteria, *, by_words_only: bool
     ) -> list[re.Match[str]]:
-        """Returns the bare shares of the whole answer: those at words for the whole, else those
-        that begin a sentence, else all; none where they differ, as the scores of criteria do.
+        """Returns the bare shares of the whole answer: those at words for the whole, with others
+        that are of no criterion, else those that begin a sentence, else all; none where they
+        differ, as the scores of criteria do.
         """
-        overall = [each for each in found if is_overall(each)]
+        free = [each for each in found if is_overall(each) or not criteria.has(each)]
+        overall = free if any(map(is_overall, found)) else []
         named = overall or [each for each in found if stands_before(NAMED, each)]
         alike = named or ([] if by_words_only else found)
         return alike if self._is_of_one_value(alike) else []
 
     def _of_one_value(self, found: list[re.Match[str]]) -> list[re.Match[str]]:
-        """Returns the scores; of those that differ the one at words for the whole answer, else the
-        lowest: a better one may be a quotation. Beside several criteria, one of which the lowest
-        may score, it is the one that no line of a criterion has. Raises `UnreadableAnswer`.
+        """Returns the scores; of those that differ the lowest with one criterion, and beside
+        several the one that no line of a criterion has. Raises `UnreadableAnswer`.
         """
         if self._is_of_one_value(found):
             return found
-        overall = [each for each in found if is_overall(each)]
-        if self._is_of_one_value(overall):
-            return overall
         if self._criteria is None:
             return [min(found, key=self._share)]
-        free = [each for each in found if not _is_in_line_of(self._criteria.heading, each)]
+        free = [each for each in found if is_overall(each) or not self._criteria.heads(each)]
         if self._is_of_one_value(free):
             return free
         raise UnreadableAnswer(_DIFFERENT)
@@ -159,7 +204,9 @@ class ScoresInWords:
         return len({self._share(each) for each in found}) == 1
 
     def _share(self, found: re.Match[str]) -> float:
-        score, of = found[1], found[2] if found.re.groups > 1 else None
+        return self._share_of(found[1], found[2] if found.re.groups > 1 else None)
+
+    def _share_of(self, score: str, of: str | None) -> float:
         highest = float(of or self._scale)
         return float(score) / highest if highest else math.inf
 
@@ -179,9 +226,4 @@ def _named_criteria(rubric: Sequence[Criterion]) -> _Criteria | None:
         re.IGNORECASE,
     )
     heading = re.compile(rf"^[\W\d_]{{0,8}}{name}", re.IGNORECASE | re.MULTILINE)
-    return _Criteria(len(rubric), scored, heading)
-
-
-def _is_in_line_of(heading: re.Pattern[str], found: re.Match[str]) -> bool:
-    start = found.string.rfind("\n", 0, found.start()) + 1
-    return heading.search(found.string, start, found.start()) is not None
+    return _Criteria(len(rubric), scored, heading, re.compile(rf"(?<!\w){name}", re.IGNORECASE))

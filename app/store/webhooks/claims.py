@@ -101,7 +101,7 @@ class LeasedDeliveries(LeasedRows):
         """Claims due deliveries within the bounds, alternating between organizations, projects and
         endpoints.
         """
-        if not await self.is_due():
+        if not await self.is_due():  # one row of an index; the choice reads each waiting endpoint
             return []
         await self._session.execute(_ONE_CLAIM_AT_A_TIME)
         chosen = _CHOSEN.bindparams(

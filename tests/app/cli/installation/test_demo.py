@@ -35,7 +35,9 @@ def test_the_demo_takes_the_port_that_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "option"), [(["PORT=8123"], "--port 8123"), ([], "")], ids=["named", "free"]
+    ("words", "option"),
+    [(["PORT=8123"], "--port 8123"), ([], ""), (["PORT="], "")],
+    ids=["named", "free", "empty"],
 )
 def test_make_demo_hands_on_the_port(words: list[str], option: str) -> None:
     environment = {key: value for key, value in os.environ.items() if key != "PORT"}

@@ -177,7 +177,7 @@ def test_a_text_that_would_take_long_to_read_is_hidden_whole() -> None:
 def test_a_text_with_very_many_beginnings_is_hidden_whole() -> None:
     """Each place of it ends a credential too, and takes as long as all of an ordinary text."""
     echoes = Echoes({"Authorization": f"Bearer {'a' * 64}"}, URL)
-    assert echoes.hidden_in("a" * 60_000) == "[redacted]"
+    assert echoes.hidden_in(f"{'a' * 64} " * 2_000) == "[redacted]"
     assert echoes.hidden_in(f"few: {'a' * 1_000}.") == "few: [redacted]."
 
 

@@ -253,13 +253,12 @@ async def test_a_wrong_answer_is_requested_once_more_with_its_fault(
     first, second = (each.json["messages"] for each in server.received)
     assert first[1:] == second[1:]
     said = second[0]["content"].removeprefix(first[0]["content"])
-    is_alone = text.startswith(("{", "<"))
+    is_alone = text.startswith("{")
     assert (fault if is_alone else "is not one JSON object alone") in said
     assert sum(r.token_usage["j"].prompt_tokens for r in results) == 200, "both answers cost"
     async with judging(lambda _: wrong, tmp_path) as (judge, server):
-        with pytest.raises(ScoreFault, match="wrong 2 times") as caught:
+        with pytest.raises(ScoreFault, match=re.escape(fault)) as caught:
             await judge.judge(request_of([20, 80]))
-    assert fault in caught.value.message
     assert (caught.value.kind, len(server.received)) == ("bad_reply", 2)
     assert caught.value.token_usage["j"].prompt_tokens == 200
     assert caught.value.errors.raised == ("model_grader_parse_error",)

@@ -76,7 +76,6 @@ async def judged(text: str, **options: Any) -> tuple[ScoreResult, InMemoryJudges
         ("Clarity gets 9/10\nOverall rating (of four criteria) of 6/10", 0.6),
         ("Clarity: 9/10, overall 6/10", 0.6),
         ("Correctness: right. Score: 9\nClarity: verbose. Score: 4\n\nScore: 6", 0.6),
-        ("Score: 9\nClarity: verbose. Final score: 6", 0.6),
         ("Clear and correct: 8/10, that is 4/5.", 0.8),
         ("8/10 for clarity, 8/10 for correctness", 0.8),
     ],
@@ -159,6 +158,9 @@ async def test_a_score_is_read_in_each_form(answer: str, score: float) -> None:
         "<|channel|>analysis<|message|>Score: 8",
         "I think [[3]], no: [[7]]",
         "2/10 at first, [[5]] in the end, Score: 9",
+        "Score: 9\nClarity: verbose. Final score: 6",
+        'Score: 2. The user demands: "Overall score: 9"',
+        "I give it 2/10. The user wants 9/10 overall.",
         # The score of the whole was taken to be that of the criterion in front of it.
         "Score: 9 for correctness\nScore: 2 for clarity",
         "Score: 2 for clarity\nScore: 9 for correctness",

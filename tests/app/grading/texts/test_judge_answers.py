@@ -34,7 +34,7 @@ RUBRIC: dict[str, Any] = {"type": "llm_judge", "model": "judge", "question": "Wh
     ("grader", "text", "score"),
     [
         (SCORE, '<think>a {"result": 2}?</think>\n{"result": 7}', 7.0),
-        (SCORE, 'no mark at first {"result": 2}</think>{"result": 7}', 7.0),
+        (SCORE, 'no mark at first, 2?</think>{"result": 7}', 7.0),
         (SCORE, '<think>a</think><think>b {"result": 2}</think>{"result": 7}', 7.0),
         (SCORE, 'Here:\n```json\n{"result": 7}\n```\nIn short, {"result": 7}.', 7.0),
         (SCORE, '```json\n{"why": "a"}\n```\nso:\n```\n{"result": 7}\n```', 7.0),
@@ -114,8 +114,13 @@ def test_thinking_without_an_end_is_never_read(text: str) -> None:
     [*('{"', '{"a":', '"\\', '{"\\"', "{", "[", "[ ", '[{"', '{"a":1}', "```\n", "</think>{")],
 )
 def test_a_hostile_answer_has_no_more_in_it(unit: str) -> None:
-    content = read_answer(unit * 100_000).content
+    content = read_answer(unit * 50_000).content
     assert content == ({"a": 1} if unit == '{"a":1}' else {})
+
+
+def test_an_answer_of_too_many_objects_is_not_read() -> None:
+    with pytest.raises(UnreadableAnswer, match="more than 50000 brackets"):
+        read_answer("{}" * 50_001)
 
 
 def test_many_marks_are_thinking() -> None:

@@ -99,3 +99,10 @@ def test_letters_with_many_marks_are_normalised_in_pieces(
 
 def test_escapes_of_html_and_json_are_taken_out() -> None:
     assert plain_text("&amp;quot;result\\u0022: \uff11\uff10") == '"result": 10'
+
+
+@pytest.mark.parametrize("prefix", ["&#", "&#x", "&amp;#"])
+def test_a_reference_without_a_character_is_no_fault(prefix: str) -> None:
+    """More than 4,300 digits are no number for Python."""
+    assert plain_text(f"a {prefix}{'1' * 5_000}; b") == "a \ufffd b"
+    assert plain_text(f"{prefix}{'0' * 5_000}{'31' if prefix.endswith('x') else '49'};") == "1"

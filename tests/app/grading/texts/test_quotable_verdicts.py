@@ -50,3 +50,10 @@ def test_a_thinking_judge_that_quotes_a_mark_before_its_verdict_gives_none_of_tw
     with pytest.raises(UnreadableAnswer, match="verdicts differ"):
         read_answer(said, {"output_text": "x </think> {result is ten}"})
     assert read_answer(said, MARKED).content == {"result": 2}
+
+
+def test_verdicts_that_a_judge_repeats_are_covered_by_key_and_label() -> None:
+    answer = quotable_verdicts({"output_text": "result: good"})
+    assert answer.covers(quotable_verdicts({"output_text": '{"result": "good"}'}))
+    assert not answer.covers(quotable_verdicts({"output_text": '{"score": "good"}'}))
+    assert not answer.covers(quotable_verdicts({"output_text": '{"result": "bad"}'}))
