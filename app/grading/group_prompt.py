@@ -109,7 +109,11 @@ def read_scores(
     outside 0…1 is clamped; one that `judged` has too is read as `read_answer` does. Raises
     `UnreadableAnswer`, also for scores of another scale, which clamping would make equal.
     """
-    entries = read_answer(text, judged, only_json=only_json).content.get("scores")
+    content = read_answer(text, judged, only_json=only_json).content
+    entries = content.get("scores")
+    # A quotation without escapes could end the list, and move the judge's own scores behind it.
+    if any(isinstance(value, list | dict) for key, value in content.items() if key != "scores"):
+        raise UnreadableAnswer('the answer has other lists or objects than "scores"')
     if not isinstance(entries, list):
         raise UnreadableAnswer('the answer is not a JSON object with a list "scores"')
     found: dict[str, tuple[float, str]] = {}

@@ -69,6 +69,12 @@ class GroupAiJudge:
         self._kept: OrderedDict[str, _QuestionScores] = OrderedDict()
 
     async def judge(self, request: GroupGradeRequest) -> Sequence[ScoreResult]:
+        try:
+            return await self._judge(request)
+        except RecursionError:
+            raise self._fault("the group is nested too deeply to be shown to a judge") from None
+
+    async def _judge(self, request: GroupGradeRequest) -> Sequence[ScoreResult]:
         shown = await run_on_scoring_thread(
             lambda: [canonical(conversation) for conversation in request.conversations]
         )

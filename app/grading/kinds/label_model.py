@@ -32,6 +32,8 @@ class LabelModelScorer(JudgedScorer):
     @override
     def read(self, answer: JudgeAnswer) -> float:
         label = answer.content.get("result")
+        if isinstance(label, str) and label not in self._labels:
+            label = label.strip()
         if not isinstance(label, str) or label not in self._labels:
             raise answer.without_verdict("none of the labels as `result`")
         if label in self._passing and self._has_failing(answer.quotations):

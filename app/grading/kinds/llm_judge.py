@@ -106,10 +106,12 @@ class LlmJudgeScorer(JudgedScorer):
             yield from () if behind is None else (behind,)
             return
         value = answer.content["score"]
-        if answer.is_only_json and isinstance(value, str) and not self._words.is_one(value):
+        is_sentence = isinstance(value, str) and not self._words.is_one(value)
+        if answer.is_only_json and is_sentence:
             raise UnreadableAnswer(_SENTENCE)
         stated = next(self._stated(value, answer.judged, quotable), None)
-        if stated is not None and not answer.is_alone and comparable(stated) in quotable:
+        has_words = is_sentence or not answer.is_alone
+        if stated is not None and has_words and comparable(stated) in quotable:
             raise UnreadableAnswer(_QUOTABLE)
         found = [share for share in (behind, stated) if share is not None]
         yield from (min(found),) if found else ()

@@ -9,8 +9,8 @@ from typing_extensions import override
 from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, steps_format
-from app.grading.score_bounds import finite
 from app.grading.texts.judge_answers import JudgeAnswer
+from app.grading.texts.verdicts import number_in
 
 
 class ScoreModelScorer(JudgedScorer):
@@ -29,7 +29,7 @@ class ScoreModelScorer(JudgedScorer):
 
     @override
     def read(self, answer: JudgeAnswer) -> float:
-        result = finite(answer.content.get("result"))
+        result = number_in(answer.content.get("result"))
         if result is None:
             raise answer.without_verdict("no number `result`")
         return min(self._high, max(self._low, result))

@@ -5,6 +5,7 @@ the length, and compares nothing. Pure.
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,6 +13,10 @@ START: Final = re.compile(r'(?:\[[ \t\r\n]*+)?\{[ \t\r\n]*+["}]')
 """The beginning of an object, or of a list of objects, but not of `{x}` in a sentence."""
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 """A string, complete or not, or a bracket."""
+
+
+_LONE_BACKSLASH: Final = re.compile(r'\\((?:["\\/bfnrt]|u[0-9a-fA-F]{4})?)')
+"""A backslash with the escape of JSON that it begins, or without one, as in LaTeX."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +68,17 @@ def embedded_json(text: str) -> Iterator[EmbeddedJson]:
 
 def parsed_json(text: str) -> EmbeddedJson | None:
     """Returns the value of a text, `None` for one that is no JSON or repeats a key: a judge that
-    quotes an answer without escapes could be made to write a verdict twice.
+    quotes an answer without escapes could be made to write a verdict twice. A backslash that begins
+    no escape is read as itself.
     """
-    try:
-        return EmbeddedJson(json.loads(text, strict=False, object_pairs_hook=_object))
-    except (ValueError, RecursionError):
-        return None
+    for form in (text, _LONE_BACKSLASH.sub(_escaped, text)) if "\\" in text else (text,):
+        with suppress(ValueError, RecursionError):
+            return EmbeddedJson(json.loads(form, strict=False, object_pairs_hook=_object))
+    return None
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0] if found[1] else "\\\\"
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ NUMERAL_LINES: Final = (
     r"((?:(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,4}\b)?)",
     r"(?:/([+-]?(?:(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)))?",
     r"(?![.,_'\u2019:]?\d|[\^\u00b2\u00b3\u00b9\u2070-\u2079]|/[+-]?\.?\d)(?![A-Za-z]{1,16}\d)|",
-    r"\d+(?:[.,/:_'\u2019]\d+|\^\{?[+-]?\w*|[\u00b2\u00b3\u00b9\u2070-\u2079])+",
+    r"\d+(?:[.,/:_'\u2019]\d+|\^\{?[+-]?\w*+|[\u00b2\u00b3\u00b9\u2070-\u2079])+",
     r"(?![A-Za-z]{1,16}\d))",
     r"|(?:\\[dtc]?(?:frac|binom)|\\sqrt(?:\[\d+\])?|\u221a(?=[\d({])|\^(?=[+-]?[\d{]))",
     r"[+-]?(?: ?\{(?:[^{}]|\{[^{}]*+\})*+\}){0,2}\d*",
@@ -73,6 +73,8 @@ _BAR: Final = re.compile(FRACTION_BARS, re.ASCII)
 _WHOLE: Final = re.compile(r"(?:\\?[$€£¥] ?)?(?:" + "".join(NUMERAL_LINES) + ")", re.ASCII)
 _MOST_DIGITS: Final = 1_000
 """Largest length of a fraction that is computed."""
+_LONGEST: Final = 10_000
+"""Largest length of a text that may be a number."""
 
 
 def is_number(text: str) -> bool:
@@ -88,6 +90,8 @@ def number_of(text: str) -> Decimal | Fraction | None:
 
 
 def _read(text: str) -> Decimal | Fraction | None:
+    if len(text) > _LONGEST:
+        return None
     text = _START.sub(" ", _GROUP.sub(",", _MINUS.sub("-", text)))
     text = _CHARACTER.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
     found = _WHOLE.fullmatch(_BAR.sub("/", _FRACTION.sub(r"\1\2/\3\4", text)))

@@ -12,7 +12,7 @@ THINKING_LINES: Final = (
     r"(?:(?<!``)([`\"'])|(?<![`\"'])|(?<=```))",
     r"(?:(?P<end>[<\u25c1]/(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)[>\u25b7]",
     r"|(?-i:\[/THINK\])|<\|(?:end_of_thought|end_thinking)\|>|<channel\|>|assistantfinal",
-    r"|<\|channel\|>\s{0,16}final\s{0,16}<\|message\|>)",
+    r"|<\|channel\|>\s{0,16}final\s{0,16}(?:<\|constrain\|>\s{0,4}\w{1,16}\s{0,4})?<\|message\|>)",
     r"|[<\u25c1](?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)[>\u25b7]|(?-i:\[THINK\])",
     r"|<\|(?:begin_of_thought|start_thinking)\|>|<\|channel>thought",
     r"|<\|channel\|>\s{0,16}analysis\s{0,16}<\|message\|>|\Aanalysis(?=[a-z]))(?(1)(?!\1))",

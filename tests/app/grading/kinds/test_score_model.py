@@ -111,7 +111,7 @@ async def test_a_number_is_clamped(result: float, limits: list[float], expected:
 @pytest.mark.parametrize(
     "text",
     [
-        *(answer("0.5"), answer(True), answer(None), '{"steps": []}', "0.5", "", "I think 0.5"),
+        *(answer("high"), answer(True), answer(None), '{"steps": []}', "0.5", "", "I think 0.5"),
         *('{"result": NaN}', '{"result": 1e999}', "[" * 100_000),
     ],
     ids=lambda text: text[:20],

@@ -4,6 +4,8 @@ import pytest
 
 from app.grading.texts.judge_answers import UnreadableAnswer, read_answer
 
+HARMONY = "<|channel|>analysis<|message|>2?<|end|><|start|>assistant"
+
 
 @pytest.mark.parametrize(
     "said",
@@ -15,6 +17,9 @@ from app.grading.texts.judge_answers import UnreadableAnswer, read_answer
         '<think>Hm.</think>```\n{"result": 7}\n```',
         '<|channel|>analysis<|message|>2?<|channel|>final<|message|>{"result": 7}',
         'analysisIs it 2?assistantfinal{"result": 7}',
+        f'{HARMONY}<|channel|>final <|constrain|>json<|message|>{{"result": 7}}',
+        # Formulas and apostrophes, with backslashes that begin no escape of JSON.
+        r'{"why": "has \sqrt{2}, \( x \), it\'s \\u and \\underline \u0041", "result": 7}',
     ],
 )
 def test_json_alone_is_read(said: str) -> None:
