@@ -61,7 +61,7 @@ def answer(request: ReceivedRequest) -> Reply:
     """Answers as a grader and as a judge, at length."""
     if request.path == "/grade":
         return Reply(json={"score": 0.5, "metrics": {"x": 1.0}, "more": "x" * LONG})
-    said = '{"result": 1, "score": 1, "scores": [{"id": "1", "score": 1}], "more": "%s"}'
+    said = '{"result": "1", "score": 1, "scores": [{"id": "1", "score": 1}], "more": "%s"}'
     return Reply(json={"choices": [{"message": {"content": said % ("x" * LONG)}}]})
 
 
