@@ -112,8 +112,8 @@ def read_scores(
     content = read_answer(text, judged, only_json=only_json).content
     entries = content.get("scores")
     # A quotation without escapes could end the list, and move the judge's own scores behind it.
-    if any(isinstance(value, list | dict) for key, value in content.items() if key != "scores"):
-        raise UnreadableAnswer('the answer has other lists or objects than "scores"')
+    if any(_has_score(value) for key, value in content.items() if key != "scores"):
+        raise UnreadableAnswer('the answer has scores in another list than "scores"')
     if not isinstance(entries, list):
         raise UnreadableAnswer('the answer is not a JSON object with a list "scores"')
     found: dict[str, tuple[float, str]] = {}
@@ -131,6 +131,11 @@ def read_scores(
         listed = ", ".join(missing[:_SHOWN_IDS])
         raise UnreadableAnswer(f"these ids have no score: {listed}")
     return [found[identifier] for identifier in wanted]
+
+
+def _has_score(value: Any) -> bool:
+    entries = value if isinstance(value, list) else [value]
+    return any(isinstance(one, dict) and "score" in one for one in entries)
 
 
 def _id_in_fault(identifier: str) -> str:
