@@ -5,7 +5,6 @@ the length, and compares nothing. Pure.
 import json
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,8 +12,6 @@ START: Final = re.compile(r'(?:\[[ \t\r\n]*+)?\{[ \t\r\n]*+["}]')
 """The beginning of an object, or of a list of objects, but not of `{x}` in a sentence."""
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 """A string, complete or not, or a bracket."""
-
-
 _LONE_BACKSLASH: Final = re.compile(r'\\((?:["\\/bfnrt]|u[0-9a-fA-F]{4})?)')
 """A backslash with the escape of JSON that it begins, or without one, as in LaTeX."""
 
@@ -71,10 +68,17 @@ def parsed_json(text: str) -> EmbeddedJson | None:
     quotes an answer without escapes could be made to write a verdict twice. A backslash that begins
     no escape is read as itself.
     """
-    for form in (text, _LONE_BACKSLASH.sub(_escaped, text)) if "\\" in text else (text,):
-        with suppress(ValueError, RecursionError):
-            return EmbeddedJson(json.loads(form, strict=False, object_pairs_hook=_object))
-    return None
+    found = _loaded(text)
+    if found is None and "\\" in text:
+        found = _loaded(_LONE_BACKSLASH.sub(_escaped, text))
+    return found
+
+
+def _loaded(text: str) -> EmbeddedJson | None:
+    try:
+        return EmbeddedJson(json.loads(text, strict=False, object_pairs_hook=_object))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -8,11 +8,15 @@ in the text. Readers of a final number or score skip the reasoning by these patt
 import re
 from typing import Final
 
-THINKING_LINES: Final = (
-    r"(?:(?<!``)([`\"'])|(?<![`\"'])|(?<=```))",
-    r"(?:(?P<end>[<\u25c1]/(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)[>\u25b7]",
+_END_LINES: Final = (
+    r"(?P<end>[<\u25c1]/(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)[>\u25b7]",
     r"|(?-i:\[/THINK\])|<\|(?:end_of_thought|end_thinking)\|>|<channel\|>|assistantfinal",
     r"|<\|channel\|>\s{0,16}final\s{0,16}(?:<\|constrain\|>\s{0,4}\w{1,16}\s{0,4})?<\|message\|>)",
+)
+THINKING_LINES: Final = (
+    r"(?:(?<!``)([`\"'])|(?<![`\"'])|(?<=```))",
+    f"(?:{_END_LINES[0]}",
+    *_END_LINES[1:],
     r"|[<\u25c1](?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)[>\u25b7]|(?-i:\[THINK\])",
     r"|<\|(?:begin_of_thought|start_thinking)\|>|<\|channel>thought",
     r"|<\|channel\|>\s{0,16}analysis\s{0,16}<\|message\|>|\Aanalysis(?=[a-z]))(?(1)(?!\1))",
@@ -23,7 +27,7 @@ Cohere, Gemma and of harmony's channels, with their tokens and without. Compile 
 `re.IGNORECASE`.
 """
 THINKING_MARK: Final = re.compile("".join(THINKING_LINES), re.IGNORECASE)
-THINKING_END: Final = re.compile("".join(THINKING_LINES[1:4]).removeprefix("(?:"), re.IGNORECASE)
+THINKING_END: Final = re.compile("".join(_END_LINES), re.IGNORECASE)
 """A mark that ends reasoning, also one in quotes."""
 
 
