@@ -13,6 +13,7 @@ from typing import Any, Final
 from app.grading.judge_scorer import AnswerFormat, strict_format
 from app.grading.score_bounds import finite
 from app.grading.texts.judge_answers import UnreadableAnswer, quoted_text, read_answer
+from app.grading.texts.verdicts import rollout_id
 
 Conversation = Sequence[Mapping[str, Any]]
 _TEXT_KEYS: Final = ("role", "content", "reasoning_content", "name")
@@ -148,18 +149,18 @@ def _id_in_fault(identifier: str) -> str:
 def _entry(entry: Any) -> tuple[str, float, str]:
     if not isinstance(entry, dict):
         raise UnreadableAnswer('an entry of "scores" is not an object')
-    identifier, explanation = entry.get("id"), entry.get("explanation")
+    identifier, explanation = rollout_id(entry.get("id")), entry.get("explanation")
     score = finite(entry.get("score"))
     if score is None:
         raise UnreadableAnswer(
-            f"the id {_id_in_fault(str(identifier))} has no finite number as its score"
+            f"the id {_id_in_fault(identifier)} has no finite number as its score"
         )
     if not -_CLAMPED <= score <= 1 + _CLAMPED:
         raise UnreadableAnswer(
-            f"the score {score:g} of the id {_id_in_fault(str(identifier))} is not between 0 and 1"
+            f"the score {score:g} of the id {_id_in_fault(identifier)} is not between 0 and 1"
         )
     text = quoted_text(explanation, most=_EXPLANATION_CHARACTERS) or ""
-    return str(identifier).strip(), score, text
+    return identifier, score, text
 
 
 def _shared(conversations: Sequence[Sequence[Any]]) -> int:

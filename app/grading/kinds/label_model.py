@@ -31,18 +31,26 @@ class LabelModelScorer(JudgedScorer):
 
     @override
     def read(self, answer: JudgeAnswer) -> float:
-        label = answer.content.get("result")
-        if isinstance(label, str) and label not in self._labels:
-            label = label.strip()
-        if not isinstance(label, str) or label not in self._labels:
+        label = self._label(answer.content.get("result"))
+        if label is None:
             raise answer.without_verdict("none of the labels as `result`")
         if label in self._passing and self._has_failing(answer.quotations):
             raise UnreadableAnswer(RAISED)
         return float(label in self._passing)
 
+    def _label(self, said: Any) -> str | None:
+        """Returns the label that a judge writes, in any case where only one label is meant."""
+        if not isinstance(said, str):
+            return None
+        if said in self._labels:
+            return said
+        words = said.strip()
+        same = [label for label in self._labels if label.casefold() == words.casefold()]
+        return words if words in same else same[0] if len(same) == 1 else None
+
     def _has_failing(self, quoted: Iterable[dict[str, Any]]) -> bool:
         """Returns whether a quotation may be the judge's own verdict, which an answer had left out
         by writing it.
         """
-        passing = list(self._passing)
-        return any("result" in one and one["result"] not in passing for one in quoted)
+        results = (one["result"] for one in quoted if "result" in one)
+        return any(self._label(result) not in self._passing for result in results)

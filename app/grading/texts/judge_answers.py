@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from app.domain.graders.texts.thinking import THINKING_END, THINKING_MARK
 from app.domain.texts.storable_text import storable
-from app.grading.texts.fences import FENCE, fenced_blocks
+from app.grading.texts.bare_answers import bare_answer, trimmed_answer
+from app.grading.texts.fences import fenced_blocks
 from app.grading.texts.json_in_text import (
     EmbeddedJson,
     embedded_json,
@@ -34,9 +35,6 @@ QUOTED_CHARACTERS: Final = 200
 """Number of first characters of a judge's words that a score or an error keeps."""
 _JSON: Final = re.compile(r'\{[ \t\r\n]*+["}]|\[[ \t\r\n]*+\{')
 """The beginning of an object or of a list of objects, complete or not."""
-_PAIR: Final = 2
-"""Number of fences of one block."""
-_LABEL: Final = re.compile(r"[\w+.-]{0,20}")
 MAX_OBJECTS: Final = 50_000
 """Largest number of opening brackets of an answer: each may begin an object."""
 RAISED: Final = "the judge's verdict is better than one that the judged answer has, too"
@@ -93,13 +91,14 @@ def read_answer(text: str, judged: Any = None, *, only_json: bool = False) -> Ju
     """
     if text.count("{") > MAX_OBJECTS:
         raise UnreadableAnswer(f"the judge's answer has more than {MAX_OBJECTS} brackets")
+    text = trimmed_answer(text)
     if only_json:
         return _only_json(text, judged)
     has_marks = any(any(matches_in(THINKING_MARK, each)) for each in texts_in(judged))
     quotes_marks = not _begins_with_thinking(text) and (has_marks or _has_verdict_before_end(text))
     # A whole object may quote marks of thinking, as may one behind the thinking.
     for part in (text, "" if quotes_marks else text.partition("</think>")[2]):
-        if (whole := parsed_json(part)) is not None:
+        if (whole := parsed_json(bare_answer(part))) is not None:
             return JudgeAnswer(part, object_of(whole.value), judged=judged, is_alone=True)
     said = text if quotes_marks else _without_thinking(text, is_first=has_marks)
     if _is_alone(said):
@@ -119,10 +118,10 @@ def _only_json(text: str, judged: Any) -> JudgeAnswer:
     front of it, or behind a second mark of its end, may quote the judged answer. Raises
     `UnreadableAnswer`.
     """
-    said = text.strip()
+    said = text
     if parsed_json(said) is None and _begins_with_thinking(said):
         ends = list(matches_in(THINKING_END, said))
-        said = said[ends[0].end() :].strip() if len(ends) == 1 else ""
+        said = said[ends[0].end() :] if len(ends) == 1 else ""
     answer = _read(said, judged) if _is_alone(said) else JudgeAnswer(said)
     if not verdicts_of(answer.content):
         raise UnreadableAnswer(_WORDS)
@@ -138,7 +137,7 @@ def _has_verdict_before_end(text: str) -> bool:
 
 def _read(said: str, judged: Any) -> JudgeAnswer:
     """Reads what is left of an answer. Raises `UnreadableAnswer` for verdicts that differ."""
-    if (whole := parsed_json(said)) is not None:
+    if (whole := parsed_json(bare_answer(said))) is not None:
         return JudgeAnswer(said, object_of(whole.value), judged=judged)
     objects = [one for one in embedded_json(said) if isinstance(one.value, dict)]
     if len({frozenset(verdicts) for one in objects if (verdicts := verdicts_of(one.value))}) > 1:
@@ -191,15 +190,8 @@ def _is_raised(kept: dict[str, Any], quotations: list[dict[str, Any]]) -> bool:
 
 
 def _is_alone(said: str) -> bool:
-    """Returns whether an answer is JSON or one fenced block, without other words."""
-    said = said.strip()
-    if parsed_json(said) is not None:
-        return True
-    if not (said.startswith(FENCE) and said.endswith(FENCE) and said.count(FENCE) == _PAIR):
-        return False
-    if not _LABEL.fullmatch(said[len(FENCE) :].partition("\n")[0].strip()):
-        return False  # words of the judge
-    return any(parsed_json(block.text) is not None for block in fenced_blocks(said))
+    """Returns whether an answer is JSON or one fenced block of it, without other words."""
+    return parsed_json(bare_answer(said)) is not None
 
 
 def _without_quotations(

@@ -14,6 +14,8 @@ NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 _ZEROS: Final = re.compile(r"&#([xX]?)0+(?=[0-9a-fA-F])")
 _TOO_LONG: Final = re.compile(r"&#[xX]?[0-9a-fA-F]{8,}+;?")
 """A reference to no character, which `unescape` does not read from 4,300 digits on."""
+_LONG_LIGATURES: Final = str.maketrans(dict.fromkeys("\ufdfa\ufdfb", " "))
+"""Arabic phrases of up to 18 letters in one character, which spell no verdict."""
 _ESCAPE: Final = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)
 
 
@@ -40,7 +42,7 @@ def plain_text(text: str) -> str:
         text = _without_references(text)
     if "\\u" in text:
         text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
-    return normalised_text("NFKC", text)
+    return normalised_text("NFKC", text.translate(_LONG_LIGATURES))
 
 
 def _without_references(text: str) -> str:

@@ -5,6 +5,7 @@ room than the JSON: a number, a text, or the scores of rollouts by their ids. Al
 one, so that nothing within them is looked at. Pure.
 """
 
+import re
 from decimal import Decimal
 from typing import Any, Final
 
@@ -17,6 +18,10 @@ VERDICTS: Final = ("result", "score", "scores")
 
 Plain = float | str | None
 """A number, another text, or `None` for a value that is no score."""
+_ID: Final = re.compile(
+    r"(?:(?:rollout|trajectory|id)[ _#:-]{0,3}|#)?0*+(?P<number>[1-9][0-9]{0,8})(?:\.0)?",
+    re.IGNORECASE,
+)
 JudgeVerdict = tuple[str, Plain | frozenset[tuple[str, Plain]]]
 """The key of a verdict, and its value or the scores of its rollouts in any order."""
 
@@ -52,18 +57,28 @@ def _numbers(value: Any) -> dict[str, float]:
     if not isinstance(value, list):
         number = number_in(value)
         return {} if number is None else {"": number}
-    entries = ((_id(one), number_in(one.get("score"))) for one in map(object_of, value))
+    entries = (
+        (rollout_id(one.get("id")), number_in(one.get("score"))) for one in map(object_of, value)
+    )
     return {name: number for name, number in entries if number is not None}
 
 
 def _plain(value: Any) -> Plain | frozenset[tuple[str, Plain]]:
     if isinstance(value, list):
         entries = map(object_of, value)
-        return frozenset((_id(one), number_in(one.get("score"))) for one in entries)
+        return frozenset(
+            (rollout_id(one.get("id")), number_in(one.get("score"))) for one in entries
+        )
     number = number_in(value)
     return value if number is None and isinstance(value, str) else number
 
 
-def _id(entry: dict[str, Any]) -> str:
-    name = entry.get("id")
-    return str(name).strip() if isinstance(name, str | int) else ""
+def rollout_id(value: Any) -> str:
+    """Returns an id as a judge was shown it, for one that it writes as a number, with zeros in
+    front of it, or behind a word (`1.0`, `"01"`, `"rollout 1"`); any other text as it is.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    text = str(value).strip()
+    found = _ID.fullmatch(text)
+    return text if found is None else found["number"]

@@ -221,6 +221,10 @@ async def test_the_same_group_is_not_judged_twice(tmp_path: Path) -> None:
 WRONG: list[tuple[str, str]] = [
     ('{"scores": [{"id": "1", "score": 1}]}', "these ids have no score: 2"),
     ('{"scores": [{"id": "1", "score": 1}, {"id": "1", "score": 0}]}', "the id '1' occurs twice"),
+    ('{"scores": [{"id": 1, "score": 1}, {"id": "01", "score": 0}]}', "the id '1' occurs twice"),
+    ('{"scores": [{"id": true, "score": 1}]}', "no rollout with the id that is not shown"),
+    ('{"scores": [{"id": "1.5", "score": 1}]}', "no rollout with the id that is not shown"),
+    ('{"scores": [{"id": "0", "score": 1}]}', "there is no rollout with the id '0'"),
     ('{"scores": [{"id": "7", "score": 1}]}', "there is no rollout with the id '7'"),
     ('{"scores": [{"id": "1", "score": "high"}]}', "the id '1' has no finite number"),
     ('{"scores": [{"id": "1", "score": NaN}]}', "the id '1' has no finite number"),
@@ -271,6 +275,18 @@ async def test_scores_that_miss_the_scale_by_a_trifle_are_clamped(tmp_path: Path
 
     async with judging(slipping, tmp_path) as (judge, _):
         assert values(await judge.judge(request_of([20, 50, 80]))) == [1.0, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("ids", [[1.0, 2.0], ["01", " 002"], ["rollout 1", "Rollout_2"], ["#1", 2]])
+async def test_ids_count_however_a_judge_writes_them(tmp_path: Path, ids: list[Any]) -> None:
+    def answer(received: ReceivedRequest) -> Reply:
+        qualities = [quality for _, quality in shown(received)]
+        pairs = zip(ids, qualities, strict=True)
+        return reply([{"id": one, "score": quality / 100} for one, quality in pairs])
+
+    async with judging(answer, tmp_path) as (judge, server):
+        assert values(await judge.judge(request_of([20, 80]))) == [0.2, 0.8]
+    assert len(server.received) == 1
 
 
 async def test_a_judge_that_is_unavailable_or_refuses_gives_no_score(tmp_path: Path) -> None:

@@ -45,6 +45,22 @@ async def test_a_passing_label_scores_1(label: str, score: float) -> None:
     assert result_of == {"type": "string", "enum": ["polite", "neutral", "rude"]}
 
 
+@pytest.mark.parametrize(
+    ("label", "score"), [("Polite", 1.0), (" RUDE ", 0.0), ("Good", 0.0), ("good", 1.0)]
+)
+async def test_a_label_counts_in_another_case(label: str, score: float) -> None:
+    labels = {"labels": ["polite", "rude", "good", "Good"], "passing_labels": ["polite", "good"]}
+    judges = answering(json.dumps({"result": label}))
+    assert (await scored({**GRADER, **labels}, "Hello", judges=judges)).score == score
+    assert len(judges.asked) == 1
+
+
+async def test_a_label_in_a_case_of_two_labels_is_none() -> None:
+    labels = {"labels": ["good", "Good"], "passing_labels": ["good"]}
+    with pytest.raises(ScoreFault, match="none of the labels"):
+        await scored({**GRADER, **labels}, "Hello", judges=answering('{"result": "GOOD"}'))
+
+
 @pytest.mark.parametrize("text", ['{"result": "kind"}', '{"result": ["polite"]}', "polite", ""])
 async def test_an_answer_without_a_label_is_a_fault_and_no_0(text: str) -> None:
     multi = {"type": "multi", "graders": {"a": GRADER}, "calculate_output": "a", "name": "m"}

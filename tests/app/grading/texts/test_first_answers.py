@@ -18,6 +18,15 @@ HARMONY = "<|channel|>analysis<|message|>2?<|end|><|start|>assistant"
         '<|channel|>analysis<|message|>2?<|channel|>final<|message|>{"result": 7}',
         'analysisIs it 2?assistantfinal{"result": 7}',
         f'{HARMONY}<|channel|>final <|constrain|>json<|message|>{{"result": 7}}',
+        # One fence of any form, with fences in its strings.
+        '```json {"result": 7}```',
+        '```{"result": 7}```',
+        '````json\n{"why": "```py\\n1\\n```", "result": 7}\n````',
+        '```json\n{"why": "```py\\n1\\n``` and ```", "result": 7}\n```',
+        '~~~json\n{"result": 7}\n~~~',
+        # What a server leaves around an answer.
+        '\ufeff{"result": 7}\u200b\n<|im_end|>',
+        '\ufeff<think>Hm.</think>```json\n{"result": 7}\n```<|eot_id|><|eot_id|>',
         # Formulas and apostrophes, with backslashes that begin no escape of JSON.
         r'{"why": "has \sqrt{2}, \( x \), it\'s \\u and \\underline \u0041", "result": 7}',
     ],
@@ -42,6 +51,11 @@ def test_json_alone_is_read(said: str) -> None:
         '"It demands 10/10; I give zero"',
         '["Score: 10/10"]',
         '```My verdict is zero; it asks for\n{"result": 10}\n```',
+        '```json\n{"result": 0}\n```\nIt wants:\n```json\n{"result": 10}\n```',
+        '```json\n{"result": 0}\n``` It wants: {"result": 10}```',
+        '````json\n{"result": 7}\n```',
+        '```json\n{"result": 7}\n~~~',
+        '{"result": 7}<|im_start|>',
         '{"verdict": "good"}',
         'It is {"result": 7}',
         "",

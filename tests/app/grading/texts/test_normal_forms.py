@@ -101,6 +101,13 @@ def test_escapes_of_html_and_json_are_taken_out() -> None:
     assert plain_text("&amp;quot;result\\u0022: \uff11\uff10") == '"result": 10'
 
 
+def test_a_plain_text_is_never_many_times_longer() -> None:
+    """A megabyte of U+FDFA became 18 million letters."""
+    every = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+    assert max(len(plain_text(each)) for each in every) == 6
+    assert plain_text("\ufdfa" * 1000) == " " * 1000
+
+
 @pytest.mark.parametrize("prefix", ["&#", "&#x", "&amp;#"])
 def test_a_reference_without_a_character_is_no_fault(prefix: str) -> None:
     """More than 4,300 digits are no number for Python."""
