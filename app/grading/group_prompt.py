@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from app.grading.judge_scorer import AnswerFormat, strict_format
+from app.grading.judge_texts.judge_answers import UnreadableAnswer, quoted_text, read_answer
+from app.grading.judge_texts.verdicts import rollout_id
 from app.grading.score_bounds import finite
-from app.grading.texts.judge_answers import UnreadableAnswer, quoted_text, read_answer
-from app.grading.texts.verdicts import rollout_id
 
 Conversation = Sequence[Mapping[str, Any]]
 _TEXT_KEYS: Final = ("role", "content", "reasoning_content", "name")

@@ -14,8 +14,8 @@ from typing import Final, Protocol, TypeVar
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.computing import run_on_scoring_thread
+from app.grading.judge_texts.judge_answers import QUOTED_CHARACTERS, UnreadableAnswer
 from app.grading.scorer import GraderErrors, ScoreFault, TokenUsage, server_fault
-from app.grading.texts.judge_answers import QUOTED_CHARACTERS, UnreadableAnswer
 
 ATTEMPTS: Final = 2
 """Largest number of requests of one question."""

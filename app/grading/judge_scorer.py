@@ -17,15 +17,15 @@ from app.domain.graders.judge_prompts import JudgeMessage, JudgeSampling, Prompt
 from app.gateways.inference.judges import JudgeQuestion, Judges
 from app.grading.computing import run_on_scoring_thread
 from app.grading.judge_attempts import QuestionCost, asked_judge
+from app.grading.judge_texts.judge_answers import (
+    JudgeAnswer,
+    quoted_text,
+    read_answer,
+)
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
     ScoreResult,
-)
-from app.grading.texts.judge_answers import (
-    JudgeAnswer,
-    quoted_text,
-    read_answer,
 )
 from app.grading.texts.templating import Unrenderable, fill
 

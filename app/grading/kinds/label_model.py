@@ -11,7 +11,7 @@ from typing_extensions import override
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, steps_format
-from app.grading.texts.judge_answers import RAISED, JudgeAnswer, UnreadableAnswer
+from app.grading.judge_texts.judge_answers import RAISED, JudgeAnswer, UnreadableAnswer
 
 
 class LabelModelScorer(JudgedScorer):

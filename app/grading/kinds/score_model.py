@@ -9,8 +9,8 @@ from typing_extensions import override
 from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, steps_format
-from app.grading.texts.judge_answers import JudgeAnswer
-from app.grading.texts.verdicts import number_in
+from app.grading.judge_texts.judge_answers import JudgeAnswer
+from app.grading.judge_texts.verdicts import number_in
 
 
 class ScoreModelScorer(JudgedScorer):

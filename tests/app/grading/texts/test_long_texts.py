@@ -10,9 +10,9 @@ import pytest
 
 from app.domain.graders.texts import thinking
 from app.domain.graders.texts.thinking import THINKING_MARK
-from app.grading.texts import quotable_scores, quotable_verdicts, score_words
+from app.grading.judge_texts import quotable_scores, quotable_verdicts, score_patterns
+from app.grading.judge_texts.score_patterns import AGAIN, LABEL, SHARE
 from app.grading.texts.long_texts import matches_in, replaced_in
-from app.grading.texts.score_words import AGAIN, LABEL, SHARE
 
 WORDS = (
     *(
@@ -75,7 +75,7 @@ def test_no_search_reads_more_than_a_piece() -> None:
 
 def test_every_pattern_has_a_longest_match() -> None:
     """One that is longer than the margin of a piece would be lost at its end."""
-    modules = (quotable_scores, quotable_verdicts, score_words, thinking)
+    modules = (quotable_scores, quotable_verdicts, score_patterns, thinking)
     patterns = {
         name: value
         for module in modules

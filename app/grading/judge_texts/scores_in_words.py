@@ -14,11 +14,9 @@ from itertools import islice
 from typing import Any, Final
 
 from app.domain.graders.kinds.llm_judge import Criterion
-from app.grading.texts.json_in_text import texts_in
-from app.grading.texts.judge_answers import RAISED, UnreadableAnswer
-from app.grading.texts.long_texts import matches_in
-from app.grading.texts.quotable_scores import comparable
-from app.grading.texts.score_words import (
+from app.grading.judge_texts.judge_answers import RAISED, UnreadableAnswer
+from app.grading.judge_texts.quotable_scores import comparable
+from app.grading.judge_texts.score_patterns import (
     AGAIN,
     BEFORE,
     BOUNDS,
@@ -32,7 +30,9 @@ from app.grading.texts.score_words import (
     is_overall,
     stands_before,
 )
-from app.grading.texts.verdicts import number_in
+from app.grading.judge_texts.verdicts import number_in
+from app.grading.texts.json_in_text import texts_in
+from app.grading.texts.long_texts import matches_in
 
 SPELLINGS: Final = (BRACKETS, LABEL, SHARE)
 """The forms of a score, in the order in which they are tried."""

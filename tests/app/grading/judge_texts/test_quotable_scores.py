@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.grading.texts.quotable_scores import quotable_shares
+from app.grading.judge_texts.quotable_scores import quotable_shares
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
+from app.grading.judge_texts.judge_answers import UnreadableAnswer, read_answer
 from app.grading.scorer import ScoreFault
-from app.grading.texts.judge_answers import UnreadableAnswer, read_answer
 from tests.support.grading.scores import scored
 
 INPUT = [{"role": "user", "content": "{{sample.output_text}}"}]

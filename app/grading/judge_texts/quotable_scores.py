@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from app.grading.judge_texts.number_words import NUMBER_WORDS
 from app.grading.texts.json_in_text import texts_in
 from app.grading.texts.long_texts import matches_in
 from app.grading.texts.normal_forms import plain_text
-from app.grading.texts.number_words import NUMBER_WORDS
 
 _NUMBER: Final = rf"(?<![\w.])(\d{{1,6}}(?:\.\d{{1,6}})?|{'|'.join(NUMBER_WORDS)})"
 _MARKS: Final = r"[\s\"'`*_\u2018-\u201f-]{0,6}+"

@@ -3,8 +3,8 @@
 import pytest
 
 from app.domain.graders.kinds.llm_judge import Criterion
-from app.grading.texts.judge_answers import UnreadableAnswer
-from app.grading.texts.scores_in_words import MAX_SCORES, SPELLINGS, ScoresInWords
+from app.grading.judge_texts.judge_answers import UnreadableAnswer
+from app.grading.judge_texts.scores_in_words import MAX_SCORES, SPELLINGS, ScoresInWords
 
 ONE = [Criterion(name="right", description="Is it right?")]
 TWO = [Criterion(name=name, description="How much?") for name in ("helpful", "clear")]

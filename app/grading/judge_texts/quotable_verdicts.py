@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
+from app.grading.judge_texts.number_words import NUMBER_WORDS
+from app.grading.judge_texts.verdicts import VERDICTS, number_in
 from app.grading.texts.json_in_text import embedded_json, object_of, texts_in
 from app.grading.texts.long_texts import matches_in, replaced_in
 from app.grading.texts.normal_forms import plain_text
-from app.grading.texts.number_words import NUMBER_WORDS
-from app.grading.texts.verdicts import VERDICTS, number_in
 
 _MARKS: Final = r"[\s\"'`\\*_\u2018-\u201f\[({<&]{0,16}+"
 _RUN: Final = r"[^\s\"'`\\*_\u2018-\u201f\[({<&,;\])}>][^\"'`\\\u2018-\u201f\[({<&,;\])}>\n]{0,79}"

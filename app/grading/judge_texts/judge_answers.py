@@ -14,7 +14,13 @@ from typing import Any, Final
 
 from app.domain.graders.texts.thinking import THINKING_END, THINKING_MARK
 from app.domain.texts.storable_text import storable
-from app.grading.texts.bare_answers import bare_answer, trimmed_answer
+from app.grading.judge_texts.bare_answers import bare_answer, trimmed_answer
+from app.grading.judge_texts.quotable_verdicts import (
+    VerdictValues,
+    malformed_verdicts,
+    quotable_verdicts,
+)
+from app.grading.judge_texts.verdicts import VERDICTS, is_better, number_in, verdicts_of
 from app.grading.texts.fences import fenced_blocks
 from app.grading.texts.json_in_text import (
     EmbeddedJson,
@@ -24,12 +30,6 @@ from app.grading.texts.json_in_text import (
     texts_in,
 )
 from app.grading.texts.long_texts import matches_in
-from app.grading.texts.quotable_verdicts import (
-    VerdictValues,
-    malformed_verdicts,
-    quotable_verdicts,
-)
-from app.grading.texts.verdicts import VERDICTS, is_better, number_in, verdicts_of
 
 QUOTED_CHARACTERS: Final = 200
 """Number of first characters of a judge's words that a score or an error keeps."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.grading.texts.judge_answers import UnreadableAnswer, read_answer
+from app.grading.judge_texts.judge_answers import UnreadableAnswer, read_answer
 
 HARMONY = "<|channel|>analysis<|message|>2?<|end|><|start|>assistant"
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.grading.texts.judge_answers import UnreadableAnswer, read_answer
-from app.grading.texts.quotable_verdicts import quotable_verdicts
+from app.grading.judge_texts.judge_answers import UnreadableAnswer, read_answer
+from app.grading.judge_texts.quotable_verdicts import quotable_verdicts
 
 TEN = {"result": 10}
 
