@@ -40,7 +40,9 @@ def test_the_demo_takes_the_port_that_is_named(tmp_path: Path) -> None:
     ids=["named", "free", "empty"],
 )
 def test_make_demo_hands_on_the_port(words: list[str], option: str) -> None:
-    environment = {key: value for key, value in os.environ.items() if key != "PORT"}
+    # An outer make hands its own variables on, such as those of `make test ARGS=…`.
+    of_make = {"PORT", "ARGS", "MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL"}
+    environment = {key: value for key, value in os.environ.items() if key not in of_make}
     said = subprocess.run(
         ["make", "-n", "demo", *words],
         cwd=ROOT,
