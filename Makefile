@@ -85,12 +85,7 @@ check: setup
 	$(BIN)/python -m openapi.compare
 	$(BIN)/python -m openapi.breaking
 	$(BIN)/python -m openapi.sdk --check
-	$(BIN)/python -m tests.house.prose
-	$(BIN)/python -m tests.house.reasons
-	$(BIN)/python -m tests.house.paths
-	$(BIN)/python -m tests.house.deadlines
-	$(BIN)/python -m tests.house.lengths
-	$(BIN)/python -m tests.house.unions
+	$(BIN)/python -m tests.house
 
 bench: setup
 	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.house.tree import ROOT
+from tests.house.tree import ROOT, module_tree, nodes
 
 
 def read(name: str) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def children(package: str) -> set[str]:
 
 def imported(source: str) -> Iterator[str]:
     """Yields the full name of everything that a module imports."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(module_tree(source)):
         match node:
             case ast.Import():
                 yield from (alias.name for alias in node.names)

@@ -24,7 +24,7 @@ from typing import Final
 
 from typing_extensions import override
 
-from tests.house.tree import Violation, python_files, report
+from tests.house.tree import Violation, module_tree, nodes, python_files, report
 from tests.support.patience import PATIENCE_S
 
 CLOCKS: Final = frozenset(
@@ -143,7 +143,7 @@ class Deadlines(ast.NodeVisitor):
 
 def find(path: Path, source: str) -> Iterator[Violation]:
     """Yields each place in the module whose outcome depends on the speed of the machine."""
-    yield from sorted(Deadlines(path, ast.parse(source)).found, key=lambda each: each.line)
+    yield from sorted(Deadlines(path, module_tree(source)).found, key=lambda each: each.line)
 
 
 def _calculate(first: float, operator: ast.operator, second: float) -> float:
@@ -245,7 +245,7 @@ def _names_of_times(tree: ast.AST) -> set[str]:
     """Returns the variables that hold a difference of two readings of a clock."""
     return {
         target.id
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Assign) and _measures(node.value, set())
         for target in node.targets
         if isinstance(target, ast.Name)

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.tree import Violation
+from tests.house.tree import Violation, module_tree, nodes
 
 _CALLS = "agent_rft_client.api."
 """Modules of the generated client; some calls test something, and are named so."""
@@ -16,7 +16,7 @@ _CALLS = "agent_rft_client.api."
 
 def find(path: Path, source: str) -> Iterator[Violation]:
     """Yields each import of `source` that names a test module or a conftest."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(module_tree(source)):
         for name in _imported(node):
             if name.startswith(_CALLS):
                 continue

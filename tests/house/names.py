@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tests.house.tree import Violation
+from tests.house.tree import Violation, nodes
 from tests.house.words import NAMES, PARTICIPLE
 
 WIRE: Final = Path("app/api/schemas")
@@ -35,7 +35,7 @@ def find(path: Path, tree: ast.Module) -> Iterator[Violation]:
 
 def definitions(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yields the names of classes, functions, variables and parameters, where they are made."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         match node:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
                 yield node.lineno, name
@@ -58,7 +58,7 @@ def _module(path: Path) -> Iterator[tuple[int, str]]:
 def _classes(path: Path, tree: ast.Module) -> Iterator[tuple[int, str]]:
     if path.is_relative_to(WIRE):
         return
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.ClassDef) and _is_bare(node.name, _CLASS):
             yield node.lineno, node.name
 

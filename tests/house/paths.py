@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import Final
 
 from tests.house.prose import comments, docstrings
-from tests.house.tree import ROOT, Violation, markdown_files, python_files, report
+from tests.house.tree import (
+    ROOT,
+    Violation,
+    markdown_files,
+    module_tree,
+    nodes,
+    python_files,
+    report,
+)
 
 _TOPS = r"(?:app|workers|migrations|openapi|tests|benchmarks|constraints|examples|docs)"
 _PATH = re.compile(rf"(?<![\w./<-])(?P<path>{_TOPS}/[\w./-]*[\w/])(?P<more>[*<{{…]?)")
@@ -100,7 +108,7 @@ def defined_names() -> dict[str, set[str]]:
     """Returns each name that the product defines or imports; for a class with those in its body."""
     names: dict[str, set[str]] = {}
     for _, source in python_files("app", "workers"):
-        for node in ast.walk(ast.parse(source)):
+        for node in nodes(module_tree(source)):
             for name in _defines(node):
                 inner = names.setdefault(name, set())
                 if isinstance(node, ast.ClassDef):

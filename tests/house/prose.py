@@ -22,6 +22,8 @@ from tests.house.tree import (
     Violation,
     comment_tokens,
     markdown_files,
+    module_tree,
+    nodes,
     python_files,
     report,
     template_files,
@@ -72,7 +74,7 @@ _DIRECTIVES = ("noqa", "type:", "pragma", "fmt:", "!", "mypy:")
 
 def find_in_python(path: Path, source: str) -> Iterator[Violation]:
     """Yields each violation in the docstrings, comments, error texts and names of a module."""
-    tree = ast.parse(source)
+    tree = module_tree(source)
     yield from find_in_docstrings(path, source)
     for line, text in comments(source):
         yield from _prose(path, line, text)
@@ -85,7 +87,7 @@ def find_in_docstrings(path: Path, source: str) -> Iterator[Violation]:
     """Yields each violation in the docstrings of a module."""
     for line, text in docstrings(source):
         yield from _prose(path, line, text)
-    for line, name, verb in _imperatives(path, ast.parse(source)):
+    for line, name, verb in _imperatives(path, module_tree(source)):
         yield Violation(path, line, f"the docstring of {name} opens with {verb!r}: write {verb}s")
 
 
@@ -95,7 +97,7 @@ def find_in_tests(path: Path, source: str) -> Iterator[Violation]:
     """
     if path.parts[:2] not in (("tests", "support"), ("tests", "house")):
         yield from find_in_docstrings(path, source)
-    for line, name in names.definitions(ast.parse(source)):
+    for line, name in names.definitions(module_tree(source)):
         if name.startswith("test_") and (found := TEST_NAME.search(name)):
             yield Violation(path, line, f"{name}: {found[1]!r}: write {IN_TEST_NAMES[found[1]]}")
 
@@ -165,7 +167,7 @@ def _continues_as_a_clause(sentence: str, words: list[str]) -> bool:
 @cache
 def docstrings(source: str) -> tuple[tuple[int, str], ...]:
     """Returns strings that stand as statements: a definition's docstring or a field's."""
-    bodies = (getattr(node, "body", None) for node in ast.walk(ast.parse(source)))
+    bodies = (getattr(node, "body", None) for node in nodes(module_tree(source)))
     statements = chain.from_iterable(body for body in bodies if isinstance(body, list))
     return tuple(
         (statement.lineno, statement.value.value.strip())
@@ -199,8 +201,8 @@ def comments(source: str) -> Iterator[tuple[int, str]]:
 
 def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yields the strings of several words that are not docstrings: errors, messages, help."""
-    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    statements = {id(node.value) for node in nodes(tree) if isinstance(node, ast.Expr)}
+    for node in nodes(tree):
         match node:
             case ast.Constant(value=str(text)) if id(node) not in statements:
                 if len(text.split()) >= _SENTENCE_WORDS:
@@ -210,7 +212,7 @@ def _sentences(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _raised(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             for part in ast.walk(node.exc):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
@@ -219,7 +221,7 @@ def _raised(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def _imperatives(path: Path, tree: ast.Module) -> Iterator[tuple[int, str, str]]:
     """Yields each function whose docstring commands. The help of a command does, by custom."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         if _is_command(node) or path.stem == f"{node.name}_command":

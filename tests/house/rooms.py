@@ -8,6 +8,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tests.house.tree import module_tree, nodes
+
 
 def mutual(tier: str, files: Iterable[tuple[Path, str]]) -> list[tuple[str, str]]:
     """Returns each pair of rooms below `tier` that import each other, in order of the alphabet.
@@ -23,7 +25,7 @@ def _edges(tier: str, path: Path, source: str) -> Iterator[tuple[str, str]]:
     if len(path.parts) < depth + 2:
         return
     room = path.parts[depth]
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(module_tree(source)):
         for name in _imported(node):
             parts = name.split(".")
             is_below = parts[:depth] == tier.split("/") and len(parts) > depth

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.house.contracts import imported, read
+from tests.house.tree import module_tree, nodes
 
 OWNERS = {"app.system": "app.store.across_tenants", "app.rewrap": "app.store.sealed_blobs"}
 """Each setting that shows rows of all tenants, and the module that sets it."""
@@ -87,11 +88,11 @@ def module_name(path: Path) -> str:
 
 def names_the_setting(source: str, setting: str) -> bool:
     """Returns whether a string other than a docstring contains the setting."""
-    tree = ast.parse(source)
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    tree = module_tree(source)
+    docstrings = {id(node.value) for node in nodes(tree) if isinstance(node, ast.Expr)}
     return any(
         setting in node.value
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and id(node) not in docstrings

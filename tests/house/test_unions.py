@@ -19,10 +19,6 @@ Wider = Side | str | None
 """
 
 
-def test_no_dispatch_over_a_closed_union_has_a_silent_branch() -> None:
-    assert [str(each) for each in unions.violations()] == []
-
-
 def test_the_unions_of_the_product_are_read_from_its_code() -> None:
     found = unions.product().unions
     names = {symbol.name for symbol in found}
