@@ -275,15 +275,18 @@ def test_a_process_that_never_started_takes_no_signal_after_its_end() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="priorities of sessions are Linux's")
 def test_a_child_keeps_the_priority_of_its_worker_in_its_own_session(line: Line) -> None:
     """A niceness counts within a session where the kernel schedules sessions."""
+    of_tests = session_niceness(os.getpid())
     parent = subprocess.Popen(
         [sys.executable, "-c", NICE_PARENT],
         stdin=line[1].fileno(),
         stdout=subprocess.PIPE,
         text=True,
+        start_new_session=True,  # else all other tests, and the shell, have its niceness too
     )
     assert parent.stdout is not None
     pid = int(parent.stdout.readline())
     assert os.getpriority(os.PRIO_PROCESS, pid) == 7
     assert session_niceness(pid) in (None, 7)
+    assert session_niceness(os.getpid()) == of_tests
     parent.kill()
     parent.communicate()
