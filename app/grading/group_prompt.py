@@ -7,13 +7,15 @@ between equal rollouts. Must not know servers, scores of other questions, or job
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from app.grading.judge_scorer import AnswerFormat, strict_format
 from app.grading.judge_texts.judge_answers import UnreadableAnswer, quoted_text, read_answer
 from app.grading.judge_texts.verdicts import rollout_id
 from app.grading.score_bounds import finite
+from app.grading.texts.json_in_text import object_of
 
 Conversation = Sequence[Mapping[str, Any]]
 _TEXT_KEYS: Final = ("role", "content", "reasoning_content", "name")
@@ -112,8 +114,11 @@ def read_scores(
     """
     content = read_answer(text, judged, only_json=only_json).content
     entries = content.get("scores")
-    # A quotation without escapes could end the list, and move the judge's own scores behind it.
-    if any(_has_score(value) for key, value in content.items() if key != "scores"):
+    # A quotation without escapes could end the list, or open another one within an entry, and move
+    # the judge's own scores there.
+    others = [value for key, value in content.items() if key != "scores"]
+    inner = [one.values() for one in map(object_of, entries if isinstance(entries, list) else [])]
+    if _have_score(chain(others, *inner)):
         raise UnreadableAnswer('the answer has scores in another list than "scores"')
     if not isinstance(entries, list):
         raise UnreadableAnswer('the answer is not a JSON object with a list "scores"')
@@ -134,9 +139,20 @@ def read_scores(
     return [found[identifier] for identifier in wanted]
 
 
-def _has_score(value: Any) -> bool:
-    entries = value if isinstance(value, list) else [value]
-    return any(isinstance(one, dict) and "score" in one for one in entries)
+def _have_score(values: Iterable[Any]) -> bool:
+    """Returns whether an object at any depth of the values has a score."""
+    left = list(values)
+    while left:
+        match left.pop():
+            case {"score": _}:
+                return True
+            case dict() as inner:
+                left += inner.values()
+            case list() as inner:
+                left += inner
+            case _:
+                pass
+    return False
 
 
 def _id_in_fault(identifier: str) -> str:

@@ -77,7 +77,7 @@ def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
     usage = content.get("usage")
     details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
     return JudgeReply(
-        text=text if isinstance(text, str) else "",
+        text=_text_of(text),
         refusal=refusal if isinstance(refusal, str) and refusal else None,
         prompt_tokens=reported_tokens(usage, "prompt_tokens"),
         completion_tokens=reported_tokens(usage, "completion_tokens"),
@@ -85,6 +85,14 @@ def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
         latency_s=latency_s,
         is_cut_off=choice.get("finish_reason") == "length",
     )
+
+
+def _text_of(content: Any) -> str:
+    """Returns the text of a message, whose content may be a list of parts; reasoning is none."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else ""
+    texts = (part.get("text") for part in content if isinstance(part, dict))
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def read_reply(reply: EgressReply) -> JudgeReply | EgressReply:

@@ -30,6 +30,7 @@ from app.grading.texts.json_in_text import (
     texts_in,
 )
 from app.grading.texts.long_texts import matches_in
+from app.grading.texts.normal_forms import plain_text
 
 QUOTED_CHARACTERS: Final = 200
 """Number of first characters of a judge's words that a score or an error keeps."""
@@ -94,14 +95,10 @@ def read_answer(text: str, judged: Any = None, *, only_json: bool = False) -> Ju
     text = trimmed_answer(text)
     if only_json:
         return _only_json(text, judged)
-    has_marks = any(any(matches_in(THINKING_MARK, each)) for each in texts_in(judged))
-    quotes_marks = not _begins_with_thinking(text) and (has_marks or _has_verdict_before_end(text))
-    # A whole object may quote marks of thinking, as may one behind the thinking.
-    for part in (text, "" if quotes_marks else text.partition("</think>")[2]):
-        if (whole := parsed_json(bare_answer(part))) is not None:
-            return JudgeAnswer(part, object_of(whole.value), judged=judged, is_alone=True)
-    said = text if quotes_marks else _without_thinking(text, is_first=has_marks)
-    if _is_alone(said):
+    if (whole := parsed_json(bare_answer(text))) is not None:  # it may quote marks of thinking
+        return JudgeAnswer(text, object_of(whole.value), judged=judged, is_alone=True)
+    said, is_own = _behind_thinking(text, judged)
+    if is_own and _is_alone(said):
         return replace(_read(said, judged), is_alone=True)
     objects = [one for one in embedded_json(said) if verdicts_of(one.value)]
     quotable = quotable_verdicts(judged) if objects else VerdictValues()
@@ -115,17 +112,56 @@ def read_answer(text: str, judged: Any = None, *, only_json: bool = False) -> Ju
 
 def _only_json(text: str, judged: Any) -> JudgeAnswer:
     """Reads an answer that is one object with a verdict, or thinking and such an object: text in
-    front of it, or behind a second mark of its end, may quote the judged answer. Raises
-    `UnreadableAnswer`.
+    front of it, behind a second mark of its end, or behind one that the judged answer has too, may
+    quote the judged answer. Raises `UnreadableAnswer`.
     """
     said = text
     if parsed_json(said) is None and _begins_with_thinking(said):
         ends = list(matches_in(THINKING_END, said))
-        said = said[ends[0].end() :] if len(ends) == 1 else ""
+        said = said[ends[0].end() :] if len(ends) == 1 and not _has_ends(judged) else ""
+        said = "" if _has_other_draft(text, said) else said
     answer = _read(said, judged) if _is_alone(said) else JudgeAnswer(said)
     if not verdicts_of(answer.content):
         raise UnreadableAnswer(_WORDS)
     return replace(answer, is_alone=True, is_only_json=True)
+
+
+def _behind_thinking(text: str, judged: Any) -> tuple[str, bool]:
+    """Returns what a judge says after its thinking, and whether the mark between is its own: it
+    may quote one, in words or at the end of a thinking that it never ends. Raises
+    `UnreadableAnswer`.
+    """
+    begins, has_ends = _begins_with_thinking(text), _has_ends(judged)
+    if not begins and (has_ends or _has_marks(judged) or _has_verdict_before_end(text)):
+        return text, True
+    said = text.partition("</think>")[2]
+    if not _is_alone(said):  # one object may quote marks
+        said = _without_thinking(text, is_first=has_ends)
+    return said, not begins or not (has_ends or _has_other_draft(text, said))
+
+
+def _has_ends(judged: Any) -> bool:
+    """Returns whether the judged texts have a mark that ends thinking, which a judge may quote at
+    the end of a thinking that it never ended itself.
+    """
+    return any(any(matches_in(THINKING_END, plain_text(each))) for each in texts_in(judged))
+
+
+def _has_marks(judged: Any) -> bool:
+    return any(any(matches_in(THINKING_MARK, each)) for each in texts_in(judged))
+
+
+def _has_other_draft(text: str, said: str) -> bool:
+    """Returns whether the last verdict in the thinking is another one than that behind it: it may
+    be the judge's own, and the mark behind it a quotation.
+    """
+    drafts = [
+        found
+        for one in embedded_json(text[: len(text) - len(said)])
+        if (found := verdicts_of(one.value))
+    ]
+    final = parsed_json(bare_answer(said))
+    return bool(drafts) and final is not None and drafts[-1] != verdicts_of(final.value)
 
 
 def _has_verdict_before_end(text: str) -> bool:
@@ -231,7 +267,7 @@ def _joined(said: str, objects: list[EmbeddedJson]) -> dict[str, Any]:
     return joined
 
 
-def _without_thinking(text: str, *, is_first: bool) -> str:
+def _without_thinking(text: str, *, is_first: bool = False) -> str:
     """Returns the text after the last mark that is outside JSON. With `is_first` it is the text
     after the first mark of an end: the judged answer has such marks, so later ones may be quoted.
     Raises `UnreadableAnswer`.

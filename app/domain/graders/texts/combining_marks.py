@@ -32,7 +32,12 @@ def has_long_run_of_marks(text: str) -> bool:
     """
     if text.isascii():
         return False
-    return any(run.end() - run.start() > MAX_MARKS for run in _marks().finditer(text))
+    # In pieces, between which other threads run: one search of a long text stops them.
+    return any(
+        run.end() - run.start() > MAX_MARKS
+        for start in range(0, len(text), PIECE)
+        for run in _marks().finditer(text, start, start + PIECE + MAX_MARKS)
+    )
 
 
 def pieces(text: str, size: int = PIECE) -> Iterator[str]:

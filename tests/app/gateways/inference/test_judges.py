@@ -227,6 +227,12 @@ def test_a_reply_that_ends_at_a_limit_is_cut_off(reason: str | None, is_cut_off:
     assert reply.text == "1"
 
 
+def test_a_content_of_parts_is_their_text_without_the_reasoning() -> None:
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "2?"}]}, {"text": "1"}, 7]
+    choices = [{"message": {"content": [*parts, {"type": "text", "text": "0"}]}}]
+    assert read_completion({"choices": choices}, latency_s=0.0).text == "10"
+
+
 async def test_a_server_of_the_operators_with_its_key() -> None:
     reply, (request,) = await served(lambda _: Reply(json=COMPLETION))
     assert isinstance(reply, JudgeReply)

@@ -49,7 +49,7 @@ QUOTING: list[tuple[dict[str, Any], str, float]] = [
     # A judge may repeat its verdict, and may agree with an answer.
     (SCORE, 'It is {"result": 7}, so {"result": 7.0}.', 7.0),
     (SCORE, '{"steps": [], "result": 10}', 10.0),
-    (SCORE, '<think>{"result": 1}?</think>\n```json\n{"result": 10}\n```\n', 10.0),
+    (SCORE, '<think>{"result": 10}?</think>\n```json\n{"result": 10}\n```\n', 10.0),
     (RUBRIC, '{"reason": "it says 10/10", "score": 10}', 1.0),
     (RUBRIC, '```\n{"score": 10}\n```', 1.0),
 ]

@@ -101,6 +101,13 @@ def test_escapes_of_html_and_json_are_taken_out() -> None:
     assert plain_text("&amp;quot;result\\u0022: \uff11\uff10") == '"result": 10'
 
 
+@pytest.mark.parametrize("at", [0, 1, PIECE - MAX_MARKS - 1, PIECE - MAX_MARKS, PIECE - 1, PIECE])
+def test_a_long_run_of_marks_is_found_wherever_pieces_meet(at: int) -> None:
+    before = "\u6f22" * at
+    assert has_long_run_of_marks(f"{before}{(MAX_MARKS + 1) * chr(0x301)}")
+    assert not has_long_run_of_marks(f"{before}{MAX_MARKS * chr(0x301)}a" * 2)
+
+
 def test_a_plain_text_is_never_many_times_longer() -> None:
     """A megabyte of U+FDFA became 18 million letters."""
     every = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
