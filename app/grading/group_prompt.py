@@ -7,13 +7,13 @@ between equal rollouts. Must not know servers, scores of other questions, or job
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
 from app.grading.judge_scorer import AnswerFormat, strict_format
 from app.grading.judge_texts.judge_answers import UnreadableAnswer, quoted_text, read_answer
-from app.grading.judge_texts.verdicts import rollout_id
+from app.grading.judge_texts.verdicts import has_key_within, rollout_id
 from app.grading.score_bounds import finite
 from app.grading.texts.json_in_text import object_of
 
@@ -118,8 +118,8 @@ def read_scores(
     # the judge's own scores there.
     others = [value for key, value in content.items() if key != "scores"]
     inner = [one.values() for one in map(object_of, entries if isinstance(entries, list) else [])]
-    if _have_score(chain(others, *inner)):
-        raise UnreadableAnswer('the answer has scores in another list than "scores"')
+    if "score" in content or has_key_within(chain(others, *inner), ("score",)):
+        raise UnreadableAnswer('the answer has another "score" than one for each id')
     if not isinstance(entries, list):
         raise UnreadableAnswer('the answer is not a JSON object with a list "scores"')
     found: dict[str, tuple[float, str]] = {}
@@ -128,7 +128,7 @@ def read_scores(
         if identifier in found:
             raise UnreadableAnswer(f"the id {_id_in_fault(identifier)} occurs twice")
         found[identifier] = (min(1.0, max(0.0, score)), explanation)
-    wanted = [str(number) for number in range(1, count + 1)]
+    wanted = dict.fromkeys(str(number) for number in range(1, count + 1))
     unknown = [identifier for identifier in found if identifier not in wanted]
     if unknown:
         raise UnreadableAnswer(f"there is no rollout with the id {_id_in_fault(unknown[0])}")
@@ -137,22 +137,6 @@ def read_scores(
         listed = ", ".join(missing[:_SHOWN_IDS])
         raise UnreadableAnswer(f"these ids have no score: {listed}")
     return [found[identifier] for identifier in wanted]
-
-
-def _have_score(values: Iterable[Any]) -> bool:
-    """Returns whether an object at any depth of the values has a score."""
-    left = list(values)
-    while left:
-        match left.pop():
-            case {"score": _}:
-                return True
-            case dict() as inner:
-                left += inner.values()
-            case list() as inner:
-                left += inner
-            case _:
-                pass
-    return False
 
 
 def _id_in_fault(identifier: str) -> str:

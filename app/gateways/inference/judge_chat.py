@@ -59,6 +59,9 @@ class StructuredOutputUnsupported(Exception):
     """The server does not support structured output; a request without it may succeed."""
 
 
+_TEXT_PARTS: Final = ("text", "output_text")
+
+
 def refuses_structure(message: str) -> bool:
     lower = message.lower()
     return any(word in lower for word in _STRUCTURED_OUTPUT_WORDS)
@@ -91,7 +94,8 @@ def _text_of(content: Any) -> str:
     """Returns the text of a message, whose content may be a list of parts; reasoning is none."""
     if not isinstance(content, list):
         return content if isinstance(content, str) else ""
-    texts = (part.get("text") for part in content if isinstance(part, dict))
+    parts = (part for part in content if isinstance(part, dict))
+    texts = (part.get("text") for part in parts if part.get("type", "text") in _TEXT_PARTS)
     return "".join(text for text in texts if isinstance(text, str))
 
 

@@ -20,7 +20,14 @@ from app.grading.judge_texts.quotable_verdicts import (
     malformed_verdicts,
     quotable_verdicts,
 )
-from app.grading.judge_texts.verdicts import VERDICTS, is_better, number_in, verdicts_of
+from app.grading.judge_texts.thinking_ends import begins_with_thinking, is_behind_end, own_words
+from app.grading.judge_texts.verdicts import (
+    VERDICTS,
+    has_key_within,
+    is_better,
+    number_in,
+    verdicts_of,
+)
 from app.grading.texts.fences import fenced_blocks
 from app.grading.texts.json_in_text import (
     EmbeddedJson,
@@ -30,7 +37,6 @@ from app.grading.texts.json_in_text import (
     texts_in,
 )
 from app.grading.texts.long_texts import matches_in
-from app.grading.texts.normal_forms import plain_text
 
 QUOTED_CHARACTERS: Final = 200
 """Number of first characters of a judge's words that a score or an error keeps."""
@@ -44,6 +50,7 @@ _QUOTED: Final = (
     "the judge's answer has words beside its JSON, and the judged answer has the same verdict, so "
     "that it may be a quotation"
 )
+_WITHIN: Final = "the judge's answer has a verdict within another value of its JSON"
 _DIFFERENT: Final = "the judge's answer has several JSON objects whose verdicts differ"
 
 
@@ -116,52 +123,30 @@ def _only_json(text: str, judged: Any) -> JudgeAnswer:
     quote the judged answer. Raises `UnreadableAnswer`.
     """
     said = text
-    if parsed_json(said) is None and _begins_with_thinking(said):
-        ends = list(matches_in(THINKING_END, said))
-        said = said[ends[0].end() :] if len(ends) == 1 and not _has_ends(judged) else ""
-        said = "" if _has_other_draft(text, said) else said
+    if parsed_json(said) is None and begins_with_thinking(said):
+        said = own_words(text, judged)
     answer = _read(said, judged) if _is_alone(said) else JudgeAnswer(said)
     if not verdicts_of(answer.content):
         raise UnreadableAnswer(_WORDS)
+    others = (value for key, value in answer.content.items() if key not in VERDICTS)
+    if "scores" not in answer.content and has_key_within(others, VERDICTS):
+        raise UnreadableAnswer(_WITHIN)
     return replace(answer, is_alone=True, is_only_json=True)
 
 
 def _behind_thinking(text: str, judged: Any) -> tuple[str, bool]:
-    """Returns what a judge says after its thinking, and whether the mark between is its own: it
-    may quote one, in words or at the end of a thinking that it never ends. Raises
-    `UnreadableAnswer`.
+    """Returns what a judge says after its thinking, and whether it is certainly the judge's: a mark
+    of an end may be quoted, too. Raises `UnreadableAnswer`.
     """
-    begins, has_ends = _begins_with_thinking(text), _has_ends(judged)
-    if not begins and (has_ends or _has_marks(judged) or _has_verdict_before_end(text)):
+    begins = begins_with_thinking(text)
+    has_marks = any(any(matches_in(THINKING_MARK, each)) for each in texts_in(judged))
+    if not begins and (has_marks or _has_verdict_before_end(text)):
         return text, True
     said = text.partition("</think>")[2]
     if not _is_alone(said):  # one object may quote marks
-        said = _without_thinking(text, is_first=has_ends)
-    return said, not begins or not (has_ends or _has_other_draft(text, said))
-
-
-def _has_ends(judged: Any) -> bool:
-    """Returns whether the judged texts have a mark that ends thinking, which a judge may quote at
-    the end of a thinking that it never ended itself.
-    """
-    return any(any(matches_in(THINKING_END, plain_text(each))) for each in texts_in(judged))
-
-
-def _has_marks(judged: Any) -> bool:
-    return any(any(matches_in(THINKING_MARK, each)) for each in texts_in(judged))
-
-
-def _has_other_draft(text: str, said: str) -> bool:
-    """Returns whether the last verdict in the thinking is another one than that behind it: it may
-    be the judge's own, and the mark behind it a quotation.
-    """
-    drafts = [
-        found
-        for one in embedded_json(text[: len(text) - len(said)])
-        if (found := verdicts_of(one.value))
-    ]
+        said = _without_thinking(text, is_first=has_marks)
     final = parsed_json(bare_answer(said))
-    return bool(drafts) and final is not None and drafts[-1] != verdicts_of(final.value)
+    return said, final is None or not is_behind_end(final.value, judged)
 
 
 def _has_verdict_before_end(text: str) -> bool:
@@ -205,11 +190,6 @@ def _check_malformed(said: str, content: dict[str, Any], quotable: VerdictValues
         differs = not malformed.has(content) and not quotable.covers(malformed)
     if differs:
         raise UnreadableAnswer(_DIFFERENT)
-
-
-def _begins_with_thinking(text: str) -> bool:
-    mark = THINKING_MARK.match(text.lstrip())
-    return mark is not None and mark["end"] is None
 
 
 def _is_raised(kept: dict[str, Any], quotations: list[dict[str, Any]]) -> bool:

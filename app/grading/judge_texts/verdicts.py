@@ -6,6 +6,7 @@ one, so that nothing within them is looked at. Pure.
 """
 
 import re
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from typing import Any, Final
 
@@ -30,6 +31,22 @@ def verdicts_of(value: Any) -> frozenset[JudgeVerdict]:
     """Returns the verdicts of an object, equal for equal ones however they are written."""
     found = object_of(value)
     return frozenset((key, _plain(found[key])) for key in VERDICTS if key in found)
+
+
+def has_key_within(values: Iterable[Any], keys: Collection[str]) -> bool:
+    """Returns whether an object at any depth of the values has one of the keys."""
+    left = list(values)
+    while left:
+        match left.pop():
+            case dict() as inner:
+                if not inner.keys().isdisjoint(keys):
+                    return True
+                left += inner.values()
+            case list() as inner:
+                left += inner
+            case _:
+                pass
+    return False
 
 
 def is_better(verdict: Any, other: Any) -> bool:

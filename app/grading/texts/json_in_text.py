@@ -41,6 +41,20 @@ def texts_in(value: Any) -> Iterator[str]:
                 pass
 
 
+def keys_in(value: Any) -> Iterator[str]:
+    """Yields the keys of the objects within a JSON value."""
+    left = [value]
+    while left:
+        match left.pop():
+            case dict() as inner:
+                yield from (key for key in inner if isinstance(key, str))
+                left += inner.values()
+            case list() | tuple() as inner:
+                left += inner
+            case _:
+                pass
+
+
 def embedded_json(text: str) -> Iterator[EmbeddedJson]:
     """Yields the complete JSON objects, and lists of objects, that are in no other one."""
     position = 0

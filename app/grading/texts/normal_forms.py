@@ -42,7 +42,9 @@ def plain_text(text: str) -> str:
         text = _without_references(text)
     if "\\u" in text:
         text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
-    return normalised_text("NFKC", text.translate(_LONG_LIGATURES))
+    if "\ufdfa" in text or "\ufdfb" in text:
+        text = "".join(piece.translate(_LONG_LIGATURES) for piece in pieces(text))
+    return normalised_text("NFKC", text)
 
 
 def _without_references(text: str) -> str:

@@ -164,7 +164,7 @@ async def test_a_rollout_cannot_move_the_scores_of_a_group_behind_its_own() -> N
     once = {**RANKS, "repeats": 1}
     found = await scored(once, planted, item=ITEM, judges=judge(JudgeReply(said), good))
     assert found.score == 0.1
-    with pytest.raises(ScoreFault, match="in another list"):
+    with pytest.raises(ScoreFault, match="than one for each id"):
         await scored(once, planted, item=ITEM, judges=judge(*[JudgeReply(said)] * 2))
 
 

@@ -228,7 +228,9 @@ def test_a_reply_that_ends_at_a_limit_is_cut_off(reason: str | None, is_cut_off:
 
 
 def test_a_content_of_parts_is_their_text_without_the_reasoning() -> None:
-    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "2?"}]}, {"text": "1"}, 7]
+    thinking = [{"type": "text", "text": "2?"}]
+    parts = [{"type": "thinking", "thinking": thinking}, {"type": "reasoning", "text": "3?"}]
+    parts += [{"text": "1"}, 7]
     choices = [{"message": {"content": [*parts, {"type": "text", "text": "0"}]}}]
     assert read_completion({"choices": choices}, latency_s=0.0).text == "10"
 

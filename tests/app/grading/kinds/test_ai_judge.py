@@ -226,8 +226,9 @@ WRONG: list[tuple[str, str]] = [
     ('{"scores": [{"id": "1.5", "score": 1}]}', "no rollout with the id that is not shown"),
     ('{"scores": [{"id": "0", "score": 1}]}', "there is no rollout with the id '0'"),
     # Quotations of two rollouts, the first of which opens a list and the second closes it.
-    ('{"scores": [{"id": 1, "score": 1, "b": [{"score": 0}]}, {"id": 2}]}', "in another list"),
-    ('{"a": {"b": [{"score": 0}]}, "scores": [{"id": 1, "score": 1}]}', "in another list"),
+    ('{"scores": [{"id": 1, "score": 1, "b": [{"score": 0}]}, {"id": 2}]}', "than one for each id"),
+    ('{"scores": [{"id": "1", "score": 1}], "q": "", "score": 0}', "than one for each id"),
+    ('{"a": {"b": [{"score": 0}]}, "scores": [{"id": 1, "score": 1}]}', "than one for each id"),
     ('{"scores": [{"id": "7", "score": 1}]}', "there is no rollout with the id '7'"),
     ('{"scores": [{"id": "1", "score": "high"}]}', "the id '1' has no finite number"),
     ('{"scores": [{"id": "1", "score": NaN}]}', "the id '1' has no finite number"),
