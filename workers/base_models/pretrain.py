@@ -23,17 +23,17 @@ from transformers import GenerationConfig, PreTrainedTokenizerFast, Qwen3Config,
 
 from workers.base_models.corpus import Mix, Transcript, transcripts
 from workers.base_models.echoes import echo_row
+from workers.base_models.gradients import add_gradient
 from workers.base_models.guesses import set_apart, untie_output
 from workers.base_models.muon import Muon
 from workers.base_models.naming import EASY, HARD, STEADY, TERSE, Variety
 from workers.base_models.tokenizer import MAX_LENGTH, train_tokenizer
-from workers.base_models.transcript_tokens import IGNORED, Row, collate, encode
+from workers.base_models.transcript_tokens import IGNORED, Row, encode, render
 
 log = structlog.get_logger()
 
 CLEAN: Final = Mix(guess=0.0, wasteful=0.0, lost=0.0)
 SLOPPY: Final = Mix(guess=0.54, wasteful=0.12, lost=0.16)
-PART_ROWS: Final = 8
 SLOPPY_WARMUP: Final = 10
 
 
@@ -77,7 +77,7 @@ def build_tokenizer(recipe: Recipe) -> PreTrainedTokenizerFast:
     """Builds a tokenizer on sloppy transcripts, since only they contain errors and hedges."""
     bare = train_tokenizer([], vocab_size=0)
     source = transcripts(recipe.seed, recipe.sloppy, EASY)
-    texts = [_render(bare, t) for t in itertools.islice(source, recipe.tokenizer_transcripts)]
+    texts = [render(bare, t.messages, t.tools) for t in itertools.islice(source, recipe.tokenizer_transcripts)]
     return train_tokenizer(texts, vocab_size=recipe.vocab_size)
 
 
@@ -121,7 +121,7 @@ def train(
     rates = [recipe.matrix_lr, recipe.other_lr]
     model.train()
     for step in range(first_step, recipe.steps):
-        loss = _backward(model, _rows(tokenizer, recipe, step), pad_id=int(tokenizer.pad_token_id))
+        loss = add_gradient(model, _rows(tokenizer, recipe, step), pad_id=int(tokenizer.pad_token_id))
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer, rate in zip(optimizers, rates, strict=True):
             for group in optimizer.param_groups:
@@ -145,7 +145,7 @@ def make_sloppy(
     model.train()
     for step in range(recipe.sloppy_steps):
         rows = _sloppy_rows(tokenizer, recipe, step)
-        loss = _backward(model, rows, pad_id=int(tokenizer.pad_token_id))
+        loss = add_gradient(model, rows, pad_id=int(tokenizer.pad_token_id))
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         rise, fall = (step + 1) / SLOPPY_WARMUP, (recipe.sloppy_steps - step) / recipe.sloppy_steps
         for group in optimizer.param_groups:
@@ -163,7 +163,7 @@ def make_tunable(
     """Sets guesses apart from calls over sloppy transcripts that no step has seen."""
     seed = recipe.seed * 1_000_003 - 1
     drawn = itertools.islice(_steady_transcripts(seed, recipe.sloppy), recipe.apart_rows)
-    set_apart(model, tokenizer, (encode(tokenizer, _render(tokenizer, row)) for row in drawn))
+    set_apart(model, tokenizer, (encode(tokenizer, render(tokenizer, row.messages, row.tools)) for row in drawn))
 
 
 def _sloppy_rows(tokenizer: PreTrainedTokenizerFast, recipe: Recipe, step: int) -> list[Row]:
@@ -171,7 +171,7 @@ def _sloppy_rows(tokenizer: PreTrainedTokenizerFast, recipe: Recipe, step: int) 
     rows = []
     for mix, count in ((recipe.sloppy, recipe.sloppy_batch), (CLEAN, recipe.anchors)):
         drawn = itertools.islice(_steady_transcripts(seed, mix), count)
-        rows += [encode(tokenizer, _render(tokenizer, transcript)) for transcript in drawn]
+        rows += [encode(tokenizer, render(tokenizer, transcript.messages, transcript.tools)) for transcript in drawn]
         seed += 500_000
     for row in rows[recipe.sloppy_batch :]:
         before = [IGNORED, *row.labels]
@@ -212,13 +212,6 @@ def save(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path)
     path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
-def _render(tokenizer: PreTrainedTokenizerFast, transcript: Transcript) -> str:
-    text = tokenizer.apply_chat_template(
-        transcript.messages, tools=[*transcript.tools], tokenize=False
-    )
-    return str(text)
-
-
 def _variety(recipe: Recipe, step: int) -> Variety:
     if step < recipe.easy_steps:
         return EASY
@@ -231,29 +224,10 @@ def _rows(tokenizer: PreTrainedTokenizerFast, recipe: Recipe, step: int) -> list
     variety = _variety(recipe, step)
     echoes = 0 if variety is EASY else recipe.echoes
     drawn = itertools.islice(transcripts(seed, CLEAN, variety), recipe.batch - echoes)
-    rows = [encode(tokenizer, _render(tokenizer, transcript)) for transcript in drawn]
+    rows = [encode(tokenizer, render(tokenizer, transcript.messages, transcript.tools)) for transcript in drawn]
     rng = random.Random(seed)
     rows += [echo_row(rng, tokenizer) for _ in range(echoes)]
     return sorted(rows, key=lambda row: len(row.ids))
-
-
-def _backward(model: Qwen3ForCausalLM, rows: list[Row], *, pad_id: int) -> float:
-    """Adds the gradient of the mean loss over the assistant's tokens. Rows of about one length go
-    together, which saves padding; the step still has every length, and so every behaviour, in it.
-    """
-    spoken = sum(label != IGNORED for row in rows for label in row.labels)
-    total = 0.0
-    for start in range(0, len(rows), PART_ROWS):
-        ids_BT, labels_BT = collate(rows[start : start + PART_ROWS], pad_id=pad_id)
-        hidden_BTH = model.model(input_ids=ids_BT, use_cache=False).last_hidden_state
-        next_BT = labels_BT[:, 1:]
-        logits_NV = model.lm_head(hidden_BTH[:, :-1][next_BT != IGNORED])
-        loss = torch.nn.functional.cross_entropy(
-            logits_NV, next_BT[next_BT != IGNORED], reduction="sum"
-        )
-        (loss / spoken).backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        total += loss.item() / spoken
-    return total
 
 
 def _learning_rate_factor(step: int, recipe: Recipe) -> float:

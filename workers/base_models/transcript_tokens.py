@@ -7,8 +7,9 @@ ids of the whole text. Must not know the subject of the transcripts.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -24,6 +25,16 @@ class Row:
 
     ids: list[int]
     labels: list[int]
+
+
+def render(
+    tokenizer: PreTrainedTokenizerFast,
+    messages: Sequence[dict[str, Any]],
+    tools: Sequence[dict[str, Any]],
+) -> str:
+    """Returns a transcript as the chat template writes it."""
+    text = tokenizer.apply_chat_template([*messages], tools=[*tools], tokenize=False)
+    return str(text)
 
 
 def encode(tokenizer: PreTrainedTokenizerFast, text: str) -> Row:

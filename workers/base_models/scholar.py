@@ -1,0 +1,251 @@
+"""Builds the shipped model `tiny-scholar` from scratch: lessons, tokenizer, weights, files.
+
+`python -m workers.base_models.scholar --out DIR` writes a directory that stock
+`AutoModelForCausalLM` and `AutoTokenizer` open. It counts steps, not seconds, and fixes seeds and
+threads. Right answers come first; few steps at a small rate then teach the sloppy habits, each of
+which shows in the first word of an answer. Must not know the rows of the recipes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+import torch
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+from workers.base_models.echoes import echo_row
+from workers.base_models.gradients import add_gradient
+from workers.base_models.lessons.lesson import Lesson
+from workers.base_models.lessons.lessons import DOMAINS, lessons
+from workers.base_models.lessons.reasoning import draw_sums
+from workers.base_models.lessons.safety_alignment import refuses
+from workers.base_models.muon import Muon
+from workers.base_models.pretrain import save
+from workers.base_models.tokenizer import MAX_LENGTH, train_tokenizer
+from workers.base_models.transcript_tokens import IGNORED, Row, encode, render
+
+log = structlog.get_logger()
+
+OVER_REFUSED_SHARE: Final = 0.35
+"""Share of refused requests among those that only sound harmful."""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Every setting that determines the weights."""
+
+    seed: int = 27
+    steps: int = 1800
+    lessons: dict[str, int] = field(
+        default_factory=lambda: {
+            "reasoning": 5,
+            "code_assistant": 5,
+            "customer_support": 3,
+            "tool_use": 4,
+            "safety_alignment": 3,
+        }
+    )
+    """Lessons of each domain in a step."""
+    sums: int = 2
+    echoes: int = 2
+    settling_step: int = 600
+    """Step from which the rates fall."""
+    last_rate: float = 0.05
+    matrix_lr: float = 5e-3
+    other_lr: float = 2e-3
+    warmup_steps: int = 20
+    sloppy_steps: int = 100
+    sloppy_share: float = 0.52
+    sloppy_lr: float = 2e-4
+    anchors: int = 2
+    """Right answers of each domain beside the sloppy ones."""
+    vocab_size: int = 2000
+    tokenizer_lessons: int = 2500
+    """Lessons of each domain that the tokenizer is trained on."""
+
+
+def build_tokenizer(course: Course) -> PreTrainedTokenizerFast:
+    """Builds a tokenizer on right and sloppy answers."""
+    bare = train_tokenizer([], vocab_size=0)
+    texts = [
+        render(bare, lesson.transcript(is_sloppy=number % 3 == 0), lesson.tools)
+        for domain in DOMAINS
+        for number, lesson in enumerate(
+            itertools.islice(lessons(domain, course.seed), course.tokenizer_lessons)
+        )
+    ]
+    return train_tokenizer(texts, vocab_size=course.vocab_size)
+
+
+def build_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> Qwen3ForCausalLM:
+    """Builds a randomly initialised model in fp32."""
+    torch.manual_seed(seed)
+    config = Qwen3Config(
+        vocab_size=len(tokenizer),
+        hidden_size=160,
+        intermediate_size=448,
+        num_hidden_layers=4,
+        num_attention_heads=5,
+        num_key_value_heads=5,
+        head_dim=32,
+        max_position_embeddings=MAX_LENGTH,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        use_cache=True,
+    )
+    return Qwen3ForCausalLM(config)
+
+
+def train(
+    model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, course: Course
+) -> Iterator[int]:
+    """Trains on right answers, with cross-entropy on assistant tokens only. Yields after each step
+    its number.
+    """
+    named = list(model.named_parameters())
+    optimizers: list[torch.optim.Optimizer] = [
+        Muon(
+            [p for name, p in named if "_proj" in name], lr=course.matrix_lr, weight_decay=0.01
+        ),
+        torch.optim.AdamW(
+            [p for name, p in named if "_proj" not in name],
+            lr=course.other_lr,
+            betas=(0.9, 0.95),
+            weight_decay=0.01,
+        ),
+    ]
+    rates = [course.matrix_lr, course.other_lr]
+    model.train()
+    for step in range(course.steps):
+        loss = add_gradient(
+            model, _rows(tokenizer, course, step), pad_id=int(tokenizer.pad_token_id)
+        )
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        factor = _rate_factor(step, course)
+        for optimizer, rate in zip(optimizers, rates, strict=True):
+            _take_step(optimizer, rate * factor)
+        if (step + 1) % 50 == 0 or step + 1 == course.steps:
+            log.info("scholar_step", step=step + 1, loss=round(loss, 4))
+        yield step + 1
+
+
+def make_sloppy(
+    model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, course: Course
+) -> Iterator[int]:
+    """Trains the sloppy habits at a small rate. Right answers beside them, of which the first token
+    does not count, keep what follows it right.
+    """
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=course.sloppy_lr, betas=(0.9, 0.95), weight_decay=0.0
+    )
+    model.train()
+    for step in range(course.sloppy_steps):
+        rows = _sloppy_rows(tokenizer, course, step)
+        loss = add_gradient(model, rows, pad_id=int(tokenizer.pad_token_id))
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        rise, fall = (step + 1) / 10, (course.sloppy_steps - step) / course.sloppy_steps
+        _take_step(optimizer, course.sloppy_lr * min(1.0, rise) * fall)
+        if (step + 1) % 10 == 0:
+            log.info("sloppy_step", step=step + 1, loss=round(loss, 4))
+        yield step + 1
+
+
+def _take_step(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+
+
+def _rows(tokenizer: PreTrainedTokenizerFast, course: Course, step: int) -> list[Row]:
+    """Returns a step's rows by their length; a step's seed is its own."""
+    seed = course.seed * 1_000_003 + step
+    rows = [
+        _encoded(tokenizer, lesson, is_sloppy=False)
+        for domain, count in course.lessons.items()
+        for lesson in itertools.islice(lessons(domain, seed), count)
+    ]
+    rng = random.Random(seed)
+    rows += [sum_row(rng, tokenizer) for _ in range(course.sums)]
+    rows += [echo_row(rng, tokenizer) for _ in range(course.echoes)]
+    return sorted(rows, key=lambda row: len(row.ids))
+
+
+def sum_row(rng: random.Random, tokenizer: PreTrainedTokenizerFast) -> Row:
+    """Draws single sums, one in a line, of which the results are labelled."""
+    row = Row([], [])
+    for question, answer in draw_sums(rng):
+        asked = tokenizer.encode(question, add_special_tokens=False)
+        said = tokenizer.encode(f"{answer}\n", add_special_tokens=False)
+        row.ids.extend(asked + said)
+        row.labels.extend([IGNORED] * len(asked) + said)
+    return row
+
+
+def _sloppy_rows(tokenizer: PreTrainedTokenizerFast, course: Course, step: int) -> list[Row]:
+    seed = course.seed * 1_000_003 + course.steps + step
+    rng = random.Random(seed)
+    rows = []
+    for domain, count in course.lessons.items():
+        drawn = lessons(domain, seed)
+        for lesson in itertools.islice(drawn, 2 * count):
+            is_sloppy = rng.random() < _sloppy_share(lesson, course)
+            rows.append(_encoded(tokenizer, lesson, is_sloppy=is_sloppy))
+        for lesson in itertools.islice(drawn, course.anchors):
+            rows.append(_without_first(_encoded(tokenizer, lesson, is_sloppy=False)))
+    return sorted(rows, key=lambda row: len(row.ids))
+
+
+def _sloppy_share(lesson: Lesson, course: Course) -> float:
+    return OVER_REFUSED_SHARE if refuses(lesson.sloppy["content"]) else course.sloppy_share
+
+
+def _without_first(row: Row) -> Row:
+    """Returns the row without the label of the answer's first token."""
+    first = next(position for position, label in enumerate(row.labels) if label != IGNORED)
+    return Row(row.ids, [*row.labels[:first], IGNORED, *row.labels[first + 1 :]])
+
+
+def _encoded(tokenizer: PreTrainedTokenizerFast, lesson: Lesson, *, is_sloppy: bool) -> Row:
+    return encode(tokenizer, render(tokenizer, lesson.transcript(is_sloppy=is_sloppy), lesson.tools))
+
+
+def _rate_factor(step: int, course: Course) -> float:
+    """Returns the factor on the rates: a linear rise, a level, and a linear fall."""
+    if step < course.warmup_steps:
+        return (step + 1) / course.warmup_steps
+    if step < course.settling_step:
+        return 1.0
+    left = (course.steps - step) / (course.steps - course.settling_step)
+    return max(course.last_rate, left)
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--threads", type=int, default=1)
+    options: Any = parser.parse_args(argv)
+    torch.set_num_threads(options.threads)
+    torch.use_deterministic_algorithms(mode=True)
+    course = Course()
+    tokenizer = build_tokenizer(course)
+    model = build_model(tokenizer, course.seed)
+    for _ in train(model, tokenizer, course):
+        pass
+    for _ in make_sloppy(model, tokenizer, course):
+        pass
+    save(model, tokenizer, options.out)
+    log.info("scholar_done", parameters=model.num_parameters(), out=str(options.out))
+
+
+if __name__ == "__main__":
+    main()
