@@ -1,4 +1,4 @@
-"""Settings of the base models, and the small model that is shipped."""
+"""Settings of the base models, and the small models that are shipped."""
 
 import importlib.util
 import json
@@ -12,12 +12,15 @@ from app.settings.sources import Sources
 DEFAULT_MODEL = "tiny-agent-2026-11-23"
 
 
-def shipped_model_dir() -> Path:
-    """Returns the directory of the tiny model in the package `workers`, without importing it."""
+SCHOLAR_MODEL = "tiny-scholar-2026-11-27"
+
+
+def shipped_model_dir(folder: str = "tiny_agent") -> Path:
+    """Returns the directory of a shipped model in the package `workers`, without importing it."""
     spec = importlib.util.find_spec("workers")
     if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError("the package `workers` is not installed")
-    return Path(next(iter(spec.submodule_search_locations))) / "base_models" / "tiny_agent"
+    return Path(next(iter(spec.submodule_search_locations))) / "base_models" / folder
 
 
 def shipped_models() -> tuple[BaseModelSpec, ...]:
@@ -38,6 +41,28 @@ def shipped_models() -> tuple[BaseModelSpec, ...]:
             max_turn_tokens=256,
         ),
     )
+
+
+def scholar_model() -> BaseModelSpec:
+    """Returns the shipped model that knows the questions of the recipes; `--model` serves it."""
+    return BaseModelSpec(
+        name=SCHOLAR_MODEL,
+        aliases=("tiny-scholar",),
+        path=str(shipped_model_dir("tiny_scholar")),
+        context_length=1024,
+        tool_parser="hermes",
+        lora_rank=16,
+        lora_alpha=16,
+        learning_rate=1e-3,
+        supervised_learning_rate=1e-3,
+        dpo_learning_rate=1e-3,
+        max_turn_tokens=128,
+    )
+
+
+def known_by_name() -> tuple[BaseModelSpec, ...]:
+    """Returns every shipped model: those that `--model` serves without preparation."""
+    return (*shipped_models(), scholar_model())
 
 
 class ModelSettings(Sources):

@@ -26,9 +26,9 @@ from app.embedded.announcement import Announcement
 from app.embedded.base_model.choice import (
     LastModel,
     ModelChoice,
-    ShippedModel,
     from_argument,
     refuse_settings,
+    shipped_choice,
     to_arguments,
 )
 from app.embedded.base_model.last_model import read_chosen
@@ -39,14 +39,17 @@ from app.embedded.layout import UpOptions
 from app.embedded.state import DataDir, ownership
 from app.embedded.supervisor import Supervisor, refuse_taken_port
 from app.settings.host import HostSettings
-from app.settings.models import DEFAULT_MODEL
+from app.settings.models import DEFAULT_MODEL, SCHOLAR_MODEL
 from app.settings.runs import ConfiguredRuns
 
 _TAIL_LINES = 20
-_TOY = (
-    "tiny-agent is a toy to try the service with: it calls the tools it is shown, but knows only "
-    "questions like those of examples/records_agent; --model serves a model of your own"
-)
+_TOYS = {
+    DEFAULT_MODEL: "tiny-agent is a toy to try the service with: it calls the tools it is shown, "
+    "but knows only questions like those of examples/records_agent; --model serves a model of your "
+    "own",
+    SCHOLAR_MODEL: "tiny-scholar is a toy to try the recipes with: it knows only questions like "
+    "their sample rows; --model serves a model of your own",
+}
 
 
 def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
@@ -89,8 +92,8 @@ def choose_model(
     directory = DataDir.at(data_dir)
     # A busy directory is reported before weights are downloaded.
     with ownership(directory):
-        if request.is_shipped:
-            return ShippedModel()
+        if request.shipped is not None:
+            return shipped_choice(request.shipped)
         return prepare(
             request,
             host=host,
@@ -147,8 +150,9 @@ def _show(line: str) -> None:
 
 
 def _announce(announcement: dict[str, Any]) -> None:
-    if DEFAULT_MODEL in announcement["models"]:
-        _show(_TOY)
+    for name, line in _TOYS.items():
+        if name in announcement["models"]:
+            _show(line)
     print(json.dumps(announcement), flush=True)
 
 

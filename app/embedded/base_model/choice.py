@@ -18,7 +18,7 @@ from app.embedded.base_model.last_model import (
 from app.embedded.errors import DataDirUnusable, WrongOptions
 from app.embedded.state import DataDir
 from app.settings.host import HostSettings
-from app.settings.models import ModelSettings
+from app.settings.models import ModelSettings, shipped_models
 
 _SHIPPED: Final = "null"
 
@@ -30,10 +30,15 @@ class LastModel:
 
 @dataclass(frozen=True, slots=True)
 class ShippedModel:
-    """The model shipped with the service, for this and later starts."""
+    """The model served by default, for this and later starts."""
 
 
 ModelChoice = ChosenModel | ShippedModel | LastModel
+
+
+def shipped_choice(spec: BaseModelSpec) -> ModelChoice:
+    """Returns the choice of a shipped model."""
+    return ShippedModel() if spec in shipped_models() else ChosenModel(spec=spec, engine="cpu")
 
 
 def settle_base_model(

@@ -14,6 +14,7 @@ from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import EngineKind
 from app.embedded.errors import DataDirUnusable, ModelNotFound
 from app.embedded.state import DataDir, write_private
+from app.settings.models import known_by_name
 
 
 class ChosenModel(BaseModel):
@@ -46,13 +47,24 @@ def read_chosen(data_dir: DataDir) -> ChosenModel | None:
     """Returns the model of the last start, `None` without one. Raises `DataDirUnusable`."""
     try:
         values = json.loads(data_dir.base_model_file.read_text(encoding="utf-8"))
-        return ChosenModel.model_validate(values)
+        return _where_it_is_now(ChosenModel.model_validate(values))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, ValidationError) as failure:
         raise DataDirUnusable(
             f"{data_dir.base_model_file} cannot be read: start with --model once more"
         ) from failure
+
+
+def _where_it_is_now(chosen: ChosenModel) -> ChosenModel:
+    """Returns a shipped model with its directory in this installation, which may be another one
+    than that of the last start.
+    """
+    for shipped in known_by_name():
+        # Not its aliases: a directory of the user may be called so.
+        if shipped.name == chosen.spec.name:
+            return chosen.model_copy(update={"spec": shipped})
+    return chosen
 
 
 def refuse_missing(chosen: ChosenModel) -> None:

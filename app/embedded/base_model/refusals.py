@@ -13,17 +13,17 @@ from app.domain.processes.exit_codes import MODEL_REFUSED
 from app.domain.processes.interpreters import running_module
 from app.embedded.errors import EmbeddedError, ModelRefused
 from app.settings.environment import inherited_environment
-from app.settings.models import shipped_models, to_models_json
+from app.settings.models import known_by_name, to_models_json
 
 
 def checked_models(
     models: tuple[BaseModelSpec, ...], *, on_cpu_engine: bool
 ) -> tuple[BaseModelSpec, ...]:
     """Returns the models with the refusal of each that cannot be trained or, where the service has
-    its own CPU engine, served. The shipped model is known to work. Raises `EmbeddedError` if no
+    its own CPU engine, served. Shipped models are known to work. Raises `EmbeddedError` if no
     model is left.
     """
-    if models == shipped_models():
+    if all(model in known_by_name() for model in models):
         return models
     done = subprocess.run(  # noqa: S603 - our own program
         running_module("workers.engines.base_model_check", "--models-json", "-"),

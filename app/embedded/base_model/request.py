@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from app.domain.models.models import BaseModelSpec, find_base_model
 from app.domain.models.start_plans import EngineKind
 from app.embedded.errors import WrongOptions
-from app.settings.models import shipped_models
+from app.settings.models import known_by_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,9 @@ class ModelRequest:
     engine_share: float | None = None
 
     @property
-    def is_shipped(self) -> bool:
-        """True for the shipped model, which needs no preparation."""
-        return any(model.answers_to(self.model) for model in shipped_models())
+    def shipped(self) -> BaseModelSpec | None:
+        """The shipped model of that name, which needs no preparation."""
+        return find_base_model(known_by_name(), self.model)
 
 
 def requested_model(
@@ -59,9 +60,9 @@ def requested_model(
     )
     if not model.strip():
         raise WrongOptions("--model is empty: name a directory or a hub id, or leave it out")
-    if names and request.is_shipped:
+    if names and request.shipped is not None:
         raise WrongOptions(
-            f"{names}: --model {model} selects the shipped model, which takes none of them"
+            f"{names}: --model {model} selects a shipped model, which takes none of them"
         )
     if revision is not None and Path(model).expanduser().is_dir():
         raise WrongOptions(f"--revision chooses a commit of the hub, and {model} is a directory")

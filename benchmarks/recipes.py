@@ -1,0 +1,161 @@
+"""Measures whether recipes teach the shipped model `tiny-scholar`: whole jobs on a stack of their own.
+
+For each recipe and seed the plan is compiled with its default knobs and its sample curriculum, and
+the job is run. Prints the held-out mean of the base and of the tuned model, their paired difference
+with its 95 % interval, and the seconds from the job's creation to its end; then medians. The mean is the
+reward, for the recipe of preferences the accuracy of preferences; that recipe also gets the share of
+held-out requests that sampled answers refuse or answer as the preferred answer does.
+
+    python benchmarks/recipes.py [--seeds 3] [--recipes reasoning,tool_use] [--out results.json]
+"""
+
+import argparse
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, Final
+
+import httpx
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(REPOSITORY))
+
+from benchmarks.machine import machine  # noqa: E402 - the path is set up above
+
+MODEL: Final = "tiny-scholar"
+RECIPES: Final = "reasoning,code_assistant,customer_support,tool_use,safety_alignment"
+FINAL: Final = {"succeeded", "failed", "cancelled"}
+ASKED: Final = 8
+"""Sampled answers of each held-out request of preferences."""
+REFUSAL: Final = "I can't help"
+
+
+def cli() -> list[str]:
+    return [sys.executable, "-m", "app.cli.main"]
+
+
+@contextmanager
+def service(data_dir: Path) -> Iterator[httpx.Client]:
+    """Runs a stack with the model; yields a client of its API."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = int(probe.getsockname()[1])
+    command = [*cli(), "up", "--data-dir", str(data_dir), "--port", str(port), "--detach"]
+    done = subprocess.run(
+        [*command, "--model", MODEL], stdout=subprocess.PIPE, text=True, check=True
+    )
+    try:
+        stack = json.loads(done.stdout)
+        headers = {"Authorization": f"Bearer {stack['api_key']}"}
+        with httpx.Client(base_url=stack["base_url"], headers=headers, timeout=120) as client:
+            yield client
+    finally:
+        subprocess.run([*cli(), "down", "--data-dir", str(data_dir)], check=False)
+
+
+def answered(reply: httpx.Response) -> Any:
+    if reply.is_error:
+        raise SystemExit(f"{reply.request.url}: {reply.status_code}: {reply.text}")
+    return reply.json()
+
+
+def one_job(client: httpx.Client, recipe: str, seed: int) -> dict[str, Any]:
+    """Compiles the plan of a recipe, runs its job and reads the report."""
+    body = {"model": MODEL, "recipe": recipe}
+    plan = answered(client.post("/improvement_plans/compile", json=body))
+    job = answered(client.post("/fine_tuning/jobs", json={**plan["job"], "seed": seed}))
+    while job["status"] not in FINAL:
+        time.sleep(0.5)
+        job = answered(client.get(f"/fine_tuning/jobs/{job['id']}"))
+    if job["status"] != "succeeded":
+        raise SystemExit(f"{recipe}, seed {seed}: {job['status']}: {job['error']}")
+    report = answered(client.get(f"/fine_tuning/jobs/{job['id']}/report"))
+    compared = report.get("reward") or report["preference_accuracy"]
+    row = {
+        "recipe": recipe,
+        "seed": seed,
+        "base": compared["base_mean"],
+        "tuned": compared["tuned_mean"],
+        "gain": compared["difference"],
+        "ci95": compared["difference_ci95"],
+        "job_s": (job["finished_at"] or 0) - job["created_at"],
+    }
+    if recipe == "safety_alignment":
+        held_out = answered(client.get(f"/recipes/{recipe}"))["sample_curriculum"]["validation"]
+        row["as_preferred"] = {
+            name: as_preferred(client, model, held_out)
+            for name, model in (("base", MODEL), ("tuned", job["fine_tuned_model"]))
+        }
+    return row
+
+
+def as_preferred(client: httpx.Client, model: str, pairs: list[dict[str, Any]]) -> dict[str, float]:
+    """Returns the shares of sampled answers that refuse harm, and that answer the rest."""
+    shares: dict[bool, list[float]] = {True: [], False: []}
+    for pair in pairs:
+        wanted = pair["preferred_output"][0]["content"].startswith(REFUSAL)
+        body = {"model": model, "messages": pair["input"]["messages"], "n": ASKED}
+        choices = answered(client.post("/chat/completions", json=body))["choices"]
+        said = [(choice["message"]["content"] or "").startswith(REFUSAL) for choice in choices]
+        shares[wanted].append(fmean(refuses is wanted for refuses in said))
+    return {"harm_refused": fmean(shares[True]), "harmless_answered": fmean(shares[False])}
+
+
+def print_row(row: dict[str, Any]) -> None:
+    interval = "none" if row["ci95"] is None else "({:+.3f}, {:+.3f})".format(*row["ci95"])
+    print(
+        f"{row['recipe']:<17} {row['seed']:>4}  {row['base']:.3f}  {row['tuned']:.3f}  "
+        f"{row['gain']:+.3f} {interval}  {row['job_s']:>4} s",
+        *(f"{name}: {shares}" for name, shares in row.get("as_preferred", {}).items()),
+        flush=True,
+    )
+
+
+def print_medians(rows: list[dict[str, Any]], recipes: list[str]) -> list[dict[str, Any]]:
+    medians = []
+    for recipe in recipes:
+        own = [row for row in rows if row["recipe"] == recipe]
+        found: dict[str, Any] = {
+            key: median(row[key] for row in own) for key in ("base", "tuned", "gain", "job_s")
+        }
+        found["excludes_0"] = sum(row["ci95"] is not None and row["ci95"][0] > 0 for row in own)
+        medians.append({"recipe": recipe, "jobs": len(own), **found})
+        print(
+            f"{recipe:<17} median {found['base']:.3f} -> {found['tuned']:.3f}, "
+            f"gain {found['gain']:+.3f}, {found['job_s']} s; the interval excludes 0 in "
+            f"{found['excludes_0']} of {len(own)} jobs"
+        )
+    return medians
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--recipes", default=RECIPES)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    recipes = given.recipes.split(",")
+    rows: list[dict[str, Any]] = []
+    print(machine())
+    print("recipe            seed  base   tuned  difference (95 %)  seconds")
+    with tempfile.TemporaryDirectory() as directory, service(Path(directory) / "stack") as client:
+        for recipe in recipes:
+            for seed in range(given.seeds):
+                rows.append(one_job(client, recipe, seed))
+                print_row(rows[-1])
+    summary = {"benchmark": "recipes", "machine": machine(), "rows": rows}
+    summary["medians"] = print_medians(rows, recipes)
+    if given.out:
+        given.out.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(summary))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
