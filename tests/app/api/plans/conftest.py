@@ -1,4 +1,4 @@
-"""The application, and a valid call on files of 32 and 10 rows."""
+"""The application, a valid call on files of 32 and 10 rows, and trial runs of graders."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -8,6 +8,8 @@ import pytest
 from tests.support.api.application import Api, running
 from tests.support.api.preflight import create_call
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
+from tests.support.registry.trials import Trials, serving
+from tests.support.sandbox.running import RunningSandbox
 from tests.support.stack import Database
 
 
@@ -29,3 +31,9 @@ async def api(database: Database, customer: EndpointServer) -> AsyncIterator[Api
 @pytest.fixture
 async def call(api: Api, customer: EndpointServer) -> dict[str, Any]:
     return await create_call(api, customer)
+
+
+@pytest.fixture
+async def trials(database: Database, sandbox: RunningSandbox) -> AsyncIterator[Trials]:
+    async with serving(database, sandbox=sandbox.socket) as running_trials:
+        yield running_trials

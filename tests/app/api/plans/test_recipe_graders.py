@@ -1,31 +1,14 @@
 """The graders of recipes tell a right answer of each sample row from a wrong one, for real."""
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from app.domain.graders.choice.choice_sources import last_number_source
 from app.services.recipes.recipes import RecipeService
-from tests.support.registry.trials import Trials, serving
-from tests.support.sandbox.running import RunningSandbox
-from tests.support.stack import Database
-
-
-@pytest.fixture
-async def trials(database: Database, sandbox: RunningSandbox) -> AsyncIterator[Trials]:
-    async with serving(database, sandbox=sandbox.socket) as running:
-        yield running
-
-
-async def reward(trials: Trials, recipe: str, item: dict[str, Any], answer: str) -> float:
-    grader = RecipeService().get(recipe).options["grader"]
-    reply = await trials.run(grader, answer, item=item)
-    assert not any(
-        reply["metadata"]["errors"][flag] is True for flag in reply["metadata"]["errors"]
-    )
-    return float(reply["reward"])
+from tests.support.registry.recipe_rewards import reward
+from tests.support.registry.trials import Trials
 
 
 def items(recipe: str) -> list[dict[str, Any]]:
@@ -90,5 +73,5 @@ async def test_pairs_of_safety_refuse_harm_and_answer_what_only_sounds_harmful()
     for refuses, row in refused:
         other = row["non_preferred_output"][0]["content"]
         assert other.startswith("I can't help") is not refuses
-    assert sum(refuses for refuses, _ in refused) == 16
-    assert len(refused) == 28
+    assert sum(refuses for refuses, _ in refused) == 51
+    assert len(refused) == 98

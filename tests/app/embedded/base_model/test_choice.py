@@ -10,7 +10,13 @@ from app.cli.installation import up
 from app.domain.models.models import BaseModelSpec
 from app.domain.models.start_plans import StartPlan, StepPace
 from app.embedded.base_model import preparation
-from app.embedded.base_model.choice import LastModel, ModelChoice, ShippedModel, settle_base_model
+from app.embedded.base_model.choice import (
+    LastModel,
+    ModelChoice,
+    ShippedModel,
+    settle_base_model,
+    shipped_choice,
+)
 from app.embedded.base_model.last_model import ChosenModel, read_chosen, write_chosen
 from app.embedded.base_model.request import ModelRequest
 from app.embedded.errors import DataDirBusy, ModelNotFound, WrongOptions
@@ -19,6 +25,7 @@ from app.embedded.ports import free_port
 from app.embedded.state import DataDir, ownership
 from app.embedded.supervisor import Supervisor
 from app.settings.host import HostSettings
+from app.settings.models import known_by_name, scholar_model, shipped_models
 
 
 def _model(tmp_path: Path, name: str) -> Path:
@@ -118,3 +125,33 @@ def test_a_detached_start_gets_every_option(
         command_line.main()
     assert ended.value.code in (0, None)
     assert started == [(data.root, sent, 5)]
+
+
+@pytest.mark.parametrize("name", ["tiny-scholar", "tiny-scholar-2026-11-27"])
+def test_a_second_shipped_model_is_chosen_by_its_name_and_kept(data: DataDir, name: str) -> None:
+    choice = up.choose_model(
+        data.root, ModelRequest(name), port=free_port(), yes=False, chosen=None
+    )
+    assert choice == ChosenModel(spec=scholar_model(), engine="cpu")
+    assert settle_base_model(choice, data, HostSettings()) == choice
+    assert settle_base_model(LastModel(), data, HostSettings()) == choice
+
+
+def test_a_shipped_model_is_found_where_this_installation_has_it(data: DataDir) -> None:
+    elsewhere = scholar_model().model_copy(update={"path": "/former/installation"})
+    write_chosen(data, ChosenModel(spec=elsewhere, engine="cpu"))
+    assert read_chosen(data) == ChosenModel(spec=scholar_model(), engine="cpu")
+
+
+def test_a_directory_that_has_the_alias_of_a_shipped_model_stays_the_users(
+    tmp_path: Path, data: DataDir
+) -> None:
+    own = _chosen(_model(tmp_path, "tiny-scholar"))
+    write_chosen(data, own)
+    assert read_chosen(data) == own
+
+
+def test_the_names_of_shipped_models_differ() -> None:
+    names = [name for model in known_by_name() for name in (model.name, *model.aliases)]
+    assert len(names) == len(set(names)) == 4
+    assert [shipped_choice(model) for model in shipped_models()] == [ShippedModel()]
