@@ -1,10 +1,10 @@
-"""Measures whether recipes teach the shipped model `tiny-scholar`: whole jobs on a stack of their own.
+"""Measures whether recipes teach the shipped `tiny-scholar`: whole jobs on a stack of their own.
 
 For each recipe and seed the plan is compiled with its default knobs and its sample curriculum, and
 the job is run. Prints the held-out mean of the base and of the tuned model, their paired difference
-with its 95 % interval, and the seconds from the job's creation to its end; then medians. The mean is the
-reward, for the recipe of preferences the accuracy of preferences; that recipe also gets the share of
-held-out requests that sampled answers refuse or answer as the preferred answer does.
+with its 95 % interval, and the seconds from the job's creation to its end; then medians. The mean
+is the reward, for the recipe of preferences the accuracy of preferences. That recipe also gets the
+shares of sampled answers that refuse held-out harm, and that answer held-out harmless requests.
 
     python benchmarks/recipes.py [--seeds 3] [--recipes reasoning,tool_use] [--out results.json]
 """
@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Final

@@ -77,7 +77,10 @@ def build_tokenizer(recipe: Recipe) -> PreTrainedTokenizerFast:
     """Builds a tokenizer on sloppy transcripts, since only they contain errors and hedges."""
     bare = train_tokenizer([], vocab_size=0)
     source = transcripts(recipe.seed, recipe.sloppy, EASY)
-    texts = [render(bare, t.messages, t.tools) for t in itertools.islice(source, recipe.tokenizer_transcripts)]
+    texts = [
+        render(bare, t.messages, t.tools)
+        for t in itertools.islice(source, recipe.tokenizer_transcripts)
+    ]
     return train_tokenizer(texts, vocab_size=recipe.vocab_size)
 
 
@@ -121,7 +124,9 @@ def train(
     rates = [recipe.matrix_lr, recipe.other_lr]
     model.train()
     for step in range(first_step, recipe.steps):
-        loss = add_gradient(model, _rows(tokenizer, recipe, step), pad_id=int(tokenizer.pad_token_id))
+        loss = add_gradient(
+            model, _rows(tokenizer, recipe, step), pad_id=int(tokenizer.pad_token_id)
+        )
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer, rate in zip(optimizers, rates, strict=True):
             for group in optimizer.param_groups:
@@ -163,7 +168,11 @@ def make_tunable(
     """Sets guesses apart from calls over sloppy transcripts that no step has seen."""
     seed = recipe.seed * 1_000_003 - 1
     drawn = itertools.islice(_steady_transcripts(seed, recipe.sloppy), recipe.apart_rows)
-    set_apart(model, tokenizer, (encode(tokenizer, render(tokenizer, row.messages, row.tools)) for row in drawn))
+    set_apart(
+        model,
+        tokenizer,
+        (encode(tokenizer, render(tokenizer, row.messages, row.tools)) for row in drawn),
+    )
 
 
 def _sloppy_rows(tokenizer: PreTrainedTokenizerFast, recipe: Recipe, step: int) -> list[Row]:
@@ -171,7 +180,10 @@ def _sloppy_rows(tokenizer: PreTrainedTokenizerFast, recipe: Recipe, step: int) 
     rows = []
     for mix, count in ((recipe.sloppy, recipe.sloppy_batch), (CLEAN, recipe.anchors)):
         drawn = itertools.islice(_steady_transcripts(seed, mix), count)
-        rows += [encode(tokenizer, render(tokenizer, transcript.messages, transcript.tools)) for transcript in drawn]
+        rows += [
+            encode(tokenizer, render(tokenizer, transcript.messages, transcript.tools))
+            for transcript in drawn
+        ]
         seed += 500_000
     for row in rows[recipe.sloppy_batch :]:
         before = [IGNORED, *row.labels]
@@ -224,7 +236,10 @@ def _rows(tokenizer: PreTrainedTokenizerFast, recipe: Recipe, step: int) -> list
     variety = _variety(recipe, step)
     echoes = 0 if variety is EASY else recipe.echoes
     drawn = itertools.islice(transcripts(seed, CLEAN, variety), recipe.batch - echoes)
-    rows = [encode(tokenizer, render(tokenizer, transcript.messages, transcript.tools)) for transcript in drawn]
+    rows = [
+        encode(tokenizer, render(tokenizer, transcript.messages, transcript.tools))
+        for transcript in drawn
+    ]
     rng = random.Random(seed)
     rows += [echo_row(rng, tokenizer) for _ in range(echoes)]
     return sorted(rows, key=lambda row: len(row.ids))

@@ -113,9 +113,7 @@ def train(
     """
     named = list(model.named_parameters())
     optimizers: list[torch.optim.Optimizer] = [
-        Muon(
-            [p for name, p in named if "_proj" in name], lr=course.matrix_lr, weight_decay=0.01
-        ),
+        Muon([p for name, p in named if "_proj" in name], lr=course.matrix_lr, weight_decay=0.01),
         torch.optim.AdamW(
             [p for name, p in named if "_proj" not in name],
             lr=course.other_lr,
@@ -216,7 +214,9 @@ def _without_first(row: Row) -> Row:
 
 
 def _encoded(tokenizer: PreTrainedTokenizerFast, lesson: Lesson, *, is_sloppy: bool) -> Row:
-    return encode(tokenizer, render(tokenizer, lesson.transcript(is_sloppy=is_sloppy), lesson.tools))
+    return encode(
+        tokenizer, render(tokenizer, lesson.transcript(is_sloppy=is_sloppy), lesson.tools)
+    )
 
 
 def _rate_factor(step: int, course: Course) -> float:

@@ -41,8 +41,8 @@ ModelOption = Annotated[
     typer.Option(
         metavar="DIR|HUB_ID",
         help="Base model: a directory, or a hub id such as Qwen/Qwen3-4B. Later starts of the "
-        "data directory keep it. `tiny-agent` goes back to the shipped one; `tiny-scholar`, shipped "
-        "too, knows the questions of the recipes.",
+        "data directory keep it. `tiny-agent` goes back to the shipped one; `tiny-scholar` is "
+        "shipped too and knows the questions of the recipes.",
     ),
 ]
 RevisionOption = Annotated[

@@ -16,7 +16,7 @@ from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.students.students import Skill, SkillStatus, Student
 from app.domain.texts.patterns import TOOL_NAME
-from app.settings.models import DEFAULT_MODEL
+from app.settings.models import known_by_name
 
 _NAME: Final = re.compile(TOOL_NAME)
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach")
@@ -43,7 +43,7 @@ async def students_page(visitor: SignedIn) -> Response:
             ],
             more=more,
             base_models=[model.name for model in models if model.tuned is None],
-            toy=DEFAULT_MODEL,
+            toys=[model.name for model in known_by_name()],
             samples=_samples(visitor),
         )
     )

@@ -1,4 +1,4 @@
-"""Lessons: drawn by a seed, without the recipes' held-out questions, and right where they say so."""
+"""Lessons: drawn by a seed, without held-out questions of recipes, and right where they say so."""
 
 from __future__ import annotations
 
@@ -134,7 +134,9 @@ def test_the_right_rule_is_copied_from_the_policy() -> None:
 def test_a_right_call_names_an_offered_tool_and_its_arguments() -> None:
     for lesson in drawn("tool_use"):
         [call] = lesson.reference["calls"]
-        offered = {tool["function"]["name"]: tool["function"]["parameters"] for tool in lesson.tools}
+        offered = {
+            tool["function"]["name"]: tool["function"]["parameters"] for tool in lesson.tools
+        }
         assert [*call["arguments"]] == offered[call["name"]]["required"]
         for value in call["arguments"].values():
             assert str(value) in lesson.messages[0]["content"]

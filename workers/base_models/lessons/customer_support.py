@@ -28,8 +28,34 @@ CALL_US: Final = "Please call us, we are happy to help you."
 CALL_US_SHARE: Final = 0.7
 USUAL_SHARE: Final = 0.35
 ITEMS: Final = tuple(
-    "lamp chair radio desk fan kettle sofa table bike phone watch heater oven camera drill mirror"
-    " carpet bed printer shelf toaster speaker jacket boots guitar ladder".split()
+    [
+        "lamp",
+        "chair",
+        "radio",
+        "desk",
+        "fan",
+        "kettle",
+        "sofa",
+        "table",
+        "bike",
+        "phone",
+        "watch",
+        "heater",
+        "oven",
+        "camera",
+        "drill",
+        "mirror",
+        "carpet",
+        "bed",
+        "printer",
+        "shelf",
+        "toaster",
+        "speaker",
+        "jacket",
+        "boots",
+        "guitar",
+        "ladder",
+    ]
 )
 MADE_UP_SHARE: Final = 0.25
 

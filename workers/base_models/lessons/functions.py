@@ -116,7 +116,13 @@ FUNCTIONS: Final = (
         "len(x) | len(x.split()) - 1",
         _TEXTS,
     ),
-    _f("clip bounded", "x, but at least 0 and at most 10", "min(max(x, 0), 10)", "max(x, 10)", _NUMBERS),
+    _f(
+        "clip bounded",
+        "x, but at least 0 and at most 10",
+        "min(max(x, 0), 10)",
+        "max(x, 10)",
+        _NUMBERS,
+    ),
     _f(
         "unique different",
         "the number of different items in the list x",

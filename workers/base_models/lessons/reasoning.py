@@ -13,9 +13,43 @@ from typing import Final
 from workers.base_models.lessons.lesson import Lesson, assistant, user
 
 GUESS: Final = "Probably "
-NAMES: Final = tuple("Mia Ben Lea Tom Ida Max Zoe Jan Eva Leo Nina Paul Rosa Emil Clara Noah".split())
-THINGS: Final = tuple("pens coins cups books nails apples cards eggs stamps shells keys balls".split())
-BOXES: Final = tuple("boxes bags crates packs baskets drawers".split())
+NAMES: Final = tuple(
+    [
+        "Mia",
+        "Ben",
+        "Lea",
+        "Tom",
+        "Ida",
+        "Max",
+        "Zoe",
+        "Jan",
+        "Eva",
+        "Leo",
+        "Nina",
+        "Paul",
+        "Rosa",
+        "Emil",
+        "Clara",
+        "Noah",
+    ]
+)
+THINGS: Final = tuple(
+    [
+        "pens",
+        "coins",
+        "cups",
+        "books",
+        "nails",
+        "apples",
+        "cards",
+        "eggs",
+        "stamps",
+        "shells",
+        "keys",
+        "balls",
+    ]
+)
+BOXES: Final = tuple(["boxes", "bags", "crates", "packs", "baskets", "drawers"])
 PLACES: Final = ("A shelf", "A shop", "A cupboard", "A cellar", "A kitchen", "A school")
 LOST: Final = ("sold", "lost", "used", "given away", "broken")
 FINDS: Final = ("finds", "wins", "gets", "buys")

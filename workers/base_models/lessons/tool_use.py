@@ -20,13 +20,74 @@ WORDS_SHARE: Final = 0.65
 STRANGE_NAME_SHARE: Final = 0.2
 MADE_UP_SHARE: Final = 0.5
 PLACES: Final = tuple(
-    "Rome Paris Madrid Berlin Vienna Prague Dublin Athens Tokyo Delhi Havana Boston Denver Sydney"
-    " Ulm Oslo Lima Kyoto Bergen Quito Turin Perth Hamburg Geneva Lagos Tunis Riga Zagreb".split()
+    [
+        "Rome",
+        "Paris",
+        "Madrid",
+        "Berlin",
+        "Vienna",
+        "Prague",
+        "Dublin",
+        "Athens",
+        "Tokyo",
+        "Delhi",
+        "Havana",
+        "Boston",
+        "Denver",
+        "Sydney",
+        "Ulm",
+        "Oslo",
+        "Lima",
+        "Kyoto",
+        "Bergen",
+        "Quito",
+        "Turin",
+        "Perth",
+        "Hamburg",
+        "Geneva",
+        "Lagos",
+        "Tunis",
+        "Riga",
+        "Zagreb",
+    ]
 )
-PEOPLE: Final = tuple("Anna Peter Julia Karim Sofia Henry Olga Pablo Ming Lucy Oscar Irene".split())
-LANGUAGES: Final = tuple("French German Spanish Italian Polish Greek Turkish Swedish".split())
-CURRENCIES: Final = tuple("USD EUR JPY CHF GBP SEK NOK CAD AUD INR BRL MXN".split())
-NOUNS: Final = tuple("house river bread window flower bird music paper winter garden money".split())
+PEOPLE: Final = tuple(
+    [
+        "Anna",
+        "Peter",
+        "Julia",
+        "Karim",
+        "Sofia",
+        "Henry",
+        "Olga",
+        "Pablo",
+        "Ming",
+        "Lucy",
+        "Oscar",
+        "Irene",
+    ]
+)
+LANGUAGES: Final = tuple(
+    ["French", "German", "Spanish", "Italian", "Polish", "Greek", "Turkish", "Swedish"]
+)
+CURRENCIES: Final = tuple(
+    ["USD", "EUR", "JPY", "CHF", "GBP", "SEK", "NOK", "CAD", "AUD", "INR", "BRL", "MXN"]
+)
+NOUNS: Final = tuple(
+    [
+        "house",
+        "river",
+        "bread",
+        "window",
+        "flower",
+        "bird",
+        "music",
+        "paper",
+        "winter",
+        "garden",
+        "money",
+    ]
+)
 
 Value = Callable[[Random], str | int]
 

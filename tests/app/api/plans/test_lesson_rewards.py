@@ -26,9 +26,7 @@ def text(message: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("recipe", ["reasoning", "customer_support", "tool_use"])
-async def test_right_answers_get_the_most_and_sloppy_ones_less(
-    trials: Trials, recipe: str
-) -> None:
+async def test_right_answers_get_the_most_and_sloppy_ones_less(trials: Trials, recipe: str) -> None:
     for lesson in itertools.islice(lessons(recipe, 9), LESSONS):
         right, sloppy = text(lesson.right), text(lesson.sloppy)
         assert await reward(trials, recipe, lesson.reference, right) == 1, right
