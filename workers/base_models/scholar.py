@@ -198,8 +198,10 @@ def _sloppy_rows(tokenizer: PreTrainedTokenizerFast, course: Course, step: int) 
         for lesson in itertools.islice(drawn, 2 * count):
             is_sloppy = rng.random() < _sloppy_share(lesson, course)
             rows.append(_encoded(tokenizer, lesson, is_sloppy=is_sloppy))
-        for lesson in itertools.islice(drawn, course.anchors):
-            rows.append(_without_first(_encoded(tokenizer, lesson, is_sloppy=False)))
+        rows += [
+            _without_first(_encoded(tokenizer, lesson, is_sloppy=False))
+            for lesson in itertools.islice(drawn, course.anchors)
+        ]
     return sorted(rows, key=lambda row: len(row.ids))
 
 

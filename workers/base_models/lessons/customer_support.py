@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from workers.base_models.lessons.lesson import Lesson, assistant, system, user
+from workers.base_models.lessons.lesson import Lesson, assistant, system, user, words
 from workers.base_models.vocabulary import strange_word
 
 OPENING: Final = (
@@ -27,35 +27,9 @@ OTHER_RULE: Final = "Hello! "
 CALL_US: Final = "Please call us, we are happy to help you."
 CALL_US_SHARE: Final = 0.7
 USUAL_SHARE: Final = 0.35
-ITEMS: Final = tuple(
-    [
-        "lamp",
-        "chair",
-        "radio",
-        "desk",
-        "fan",
-        "kettle",
-        "sofa",
-        "table",
-        "bike",
-        "phone",
-        "watch",
-        "heater",
-        "oven",
-        "camera",
-        "drill",
-        "mirror",
-        "carpet",
-        "bed",
-        "printer",
-        "shelf",
-        "toaster",
-        "speaker",
-        "jacket",
-        "boots",
-        "guitar",
-        "ladder",
-    ]
+ITEMS: Final = words(
+    "lamp chair radio desk fan kettle sofa table bike phone watch heater oven camera drill"
+    " mirror carpet bed printer shelf toaster speaker jacket boots guitar ladder"
 )
 MADE_UP_SHARE: Final = 0.25
 

@@ -10,46 +10,12 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from workers.base_models.lessons.lesson import Lesson, assistant, user
+from workers.base_models.lessons.lesson import Lesson, assistant, user, words
 
 GUESS: Final = "Probably "
-NAMES: Final = tuple(
-    [
-        "Mia",
-        "Ben",
-        "Lea",
-        "Tom",
-        "Ida",
-        "Max",
-        "Zoe",
-        "Jan",
-        "Eva",
-        "Leo",
-        "Nina",
-        "Paul",
-        "Rosa",
-        "Emil",
-        "Clara",
-        "Noah",
-    ]
-)
-THINGS: Final = tuple(
-    [
-        "pens",
-        "coins",
-        "cups",
-        "books",
-        "nails",
-        "apples",
-        "cards",
-        "eggs",
-        "stamps",
-        "shells",
-        "keys",
-        "balls",
-    ]
-)
-BOXES: Final = tuple(["boxes", "bags", "crates", "packs", "baskets", "drawers"])
+NAMES: Final = words("Mia Ben Lea Tom Ida Max Zoe Jan Eva Leo Nina Paul Rosa Emil Clara Noah")
+THINGS: Final = words("pens coins cups books nails apples cards eggs stamps shells keys balls")
+BOXES: Final = words("boxes bags crates packs baskets drawers")
 PLACES: Final = ("A shelf", "A shop", "A cupboard", "A cellar", "A kitchen", "A school")
 LOST: Final = ("sold", "lost", "used", "given away", "broken")
 FINDS: Final = ("finds", "wins", "gets", "buys")
@@ -160,7 +126,7 @@ def draw(rng: Random) -> Lesson:
 
 
 def draw_sums(rng: Random) -> list[tuple[str, str]]:
-    """Draws single sums, each with its result: a question alone has too few of them to learn them."""
+    """Draws single sums, each with its result: questions alone have too few to learn them."""
     found = []
     for _ in range(SUMS_OF_A_ROW):
         _, steps = rng.choice(FAMILIES)(rng)

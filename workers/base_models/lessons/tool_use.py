@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from workers.base_models.lessons.lesson import Lesson, assistant, calling, user
+from workers.base_models.lessons.lesson import Lesson, assistant, calling, user, words
 from workers.base_models.vocabulary import strange_word
 
 WORDS: Final = "I would have to look that up."
@@ -19,83 +19,23 @@ WRONG_CALL: Final = "One moment."
 WORDS_SHARE: Final = 0.65
 STRANGE_NAME_SHARE: Final = 0.2
 MADE_UP_SHARE: Final = 0.5
-PLACES: Final = tuple(
-    [
-        "Rome",
-        "Paris",
-        "Madrid",
-        "Berlin",
-        "Vienna",
-        "Prague",
-        "Dublin",
-        "Athens",
-        "Tokyo",
-        "Delhi",
-        "Havana",
-        "Boston",
-        "Denver",
-        "Sydney",
-        "Ulm",
-        "Oslo",
-        "Lima",
-        "Kyoto",
-        "Bergen",
-        "Quito",
-        "Turin",
-        "Perth",
-        "Hamburg",
-        "Geneva",
-        "Lagos",
-        "Tunis",
-        "Riga",
-        "Zagreb",
-    ]
+PLACES: Final = words(
+    "Rome Paris Madrid Berlin Vienna Prague Dublin Athens Tokyo Delhi Havana Boston Denver"
+    " Sydney Ulm Oslo Lima Kyoto Bergen Quito Turin Perth Hamburg Geneva Lagos Tunis Riga"
+    " Zagreb"
 )
-PEOPLE: Final = tuple(
-    [
-        "Anna",
-        "Peter",
-        "Julia",
-        "Karim",
-        "Sofia",
-        "Henry",
-        "Olga",
-        "Pablo",
-        "Ming",
-        "Lucy",
-        "Oscar",
-        "Irene",
-    ]
-)
-LANGUAGES: Final = tuple(
-    ["French", "German", "Spanish", "Italian", "Polish", "Greek", "Turkish", "Swedish"]
-)
-CURRENCIES: Final = tuple(
-    ["USD", "EUR", "JPY", "CHF", "GBP", "SEK", "NOK", "CAD", "AUD", "INR", "BRL", "MXN"]
-)
-NOUNS: Final = tuple(
-    [
-        "house",
-        "river",
-        "bread",
-        "window",
-        "flower",
-        "bird",
-        "music",
-        "paper",
-        "winter",
-        "garden",
-        "money",
-    ]
-)
+PEOPLE: Final = words("Anna Peter Julia Karim Sofia Henry Olga Pablo Ming Lucy Oscar Irene")
+LANGUAGES: Final = words("French German Spanish Italian Polish Greek Turkish Swedish")
+CURRENCIES: Final = words("USD EUR JPY CHF GBP SEK NOK CAD AUD INR BRL MXN")
+NOUNS: Final = words("house river bread window flower bird music paper winter garden money")
 
 Value = Callable[[Random], str | int]
 
 
-def _word(words: tuple[str, ...], *, is_name: bool) -> Value:
+def _word(usual: tuple[str, ...], *, is_name: bool) -> Value:
     def value(rng: Random) -> str:
         if rng.random() >= MADE_UP_SHARE:
-            return rng.choice(words)
+            return rng.choice(usual)
         made_up = strange_word(rng)
         return made_up.capitalize() if is_name else made_up
 
