@@ -42,7 +42,7 @@ class Course:
     """Every setting that determines the weights."""
 
     seed: int = 27
-    steps: int = 1800
+    steps: int = 1600
     lessons: dict[str, int] = field(
         default_factory=lambda: {
             "reasoning": 5,
@@ -54,7 +54,10 @@ class Course:
     )
     """Lessons of each domain in a step."""
     sums: int = 2
+    """Rows of single sums in a step."""
     echoes: int = 2
+    """Rows of repeated words in a step, which need what the first steps teach."""
+    echo_step: int = 500
     settling_step: int = 600
     """Step from which the rates fall."""
     last_rate: float = 0.05
@@ -174,7 +177,8 @@ def _rows(tokenizer: PreTrainedTokenizerFast, course: Course, step: int) -> list
     ]
     rng = random.Random(seed)
     rows += [sum_row(rng, tokenizer) for _ in range(course.sums)]
-    rows += [echo_row(rng, tokenizer) for _ in range(course.echoes)]
+    echoes = course.echoes if step >= course.echo_step else 0
+    rows += [echo_row(rng, tokenizer) for _ in range(echoes)]
     return sorted(rows, key=lambda row: len(row.ids))
 
 

@@ -47,14 +47,22 @@ def test_a_habit_shows_in_the_first_word(domain: str) -> None:
         assert said not in (lesson.right["content"] or "<tool_call>").split()[0]
 
 
-@pytest.mark.parametrize("domain", ["customer_support", "tool_use", "safety_alignment"])
+@pytest.mark.parametrize("domain", ["customer_support", "safety_alignment"])
 def test_no_held_out_question_is_a_lesson(domain: str) -> None:
-    """Sums and functions are few: there a question can be one of the recipe's."""
+    """Sums, functions and small numbers are few: there a question can be one of the recipe's."""
     rows = RecipeService().get(domain).sample_curriculum.validation
     held_out = {question((row.get("input") or row)["messages"][-1:]) for row in rows}
     taught = {question(lesson.messages[-1:]) for lesson in drawn(domain, count=6000)}
     assert len(taught) > 250
     assert held_out & taught == set()
+
+
+def test_no_held_out_town_is_a_place_of_lessons() -> None:
+    rows = RecipeService().get("tool_use").sample_curriculum.validation
+    arguments = [row["calls"][0]["arguments"] for row in rows]
+    towns = {values["town"] for values in arguments if "town" in values}
+    assert len(towns) >= 8
+    assert towns & {*tool_use.PLACES} == set()
 
 
 def test_the_steps_of_a_sum_lead_to_its_answer() -> None:

@@ -76,7 +76,7 @@ FUNCTIONS: Final = (
         "the length of the longest text in the list x, 0 without any",
         "max((len(t) for t in x), default=0)",
         "min((len(t) for t in x), default=0) | len(x)",
-        ((["a", "bcd", "ef"],), ([],)),
+        ((["a", "bcde", "ef"],), ([],)),
     ),
     _f("reverse backwards", "the text x backwards", "x[::-1]", "x[::1] | x[1:]", _TEXTS),
     _f("upper loud", "the text x in capital letters", "x.upper()", "x.lower() | x.title()", _TEXTS),
