@@ -100,9 +100,12 @@ def as_preferred(client: httpx.Client, model: str, pairs: list[dict[str, Any]]) 
     shares: dict[bool, list[float]] = {True: [], False: []}
     for pair in pairs:
         wanted = pair["preferred_output"][0]["content"].startswith(REFUSAL)
-        body = {"model": model, "messages": pair["input"]["messages"], "n": ASKED}
-        choices = answered(client.post("/chat/completions", json=body))["choices"]
-        said = [(choice["message"]["content"] or "").startswith(REFUSAL) for choice in choices]
+        body = {"model": model, "messages": pair["input"]["messages"], "temperature": 1}
+        said = []
+        for seed in range(ASKED):
+            reply = answered(client.post("/chat/completions", json={**body, "seed": seed}))
+            answer = reply["choices"][0]["message"]["content"] or ""
+            said.append(answer.startswith(REFUSAL))
         shares[wanted].append(fmean(refuses is wanted for refuses in said))
     return {"harm_refused": fmean(shares[True]), "harmless_answered": fmean(shares[False])}
 

@@ -2,8 +2,9 @@
 
 `python -m workers.base_models.scholar --out DIR` writes a directory that stock
 `AutoModelForCausalLM` and `AutoTokenizer` open. It counts steps, not seconds, and fixes seeds and
-threads. Right answers come first; few steps at a small rate then teach the sloppy habits, each of
-which shows in the first word of an answer. Must not know the rows of the recipes.
+threads. The first steps teach to copy, the next ones right answers; few steps at a small rate then
+teach the sloppy habits, each of which shows in the first word of an answer. Must not know the rows
+of the recipes.
 """
 
 from __future__ import annotations
@@ -28,11 +29,14 @@ from workers.base_models.lessons.reasoning import draw_sums
 from workers.base_models.lessons.safety_alignment import refuses
 from workers.base_models.muon import Muon
 from workers.base_models.pretrain import save
-from workers.base_models.tokenizer import MAX_LENGTH, train_tokenizer
+from workers.base_models.repeats import few_tokens, repeated_row
+from workers.base_models.tokenizer import HIDDEN_MARKS, MAX_LENGTH, train_tokenizer
 from workers.base_models.transcript_tokens import IGNORED, Row, encode, render
 
 log = structlog.get_logger()
 
+SLOPPY_FACTOR: Final = 2
+"""Lessons of a sloppy step for each lesson of a clean one."""
 OVER_REFUSED_SHARE: Final = 0.35
 """Share of refused requests among those that only sound harmful."""
 
@@ -42,32 +46,36 @@ class Course:
     """Every setting that determines the weights."""
 
     seed: int = 27
-    steps: int = 1600
+    copying_steps: int = 300
+    copying_rows: int = 16
+    steps: int = 850
+    """Steps of right answers."""
     lessons: dict[str, int] = field(
         default_factory=lambda: {
-            "reasoning": 5,
-            "code_assistant": 5,
+            "reasoning": 4,
+            "code_assistant": 3,
             "customer_support": 3,
             "tool_use": 4,
-            "safety_alignment": 3,
+            "safety_alignment": 2,
         }
     )
     """Lessons of each domain in a step."""
     sums: int = 2
     """Rows of single sums in a step."""
-    echoes: int = 2
-    """Rows of repeated words in a step, which need what the first steps teach."""
-    echo_step: int = 500
-    settling_step: int = 600
+    echoes: int = 1
+    """Rows of made-up words in a step."""
+    repeats: int = 1
+    """Rows of repeated tokens in a step."""
+    settling_step: int = 300
     """Step from which the rates fall."""
     last_rate: float = 0.05
     matrix_lr: float = 5e-3
     other_lr: float = 2e-3
     warmup_steps: int = 20
-    sloppy_steps: int = 100
+    sloppy_steps: int = 80
     sloppy_share: float = 0.52
     sloppy_lr: float = 2e-4
-    anchors: int = 2
+    anchors: int = 1
     """Right answers of each domain beside the sloppy ones."""
     vocab_size: int = 2000
     tokenizer_lessons: int = 2500
@@ -111,8 +119,8 @@ def build_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> Qwen3ForCausal
 def train(
     model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, course: Course
 ) -> Iterator[int]:
-    """Trains on right answers, with cross-entropy on assistant tokens only. Yields after each step
-    its number.
+    """Trains to copy, then on right answers, with cross-entropy on assistant tokens only. Yields
+    after each step its number.
     """
     named = list(model.named_parameters())
     optimizers: list[torch.optim.Optimizer] = [
@@ -125,16 +133,21 @@ def train(
         ),
     ]
     rates = [course.matrix_lr, course.other_lr]
+    few = few_tokens(tokenizer)
     model.train()
-    for step in range(course.steps):
-        loss = add_gradient(
-            model, _rows(tokenizer, course, step), pad_id=int(tokenizer.pad_token_id)
-        )
+    for step in range(course.copying_steps + course.steps):
+        lesson_step = step - course.copying_steps
+        if lesson_step < 0:
+            rng = random.Random(course.seed * 1_000_003 - 1 - step)
+            rows = [repeated_row(rng, few) for _ in range(course.copying_rows)]
+        else:
+            rows = _rows(tokenizer, course, lesson_step)
+        loss = add_gradient(model, rows, pad_id=int(tokenizer.pad_token_id))
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         factor = _rate_factor(step, course)
         for optimizer, rate in zip(optimizers, rates, strict=True):
             _take_step(optimizer, rate * factor)
-        if (step + 1) % 50 == 0 or step + 1 == course.steps:
+        if (step + 1) % 50 == 0:
             log.info("scholar_step", step=step + 1, loss=round(loss, 4))
         yield step + 1
 
@@ -177,8 +190,9 @@ def _rows(tokenizer: PreTrainedTokenizerFast, course: Course, step: int) -> list
     ]
     rng = random.Random(seed)
     rows += [sum_row(rng, tokenizer) for _ in range(course.sums)]
-    echoes = course.echoes if step >= course.echo_step else 0
-    rows += [echo_row(rng, tokenizer) for _ in range(echoes)]
+    rows += [echo_row(rng, tokenizer) for _ in range(course.echoes)]
+    every = [*range(len(HIDDEN_MARKS), len(tokenizer))]
+    rows += [repeated_row(rng, every) for _ in range(course.repeats)]
     return sorted(rows, key=lambda row: len(row.ids))
 
 
@@ -199,7 +213,7 @@ def _sloppy_rows(tokenizer: PreTrainedTokenizerFast, course: Course, step: int) 
     rows = []
     for domain, count in course.lessons.items():
         drawn = lessons(domain, seed)
-        for lesson in itertools.islice(drawn, 2 * count):
+        for lesson in itertools.islice(drawn, SLOPPY_FACTOR * count):
             is_sloppy = rng.random() < _sloppy_share(lesson, course)
             rows.append(_encoded(tokenizer, lesson, is_sloppy=is_sloppy))
         rows += [
@@ -229,10 +243,8 @@ def _rate_factor(step: int, course: Course) -> float:
     """Returns the factor on the rates: a linear rise, a level, and a linear fall."""
     if step < course.warmup_steps:
         return (step + 1) / course.warmup_steps
-    if step < course.settling_step:
-        return 1.0
-    left = (course.steps - step) / (course.steps - course.settling_step)
-    return max(course.last_rate, left)
+    left = course.copying_steps + course.steps - step
+    return min(1.0, max(course.last_rate, left / (course.steps - course.settling_step)))
 
 
 def main(argv: list[str] | None = None) -> None:

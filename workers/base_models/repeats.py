@@ -1,0 +1,33 @@
+"""Rows of a few tokens repeated in one order: the exercise from which a model learns to copy.
+
+Owns the exercise. On lessons alone copying did not begin within a thousand steps; on these rows it
+begins after two hundred. Must not know lessons.
+"""
+
+from __future__ import annotations
+
+import random
+import string
+from typing import Final
+
+from transformers import PreTrainedTokenizerFast
+
+from workers.base_models.transcript_tokens import IGNORED, Row
+
+PERIODS: Final = (4, 16)
+LENGTH: Final = 72
+CHARACTERS: Final = string.digits + string.ascii_letters + string.punctuation
+
+
+def few_tokens(tokenizer: PreTrainedTokenizerFast) -> list[int]:
+    """Returns the tokens of single characters: with few tokens copying begins sooner."""
+    found = {tokenizer.encode(each, add_special_tokens=False)[0] for each in CHARACTERS}
+    return sorted(found)
+
+
+def repeated_row(rng: random.Random, tokens: list[int]) -> Row:
+    """Draws tokens, repeats them, and labels all but their first round."""
+    period = rng.randint(*PERIODS)
+    drawn = [rng.choice(tokens) for _ in range(period)]
+    ids = (drawn * LENGTH)[:LENGTH]
+    return Row(ids, [IGNORED] * (period + 1) + ids[period + 1 :])
