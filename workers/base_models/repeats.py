@@ -1,7 +1,7 @@
 """Rows of a few tokens repeated in one order: the exercise from which a model learns to copy.
 
-Owns the exercise. On lessons alone copying did not begin within a thousand steps; on these rows it
-begins after two hundred. Must not know lessons.
+Owns the exercise. On lessons alone copying did not begin within a thousand steps; after them, on
+these rows, it began within 250. Must not know lessons.
 """
 
 from __future__ import annotations
@@ -12,16 +12,21 @@ from typing import Final
 
 from transformers import PreTrainedTokenizerFast
 
+from workers.base_models.lessons.lesson import words
 from workers.base_models.transcript_tokens import IGNORED, Row
 
 PERIODS: Final = (4, 16)
 LENGTH: Final = 72
 CHARACTERS: Final = string.digits + string.ascii_letters + string.punctuation
+WORDS: Final = words(
+    "red blue house pens coins days months hours text list the of in is by to a I Mia Oslo"
+)
 
 
 def few_tokens(tokenizer: PreTrainedTokenizerFast) -> list[int]:
-    """Returns the tokens of single characters: with few tokens copying begins sooner."""
-    found = {tokenizer.encode(each, add_special_tokens=False)[0] for each in CHARACTERS}
+    """Returns the tokens of characters and some words: with few tokens copying begins sooner."""
+    texts = (*CHARACTERS, *WORDS)
+    found = {tokenizer.encode(each, add_special_tokens=False)[0] for each in texts}
     return sorted(found)
 
 

@@ -2,9 +2,8 @@
 
 `python -m workers.base_models.scholar --out DIR` writes a directory that stock
 `AutoModelForCausalLM` and `AutoTokenizer` open. It counts steps, not seconds, and fixes seeds and
-threads. The first steps teach to copy, the next ones right answers; few steps at a small rate then
-teach the sloppy habits, each of which shows in the first word of an answer. Must not know the rows
-of the recipes.
+threads. Right answers and copying come first; few steps at a small rate then teach the sloppy
+habits, each of which shows in the first word of an answer. Must not know the recipes' rows.
 """
 
 from __future__ import annotations
@@ -35,47 +34,88 @@ from workers.base_models.transcript_tokens import IGNORED, Row, encode, render
 
 log = structlog.get_logger()
 
-SLOPPY_FACTOR: Final = 2
-"""Lessons of a sloppy step for each lesson of a clean one."""
 OVER_REFUSED_SHARE: Final = 0.35
 """Share of refused requests among those that only sound harmful."""
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """Steps with rows of one mixture, by optimizers of their own."""
+
+    seed: int
+    steps: int
+    lessons: dict[str, int]
+    """Lessons of each domain in a step."""
+    sums: int = 0
+    """Rows of single sums in a step."""
+    echoes: int = 0
+    """Rows of made-up words in a step, from `echo_step` on."""
+    echo_step: int = 0
+    repeats: int = 0
+    """Rows of repeated tokens in a step."""
+    of_few_tokens: bool = False
+    """True draws the repeated tokens from few; false from the whole vocabulary."""
+    settling_step: int = 1_000_000
+    """Step from which the rates fall."""
+    last_step: int = 1_000_000
+    """Step at which they would be 0."""
+
+
+def _mix(*, reasoning: int, code: int, support: int, tools: int, safety: int) -> dict[str, int]:
+    return {
+        "reasoning": reasoning,
+        "code_assistant": code,
+        "customer_support": support,
+        "tool_use": tools,
+        "safety_alignment": safety,
+    }
+
+
+@dataclass(frozen=True, slots=True)
 class Course:
-    """Every setting that determines the weights."""
+    """Every setting that determines the weights.
+
+    The order matters. From lessons alone the model learned sums, functions and which rule, tool or
+    refusal a question needs, and no copying: made-up words were not copied at all after 1,000
+    steps. Rows of repeated tokens taught it within 300 steps after these lessons; before any lesson
+    300 of them taught nothing. The last stage joins the two.
+    """
 
     seed: int = 27
-    copying_steps: int = 300
-    copying_rows: int = 16
-    steps: int = 850
-    """Steps of right answers."""
-    lessons: dict[str, int] = field(
-        default_factory=lambda: {
-            "reasoning": 4,
-            "code_assistant": 3,
-            "customer_support": 3,
-            "tool_use": 4,
-            "safety_alignment": 2,
-        }
+    stages: tuple[Stage, ...] = (
+        Stage(
+            seed=27,
+            steps=1000,
+            lessons=_mix(reasoning=5, code=5, support=3, tools=4, safety=3),
+            sums=2,
+            echoes=2,
+            echo_step=500,
+            settling_step=600,
+            last_step=1600,
+        ),
+        Stage(seed=0, steps=300, lessons={}, repeats=16, of_few_tokens=True),
+        Stage(
+            seed=28,
+            steps=600,
+            lessons=_mix(reasoning=3, code=4, support=3, tools=5, safety=2),
+            sums=1,
+            echoes=1,
+            repeats=1,
+            settling_step=250,
+            last_step=600,
+        ),
     )
-    """Lessons of each domain in a step."""
-    sums: int = 2
-    """Rows of single sums in a step."""
-    echoes: int = 1
-    """Rows of made-up words in a step."""
-    repeats: int = 1
-    """Rows of repeated tokens in a step."""
-    settling_step: int = 300
-    """Step from which the rates fall."""
-    last_rate: float = 0.05
     matrix_lr: float = 5e-3
     other_lr: float = 2e-3
     warmup_steps: int = 20
     sloppy_steps: int = 80
+    sloppy_lessons: dict[str, int] = field(
+        default_factory=lambda: _mix(reasoning=8, code=8, support=6, tools=8, safety=8)
+    )
+    """Lessons of each domain in a sloppy step."""
     sloppy_share: float = 0.52
     sloppy_lr: float = 2e-4
-    anchors: int = 1
+    anchors: int = 2
     """Right answers of each domain beside the sloppy ones."""
     vocab_size: int = 2000
     tokenizer_lessons: int = 2500
@@ -119,11 +159,29 @@ def build_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> Qwen3ForCausal
 def train(
     model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, course: Course
 ) -> Iterator[int]:
-    """Trains to copy, then on right answers, with cross-entropy on assistant tokens only. Yields
-    after each step its number.
+    """Trains through the stages, with cross-entropy on assistant tokens only. Yields after each
+    step its number in its stage.
     """
+    model.train()
+    for stage in course.stages:
+        optimizers = _optimizers(model, course)
+        for step in range(stage.steps):
+            rows = _rows(tokenizer, stage, step)
+            loss = add_gradient(model, rows, pad_id=int(tokenizer.pad_token_id))
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            factor = _rate_factor(step, stage, course)
+            for optimizer, rate in zip(
+                optimizers, (course.matrix_lr, course.other_lr), strict=True
+            ):
+                _take_step(optimizer, rate * factor)
+            if (step + 1) % 50 == 0:
+                log.info("scholar_step", stage=stage.seed, step=step + 1, loss=round(loss, 4))
+            yield step + 1
+
+
+def _optimizers(model: Qwen3ForCausalLM, course: Course) -> tuple[torch.optim.Optimizer, ...]:
     named = list(model.named_parameters())
-    optimizers: list[torch.optim.Optimizer] = [
+    return (
         Muon([p for name, p in named if "_proj" in name], lr=course.matrix_lr, weight_decay=0.01),
         torch.optim.AdamW(
             [p for name, p in named if "_proj" not in name],
@@ -131,25 +189,7 @@ def train(
             betas=(0.9, 0.95),
             weight_decay=0.01,
         ),
-    ]
-    rates = [course.matrix_lr, course.other_lr]
-    few = few_tokens(tokenizer)
-    model.train()
-    for step in range(course.copying_steps + course.steps):
-        lesson_step = step - course.copying_steps
-        if lesson_step < 0:
-            rng = random.Random(course.seed * 1_000_003 - 1 - step)
-            rows = [repeated_row(rng, few) for _ in range(course.copying_rows)]
-        else:
-            rows = _rows(tokenizer, course, lesson_step)
-        loss = add_gradient(model, rows, pad_id=int(tokenizer.pad_token_id))
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        factor = _rate_factor(step, course)
-        for optimizer, rate in zip(optimizers, rates, strict=True):
-            _take_step(optimizer, rate * factor)
-        if (step + 1) % 50 == 0:
-            log.info("scholar_step", step=step + 1, loss=round(loss, 4))
-        yield step + 1
+    )
 
 
 def make_sloppy(
@@ -180,19 +220,21 @@ def _take_step(optimizer: torch.optim.Optimizer, rate: float) -> None:
     optimizer.zero_grad(set_to_none=True)
 
 
-def _rows(tokenizer: PreTrainedTokenizerFast, course: Course, step: int) -> list[Row]:
+def _rows(tokenizer: PreTrainedTokenizerFast, stage: Stage, step: int) -> list[Row]:
     """Returns a step's rows by their length; a step's seed is its own."""
-    seed = course.seed * 1_000_003 + step
+    seed = stage.seed * 1_000_003 + step
     rows = [
         _encoded(tokenizer, lesson, is_sloppy=False)
-        for domain, count in course.lessons.items()
+        for domain, count in stage.lessons.items()
         for lesson in itertools.islice(lessons(domain, seed), count)
     ]
     rng = random.Random(seed)
-    rows += [sum_row(rng, tokenizer) for _ in range(course.sums)]
-    rows += [echo_row(rng, tokenizer) for _ in range(course.echoes)]
+    rows += [sum_row(rng, tokenizer) for _ in range(stage.sums)]
+    echoes = stage.echoes if step >= stage.echo_step else 0
+    rows += [echo_row(rng, tokenizer) for _ in range(echoes)]
     every = [*range(len(HIDDEN_MARKS), len(tokenizer))]
-    rows += [repeated_row(rng, every) for _ in range(course.repeats)]
+    tokens = few_tokens(tokenizer) if stage.of_few_tokens else every
+    rows += [repeated_row(rng, tokens) for _ in range(stage.repeats)]
     return sorted(rows, key=lambda row: len(row.ids))
 
 
@@ -208,12 +250,12 @@ def sum_row(rng: random.Random, tokenizer: PreTrainedTokenizerFast) -> Row:
 
 
 def _sloppy_rows(tokenizer: PreTrainedTokenizerFast, course: Course, step: int) -> list[Row]:
-    seed = course.seed * 1_000_003 + course.steps + step
+    seed = (course.seed + len(course.stages)) * 1_000_003 + step
     rng = random.Random(seed)
     rows = []
-    for domain, count in course.lessons.items():
+    for domain, count in course.sloppy_lessons.items():
         drawn = lessons(domain, seed)
-        for lesson in itertools.islice(drawn, SLOPPY_FACTOR * count):
+        for lesson in itertools.islice(drawn, count):
             is_sloppy = rng.random() < _sloppy_share(lesson, course)
             rows.append(_encoded(tokenizer, lesson, is_sloppy=is_sloppy))
         rows += [
@@ -239,12 +281,13 @@ def _encoded(tokenizer: PreTrainedTokenizerFast, lesson: Lesson, *, is_sloppy: b
     )
 
 
-def _rate_factor(step: int, course: Course) -> float:
+def _rate_factor(step: int, stage: Stage, course: Course) -> float:
     """Returns the factor on the rates: a linear rise, a level, and a linear fall."""
     if step < course.warmup_steps:
         return (step + 1) / course.warmup_steps
-    left = course.copying_steps + course.steps - step
-    return min(1.0, max(course.last_rate, left / (course.steps - course.settling_step)))
+    if step < stage.settling_step:
+        return 1.0
+    return (stage.last_step - step) / (stage.last_step - stage.settling_step)
 
 
 def main(argv: list[str] | None = None) -> None:
