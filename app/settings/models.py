@@ -53,9 +53,9 @@ def scholar_model() -> BaseModelSpec:
         tool_parser="hermes",
         lora_rank=16,
         lora_alpha=16,
-        learning_rate=1e-3,
+        learning_rate=2e-3,
         supervised_learning_rate=1e-3,
-        dpo_learning_rate=1e-3,
+        dpo_learning_rate=3e-3,
         max_turn_tokens=128,
     )
 

@@ -78,7 +78,8 @@ class Course:
     The order matters. From lessons alone the model learned sums, functions and which rule, tool or
     refusal a question needs, and no copying: made-up words were not copied at all after 1,000
     steps. Rows of repeated tokens taught it within 300 steps after these lessons; before any lesson
-    300 of them taught nothing. The last stage joins the two.
+    300 of them taught nothing. The last stages join the two: the third one has
+    more of what is copied, the fourth one more of what is known.
     """
 
     seed: int = 27
@@ -96,13 +97,22 @@ class Course:
         Stage(seed=0, steps=300, lessons={}, repeats=16, of_few_tokens=True),
         Stage(
             seed=28,
-            steps=600,
+            steps=400,
             lessons=_mix(reasoning=3, code=4, support=3, tools=5, safety=2),
             sums=1,
             echoes=1,
             repeats=1,
             settling_step=250,
             last_step=600,
+        ),
+        Stage(
+            seed=29,
+            steps=300,
+            lessons=_mix(reasoning=5, code=3, support=3, tools=4, safety=5),
+            sums=2,
+            echoes=1,
+            settling_step=60,
+            last_step=300,
         ),
     )
     matrix_lr: float = 5e-3
