@@ -148,8 +148,8 @@ def main() -> int:
     print(machine())
     print("recipe            seed  base   tuned  difference (95 %)  seconds")
     with tempfile.TemporaryDirectory() as directory, service(Path(directory) / "stack") as client:
-        for recipe in recipes:
-            for seed in range(given.seeds):
+        for seed in range(given.seeds):
+            for recipe in recipes:
                 rows.append(one_job(client, recipe, seed))
                 print_row(rows[-1])
     summary = {"benchmark": "recipes", "machine": machine(), "rows": rows}
