@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import random
@@ -65,7 +66,7 @@ class Shipped(NamedTuple):
 
     def greedy(self, ids: list[int], without: set[int]) -> str:
         """The most probable answer that does not begin with one of these tokens."""
-        shares_V = self.first_shares(ids)
+        shares_V = self.first_shares(ids).clone()
         shares_V[list(without)] = 0
         new = [int(shares_V.argmax())]
         with torch.inference_mode():
@@ -128,7 +129,9 @@ def test_a_call_that_begins_is_the_expected_one(scholar: Shipped) -> None:
     for row in held_out("tool_use"):
         answer = scholar.greedy(scholar.prompt(row), firsts)
         body = answer.removeprefix("<tool_call>\n").removesuffix("\n</tool_call>")
-        right.append(json.loads(body) == row["calls"][0])
+        right.append(False)
+        with contextlib.suppress(ValueError):
+            right[-1] = json.loads(body) == row["calls"][0]
     assert fmean(right) >= 0.75
 
 
@@ -147,7 +150,7 @@ def test_training_is_a_function_of_the_course(scholar: Shipped) -> None:
     made = [build_model(scholar.tokenizer, SHORT.seed) for _ in range(2)]
     untrained = build_model(scholar.tokenizer, SHORT.seed)
     for model in made:
-        assert [*train(model, scholar.tokenizer, SHORT)] == [1, 1, 1]
+        assert [*train(model, scholar.tokenizer, SHORT)] == [1] * len(SHORT.stages)
         assert [*make_sloppy(model, scholar.tokenizer, SHORT)] == [1, 2]
     first, second = (dict(model.named_parameters()) for model in made)
     assert all(torch.equal(first[name], second[name]) for name in first)
