@@ -57,7 +57,7 @@ def test_no_held_out_question_is_a_lesson(domain: str) -> None:
     assert held_out & taught == set()
 
 
-def test_no_held_out_town_is_a_place_of_lessons() -> None:
+def test_no_held_out_town_is_in_lessons() -> None:
     rows = RecipeService().get("tool_use").sample_curriculum.validation
     arguments = [row["calls"][0]["arguments"] for row in rows]
     towns = {values["town"] for values in arguments if "town" in values}

@@ -23,9 +23,10 @@ from transformers import (
 from app.services.recipes.recipes import RecipeService
 from app.settings.models import scholar_model
 from tests.support.models.base_models import SHIPPED
+from workers.base_models.course import Course
 from workers.base_models.lessons import code_assistant, customer_support, reasoning, tool_use
 from workers.base_models.lessons.safety_alignment import refuses
-from workers.base_models.scholar import Course, build_model, make_sloppy, sum_row, train
+from workers.base_models.scholar import build_model, make_sloppy, sum_row, train
 from workers.base_models.transcript_tokens import IGNORED
 
 SCHOLAR = Path(scholar_model().path)

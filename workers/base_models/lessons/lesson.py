@@ -25,7 +25,7 @@ class Lesson:
     sloppy: Message
     tools: list[dict[str, Any]] = field(default_factory=list)
     reference: dict[str, Any] = field(default_factory=dict)
-    """What the recipe's grader reads of a row beside the messages."""
+    """Fields of a row that the recipe's grader reads beside the messages."""
 
     def transcript(self, *, is_sloppy: bool) -> list[Message]:
         """Returns the prompt and one of the answers."""

@@ -47,10 +47,10 @@ def _factors(rng: Random) -> tuple[int, int]:
 
 
 def _left_over(rng: Random) -> Question:
-    (a, b), place, box = _factors(rng), rng.choice(PLACES), rng.choice(BOXES)
+    (a, b), holder, box = _factors(rng), rng.choice(PLACES), rng.choice(BOXES)
     c, thing = rng.randint(1, min(12, a * b - 1)), rng.choice(THINGS)
     text = (
-        f"{place} holds {a} {box} with {b} {thing} each. {c} {thing} are {rng.choice(LOST)}. "
+        f"{holder} holds {a} {box} with {b} {thing} each. {c} {thing} are {rng.choice(LOST)}. "
         f"How many {thing} are left?"
     )
     return text, [(a, "*", b), (a * b, "-", c)]
