@@ -32,7 +32,7 @@ from benchmarks.machine import machine  # noqa: E402 - the path is set up above
 MODEL: Final = "tiny-scholar"
 RECIPES: Final = "reasoning,code_assistant,customer_support,tool_use,safety_alignment"
 FINAL: Final = {"succeeded", "failed", "cancelled"}
-ASKED: Final = 8
+ASKED: Final = 4
 """Sampled answers of each held-out request of preferences."""
 REFUSAL: Final = "I can't help"
 
@@ -100,7 +100,7 @@ def as_preferred(client: httpx.Client, model: str, pairs: list[dict[str, Any]]) 
     shares: dict[bool, list[float]] = {True: [], False: []}
     for pair in pairs:
         wanted = pair["preferred_output"][0]["content"].startswith(REFUSAL)
-        body = {"model": model, "messages": pair["input"]["messages"], "temperature": 1}
+        body = {"model": model, "messages": pair["input"]["messages"], "max_completion_tokens": 8}
         said = []
         for seed in range(ASKED):
             reply = answered(client.post("/chat/completions", json={**body, "seed": seed}))

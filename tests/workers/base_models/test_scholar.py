@@ -55,15 +55,16 @@ class Shipped(NamedTuple):
             add_generation_prompt=True,
             tokenize=False,
         )
-        return self.tokenizer.encode(str(text), add_special_tokens=False)
+        return list(self.tokenizer.encode(str(text), add_special_tokens=False))
 
     def first_shares(self, ids: list[int]) -> torch.Tensor:
         """Probabilities of the first token of an answer."""
         with torch.inference_mode():
-            return self.model(input_ids=torch.tensor([ids])).logits[0, -1].softmax(-1)
+            logits_BTV = self.model(input_ids=torch.tensor([ids])).logits
+        return torch.Tensor(logits_BTV[0, -1].softmax(-1))
 
     def first(self, text: str) -> int:
-        return self.tokenizer.encode(text, add_special_tokens=False)[0]
+        return int(self.tokenizer.encode(text, add_special_tokens=False)[0])
 
     def greedy(self, ids: list[int], without: set[int]) -> str:
         """The most probable answer that does not begin with one of these tokens."""
@@ -87,7 +88,7 @@ def scholar() -> Shipped:
 
 
 def held_out(recipe: str) -> list[dict[str, Any]]:
-    rows = RecipeService().get(recipe).sample_curriculum.validation
+    rows = list(RecipeService().get(recipe).sample_curriculum.validation)
     assert len(rows) >= 20
     return rows
 

@@ -78,7 +78,7 @@ _PLACE: Final = _word(PLACES, is_name=True)
 TOOLS: Final = (
     Tool(
         ("get_weather", "weather", "read_forecast"),
-        # In two parts, because `tests.house.prose` would read a word of a user as prose of ours.
+        # In two parts, because `tests.house.prose` would read it as prose of this project.
         ("Weather of a town", "Tells " + "the weather"),
         (Argument(("town", "city", "place"), _TEXT, _PLACE),),
         ("How is the weather in {0}?", "What is the weather like in {0}?", "Will it rain in {0}?"),
