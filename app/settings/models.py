@@ -55,7 +55,7 @@ def scholar_model() -> BaseModelSpec:
         lora_alpha=16,
         learning_rate=2e-3,
         supervised_learning_rate=1e-3,
-        dpo_learning_rate=3e-3,
+        dpo_learning_rate=5e-4,
         max_turn_tokens=128,
     )
 

@@ -69,11 +69,11 @@ def test_what_is_no_model_is_named(tmp_path: Path, named: str, says: str) -> Non
         (("--model", ""), "--model is empty"),
         (
             ("--model", "tiny-agent", "--revision", "v9"),
-            "--revision: --model tiny-agent selects the shipped",
+            "--revision: --model tiny-agent selects a shipped",
         ),
         (
             ("--model", "tiny-agent", "--engine", "vllm", "--cpu", "--context-length", "64"),
-            "--engine, --cpu, --context-length: --model tiny-agent selects the shipped",
+            "--engine, --cpu, --context-length: --model tiny-agent selects a shipped",
         ),
         (("--model", "DIR", "--revision", "v9"), "--revision chooses a commit of the hub"),
         (("--model", "DIR", "--context-length", "999999"), "--context-length 999999: "),
