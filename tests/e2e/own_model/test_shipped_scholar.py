@@ -22,13 +22,14 @@ def test_a_recipe_teaches_the_shipped_scholar(tmp_path: Path) -> None:
         assert announced["models"] == [SCHOLAR_MODEL]
         with opened(data, announced) as live:
             client = live.client()
-            body = {"model": "tiny-scholar", "recipe": "customer_support"}
+            body = {"model": "tiny-scholar", "recipe": "tool_use"}
             plan = client.post("/improvement_plans/compile", body=body, cast_to=dict)
-            created = client.fine_tuning.jobs.create(**plan["job"], seed=1)
-            job = wait_until_final(client, created.id)
+            body = {**plan["job"], "seed": 1}
+            created = client.post("/fine_tuning/jobs", body=body, cast_to=dict)
+            job = wait_until_final(client, created["id"])
             assert (job.status, job.error, job.model) == ("succeeded", None, SCHOLAR_MODEL)
             compared = live.get(f"/fine_tuning/jobs/{job.id}/report")["reward"]
-            assert compared["difference"] > 0
+            assert compared["difference"] > 0.1
             assert compared["difference_ci95"][0] > 0
     finally:
         subprocess.run(cli("down", "--data-dir", str(data)), check=True)

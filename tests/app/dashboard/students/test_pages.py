@@ -15,7 +15,7 @@ async def test_a_student_is_made_and_shows_what_it_must_not_forget(visit: Visit,
     student = (await api.call("GET", "/v1/students/clerk")).json()
     [kept] = student["regression_sets"]
     run = (await api.call("GET", f"/v1/evals/{kept['eval_id']}/runs/{kept['run_id']}")).json()
-    assert len(run["data_source"]["source"]["content"]) == 12
+    assert len(run["data_source"]["source"]["content"]) == 24
     assert "Its questions are being asked for the first time." in page.text
     listed = await visit.get("/teach")
     assert "clerk" in texts_of(listed.text, "h2")
