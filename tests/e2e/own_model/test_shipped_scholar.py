@@ -24,10 +24,10 @@ def test_a_recipe_teaches_the_shipped_scholar(tmp_path: Path) -> None:
             client = live.client()
             body = {"model": "tiny-scholar", "recipe": "tool_use"}
             plan = client.post("/improvement_plans/compile", body=body, cast_to=dict)
-            body = {**plan["job"], "seed": 1}
-            created = client.post("/fine_tuning/jobs", body=body, cast_to=dict)
+            call = {**plan["job"], "seed": 1}
+            created = client.post("/fine_tuning/jobs", body=call, cast_to=dict)
             job = wait_until_final(client, created["id"])
-            assert (job.status, job.error, job.model) == ("succeeded", None, SCHOLAR_MODEL)
+            assert (job.status, job.model) == ("succeeded", SCHOLAR_MODEL), job.error
             compared = live.get(f"/fine_tuning/jobs/{job.id}/report")["reward"]
             assert compared["difference"] > 0.1
             assert compared["difference_ci95"][0] > 0
