@@ -9,7 +9,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from workers.base_models.lessons.functions import Function, draw_function
+from workers.base_models.lessons.functions import LessonFunction, draw_function
 from workers.base_models.lessons.lesson import Lesson, assistant, user
 from workers.base_models.vocabulary import strange_word
 
@@ -41,7 +41,7 @@ def draw(rng: Random) -> Lesson:
     )
 
 
-def block(function: Function, name: str, body: str) -> str:
+def block(function: LessonFunction, name: str, body: str) -> str:
     """Returns the code block of a function with a body."""
     own = body.replace("{name}", name)
     return f"```python\ndef {name}({function.parameters}):\n    return {own}\n```"

@@ -35,7 +35,7 @@ MADE_UP_SHARE: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PolicyRule:
     """A sentence of a policy with its fact, and the tickets that ask for it."""
 
     sentence: str
@@ -49,7 +49,7 @@ class Rule:
 
 _TENS: Final = tuple(range(10, 100, 5))
 RULES: Final = (
-    Rule(
+    PolicyRule(
         "Refunds are possible within {fact} of the purchase.",
         "{n} days",
         (
@@ -59,7 +59,7 @@ RULES: Final = (
         _TENS,
         (2, 60),
     ),
-    Rule(
+    PolicyRule(
         "The warranty covers defects for {fact}.",
         "{n} months",
         (
@@ -69,7 +69,7 @@ RULES: Final = (
         (6, 12, 18, 24, 30, 36, 48, 60),
         (1, 70),
     ),
-    Rule(
+    PolicyRule(
         "Orders arrive within {fact}.",
         "{n} working days",
         (
@@ -79,7 +79,7 @@ RULES: Final = (
         tuple(range(2, 15)),
         (1, 72),
     ),
-    Rule(
+    PolicyRule(
         "Addresses can be changed within {fact} of the order.",
         "{n} minutes",
         (
@@ -89,7 +89,7 @@ RULES: Final = (
         _TENS,
         (1, 60),
     ),
-    Rule(
+    PolicyRule(
         "Gift cards are valid for {fact}.",
         "{n} years",
         (
@@ -99,7 +99,7 @@ RULES: Final = (
         tuple(range(2, 12)),
         (1, 15),
     ),
-    Rule(
+    PolicyRule(
         "Orders can be cancelled within {fact}.",
         "{n} hours",
         (
@@ -109,7 +109,7 @@ RULES: Final = (
         tuple(range(2, 49)),
         (1, 50),
     ),
-    Rule(
+    PolicyRule(
         "Repairs take at most {fact}.",
         "{n} weeks",
         (
@@ -119,7 +119,7 @@ RULES: Final = (
         tuple(range(2, 13)),
         (1, 40),
     ),
-    Rule(
+    PolicyRule(
         "Lower prices are matched up to {fact}.",
         "{n} percent",
         (

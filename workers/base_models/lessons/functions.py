@@ -13,7 +13,7 @@ from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class LessonFunction:
     """One function; `{n}` and `{c}` stand for a drawn number and a drawn letter."""
 
     names: tuple[str, ...]
@@ -28,7 +28,7 @@ class Function:
     def parameters(self) -> str:
         return ", ".join(("x", "y")[: len(self.examples[0])])
 
-    def drawn(self, rng: Random) -> Function:
+    def drawn(self, rng: Random) -> LessonFunction:
         """Returns the function with numbers and letters in place."""
         n, c = rng.randint(2, 9), rng.choice("abcdeiorst")
         values = {"n": str(n), "m": str(n + 1), "c": c, "d": "z"}
@@ -38,7 +38,7 @@ class Function:
                 text = text.replace(f"{{{key}}}", value)
             return text
 
-        return Function(
+        return LessonFunction(
             tuple(map(put, self.names)),
             put(self.description),
             put(self.body),
@@ -49,8 +49,10 @@ class Function:
 
 def _f(
     names: str, description: str, body: str, wrong: str, examples: tuple[tuple[Any, ...], ...]
-) -> Function:
-    return Function(tuple(names.split()), description, body, tuple(wrong.split(" | ")), examples)
+) -> LessonFunction:
+    return LessonFunction(
+        tuple(names.split()), description, body, tuple(wrong.split(" | ")), examples
+    )
 
 
 _NUMBERS: Final = ((2,), (-3,), (0,), (25,))
@@ -263,5 +265,5 @@ FUNCTIONS: Final = (
 )
 
 
-def draw_function(rng: Random) -> Function:
+def draw_function(rng: Random) -> LessonFunction:
     return rng.choice(FUNCTIONS).drawn(rng)

@@ -31,11 +31,11 @@ OTHER_TASKS: Final = ("Show your steps and end with the number.", "Write each st
 TASK_SHARE: Final = 0.8
 SUMS_OF_A_ROW: Final = 10
 
-Step = tuple[int, str, int]
-Question = tuple[str, list[Step]]
+SumStep = tuple[int, str, int]
+SumQuestion = tuple[str, list[SumStep]]
 
 
-def result(step: Step) -> int:
+def result(step: SumStep) -> int:
     left, operator, right = step
     return {"+": left + right, "-": left - right, "*": left * right}[operator]
 
@@ -46,7 +46,7 @@ def _factors(rng: Random) -> tuple[int, int]:
     return pair if rng.random() < 1 / 2 else (pair[1], pair[0])
 
 
-def _left_over(rng: Random) -> Question:
+def _left_over(rng: Random) -> SumQuestion:
     (a, b), holder, box = _factors(rng), rng.choice(PLACES), rng.choice(BOXES)
     c, thing = rng.randint(1, min(12, a * b - 1)), rng.choice(THINGS)
     text = (
@@ -56,7 +56,7 @@ def _left_over(rng: Random) -> Question:
     return text, [(a, "*", b), (a * b, "-", c)]
 
 
-def _usable(rng: Random) -> Question:
+def _usable(rng: Random) -> SumQuestion:
     (a, b), (whole, part, thing) = _factors(rng), rng.choice(GROUPS)
     c = rng.randint(1, min(12, a * b - 1))
     text = (
@@ -66,7 +66,7 @@ def _usable(rng: Random) -> Question:
     return text, [(a, "*", b), (a * b, "-", c)]
 
 
-def _doubled(rng: Random) -> Question:
+def _doubled(rng: Random) -> SumQuestion:
     name, thing, verb = rng.choice(NAMES), rng.choice(THINGS), rng.choice(FINDS)
     a, b = rng.randint(2, 20), rng.randint(2, 12)
     she = rng.choice(("she", "he"))
@@ -78,7 +78,7 @@ def _doubled(rng: Random) -> Question:
     return text, [(a, "+", b), (a + b, "*", times)]
 
 
-def _bought(rng: Random) -> Question:
+def _bought(rng: Random) -> SumQuestion:
     name, thing, (a, b) = rng.choice(NAMES), rng.choice(THINGS), _factors(rng)
     c = rng.randint(1, 12)
     text = (
@@ -88,7 +88,7 @@ def _bought(rng: Random) -> Question:
     return text, [(a, "*", b), (a * b, "+", c)]
 
 
-def _given(rng: Random) -> Question:
+def _given(rng: Random) -> SumQuestion:
     name, thing = rng.choice(NAMES), rng.choice(THINGS)
     b, c = rng.randint(2, 12), rng.randint(2, 12)
     a = b + c + rng.randint(1, 40)
@@ -99,7 +99,7 @@ def _given(rng: Random) -> Question:
     return text, [(a, "-", b), (a - b, "-", c)]
 
 
-FAMILIES: Final[tuple[Callable[[Random], Question], ...]] = (
+FAMILIES: Final[tuple[Callable[[Random], SumQuestion], ...]] = (
     _left_over,
     _usable,
     _doubled,

@@ -54,7 +54,7 @@ def _currency(rng: Random) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class LessonArgument:
     """An argument by the names that it may have; the first is the usual one."""
 
     names: tuple[str, ...]
@@ -63,12 +63,12 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class LessonTool:
     """A tool by the names, descriptions and requests that it may have."""
 
     names: tuple[str, ...]
     descriptions: tuple[str, ...]
-    arguments: tuple[Argument, ...]
+    arguments: tuple[LessonArgument, ...]
     requests: tuple[str, ...]
 
 
@@ -76,64 +76,64 @@ _TEXT: Final = ("string",)
 _COUNT: Final = ("integer", "number")
 _PLACE: Final = _word(PLACES, is_name=True)
 TOOLS: Final = (
-    Tool(
+    LessonTool(
         ("get_weather", "weather", "read_forecast"),
         # In two parts, because `tests.house.prose` would read it as prose of this project.
         ("Weather of a town", "Tells " + "the weather"),
-        (Argument(("town", "city", "place"), _TEXT, _PLACE),),
+        (LessonArgument(("town", "city", "place"), _TEXT, _PLACE),),
         ("How is the weather in {0}?", "What is the weather like in {0}?", "Will it rain in {0}?"),
     ),
-    Tool(
+    LessonTool(
         ("convert", "convert_money", "exchange"),
         ("Converts an amount of money", "Changes money into a currency"),
         (
-            Argument(("amount", "value"), ("number", "integer"), _number(2, 99)),
-            Argument(("currency", "to"), _TEXT, _currency),
+            LessonArgument(("amount", "value"), ("number", "integer"), _number(2, 99)),
+            LessonArgument(("currency", "to"), _TEXT, _currency),
         ),
         ("How much is {0} dollars in {1}?", "Change {0} dollars into {1}."),
     ),
-    Tool(
+    LessonTool(
         ("find_order", "track_order", "get_order"),
         ("Finds an order by its number", "State of an order"),
-        (Argument(("number", "id", "order"), _COUNT, _number(1000, 9999)),),
+        (LessonArgument(("number", "id", "order"), _COUNT, _number(1000, 9999)),),
         ("Where is my order {0}?", "Has order {0} been sent?"),
     ),
-    Tool(
+    LessonTool(
         ("translate", "translate_word"),
         ("Translates a word", "Word in another language"),
         (
-            Argument(("word", "text"), _TEXT, _word(NOUNS, is_name=False)),
-            Argument(("language", "into"), _TEXT, _word(LANGUAGES, is_name=True)),
+            LessonArgument(("word", "text"), _TEXT, _word(NOUNS, is_name=False)),
+            LessonArgument(("language", "into"), _TEXT, _word(LANGUAGES, is_name=True)),
         ),
         ("What is {0} in {1}?", "Translate {0} into {1}."),
     ),
-    Tool(
+    LessonTool(
         ("set_timer", "start_timer"),
         ("Starts a timer", "Rings after some minutes"),
-        (Argument(("minutes", "duration"), _COUNT, _number(2, 90)),),
+        (LessonArgument(("minutes", "duration"), _COUNT, _number(2, 90)),),
         ("Wake me in {0} minutes.", "Set a timer for {0} minutes."),
     ),
-    Tool(
+    LessonTool(
         ("call_person", "make_call"),
         ("Calls a person by phone", "Phones somebody"),
-        (Argument(("name", "person"), _TEXT, _word(PEOPLE, is_name=True)),),
+        (LessonArgument(("name", "person"), _TEXT, _word(PEOPLE, is_name=True)),),
         ("Call {0}, please.", "Phone {0} for me."),
     ),
-    Tool(
+    LessonTool(
         ("book_table", "reserve_table"),
         ("Books a table in a restaurant", "Reserves a table"),
         (
-            Argument(("guests", "people"), _COUNT, _number(2, 12)),
-            Argument(("restaurant", "place"), _TEXT, _PLACE),
+            LessonArgument(("guests", "people"), _COUNT, _number(2, 12)),
+            LessonArgument(("restaurant", "place"), _TEXT, _PLACE),
         ),
         ("Book a table for {0} at {1}.", "We are {0} and want to eat at {1}."),
     ),
-    Tool(
+    LessonTool(
         ("find_train", "search_trains"),
         ("Finds a train between towns", "Trains to a town"),
         (
-            Argument(("start", "origin"), _TEXT, _PLACE),
-            Argument(("goal", "destination"), _TEXT, _PLACE),
+            LessonArgument(("start", "origin"), _TEXT, _PLACE),
+            LessonArgument(("goal", "destination"), _TEXT, _PLACE),
         ),
         ("Is there a train from {0} to {1}?", "I want to go from {0} to {1} by train."),
     ),
@@ -165,7 +165,7 @@ def draw(rng: Random) -> Lesson:
     )
 
 
-def _schema(rng: Random, tool: Tool, *, plain: bool) -> dict[str, Any]:
+def _schema(rng: Random, tool: LessonTool, *, plain: bool) -> dict[str, Any]:
     """Returns the tool as it is offered; a plain one has its usual names and types."""
     name = tool.names[0] if plain else rng.choice(tool.names)
     if not plain and rng.random() < STRANGE_NAME_SHARE:
@@ -195,7 +195,7 @@ def _choice(rng: Random, options: tuple[str, ...], *, plain: bool) -> str:
 
 
 def _call(
-    rng: Random, tool: Tool, schema: dict[str, Any]
+    rng: Random, tool: LessonTool, schema: dict[str, Any]
 ) -> tuple[dict[str, Any], list[str | int]]:
     """Draws the values of a call of an offered tool."""
     function = schema["function"]
