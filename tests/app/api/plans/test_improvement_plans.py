@@ -290,9 +290,9 @@ async def test_preference_pairs_make_a_plan_without_rollouts(api: Api) -> None:
     found = await compiled(
         api, {"model": "tiny-agent", "recipe": "safety_alignment"}, effort="maximum"
     )
-    # 18 pairs in batches of 8, 3 passes.
+    # 66 pairs in batches of 8, 3 passes.
     estimate = found["estimate"]
-    assert (estimate["total_steps"], estimate["rollouts"]) == (9, 0)
+    assert (estimate["total_steps"], estimate["rollouts"]) == (27, 0)
     assert (estimate["prompt_tokens"], estimate["training_seconds"]) == (None, None)
     assert found["knobs"]["creativity"] is None
     assert found["job"]["method"]["dpo"]["hyperparameters"] == {
