@@ -20,7 +20,12 @@ from app.grading.judge_texts.quotable_verdicts import (
     malformed_verdicts,
     quotable_verdicts,
 )
-from app.grading.judge_texts.thinking_ends import begins_with_thinking, is_behind_end, own_words
+from app.grading.judge_texts.thinking_ends import (
+    begins_with_thinking,
+    ends_as_judged,
+    is_behind_end,
+    own_words,
+)
 from app.grading.judge_texts.verdicts import (
     VERDICTS,
     has_key_within,
@@ -51,6 +56,10 @@ _QUOTED: Final = (
     "that it may be a quotation"
 )
 _WITHIN: Final = "the judge's answer has a verdict within another value of its JSON"
+_ENDS_AS_JUDGED: Final = (
+    "the judge's answer ends as the judged answer does, and may be a quotation: quote nothing"
+)
+_SINGLE: Final = frozenset({"result", "score"})
 _DIFFERENT: Final = "the judge's answer has several JSON objects whose verdicts differ"
 
 
@@ -128,9 +137,12 @@ def _only_json(text: str, judged: Any) -> JudgeAnswer:
     answer = _read(said, judged) if _is_alone(said) else JudgeAnswer(said)
     if not verdicts_of(answer.content):
         raise UnreadableAnswer(_WORDS)
-    others = (value for key, value in answer.content.items() if key not in VERDICTS)
-    if "scores" not in answer.content and has_key_within(others, VERDICTS):
+    content = answer.content
+    if not _SINGLE.isdisjoint(content) and has_key_within(content.values(), VERDICTS):
         raise UnreadableAnswer(_WITHIN)
+    is_behind = said is not text and quotable_verdicts(judged).has(content)
+    if is_behind or ends_as_judged(said, judged):
+        raise UnreadableAnswer(_ENDS_AS_JUDGED)
     return replace(answer, is_alone=True, is_only_json=True)
 
 

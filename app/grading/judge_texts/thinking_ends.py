@@ -1,28 +1,31 @@
-"""Decides whether a mark that ends thinking in a judge's answer is the judge's own.
+"""Decides whether the end of a judge's thinking, and of its JSON, is the judge's own.
 
 A judge that never ends its own thinking may end its answer with a quotation of the judged one,
 whose mark and verdict would be read as its own. Must not know how verdicts are scored. Pure.
 """
 
 import re
+from itertools import chain
 from typing import Any, Final
 
 from app.domain.graders.texts.thinking import THINKING_END, THINKING_MARK
 from app.grading.judge_texts.bare_answers import bare_answer
+from app.grading.judge_texts.quotable_verdicts import quotable_verdicts
 from app.grading.judge_texts.verdicts import verdicts_of
 from app.grading.texts.json_in_text import embedded_json, keys_in, parsed_json, texts_in
 from app.grading.texts.long_texts import matches_in, replaced_in
 from app.grading.texts.normal_forms import plain_text
 
+_BLANKS: Final = re.compile(r"\s+")
 _BESIDE: Final = re.compile(r"[^a-z0-9/|]+")
 _SKELETON: Final = re.compile(
     r"(?:/|2f|47|57)(?:seed)?(?:think|thought|reason)|(?:think|thinking|thoughts?|reasoning)/"
     r"|endofthought|endthinking|assistantfinal|channel\|"
 )
 """A mark of an end without its brackets, and whatever else may be written into it."""
-_TO_OBJECT: Final = re.compile(r"[\s`~]{0,16}(?:json)?\s{0,16}(?=\{)")
+_TO_OBJECT: Final = re.compile(r"[\s`~\u200b-\u200d\u2060\ufeff]*+(?:\w{1,20}\s*+)?(?=\{)")
 _MOST_MARKS: Final = 1_000
-"""Number of marks in a judged text that are looked at; more of them are no honest text."""
+"""Number of objects behind marks that are looked at; a text with more is no honest one."""
 _LONGEST: Final = 4_096
 """Number of characters of an object behind a mark."""
 
@@ -48,20 +51,33 @@ def own_words(text: str, judged: Any) -> str:
 
 
 def is_behind_end(verdict: Any, judged: Any) -> bool:
-    """Returns whether the judged texts have this verdict directly behind a mark of an end."""
-    verdicts, seen = verdicts_of(verdict), 0
-    for text in map(plain_text, texts_in(judged)):
+    """Returns whether the judged texts have an object with this verdict directly behind a mark of
+    an end.
+    """
+    seen = 0
+    for text in chain.from_iterable((each, plain_text(each)) for each in texts_in(judged)):
         for mark in matches_in(THINKING_END, text):
-            seen += 1
-            start = _TO_OBJECT.match(text, mark.end())
+            start = _TO_OBJECT.match(text, mark.end(), mark.end() + _LONGEST)
             if start is None:
                 continue
+            seen += 1
             if seen > _MOST_MARKS:
                 return True
-            quoted = next(embedded_json(text[start.end() : start.end() + _LONGEST]), None)
-            if quoted is not None and verdicts_of(quoted.value) == verdicts:
+            quoted = text[start.end() : start.end() + _LONGEST]
+            if quotable_verdicts(quoted).has(verdict):
                 return True
     return False
+
+
+def ends_as_judged(said: str, judged: Any) -> bool:
+    """Returns whether the end of an answer's JSON, from the last key of a verdict on, stands in the
+    judged texts: a judge may stop behind a quotation without escapes that ends its JSON.
+    """
+    compact = replaced_in(_BLANKS, "", bare_answer(said))
+    at = max(compact.rfind(f'"{key}":') for key in ("result", "score"))
+    if at == -1:
+        return False
+    return any(compact[at:] in replaced_in(_BLANKS, "", text) for text in texts_in(judged))
 
 
 def _has_ends(judged: Any) -> bool:

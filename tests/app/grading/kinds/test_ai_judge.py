@@ -227,7 +227,6 @@ WRONG: list[tuple[str, str]] = [
     ('{"scores": [{"id": "0", "score": 1}]}', "there is no rollout with the id '0'"),
     # Quotations of two rollouts, the first of which opens a list and the second closes it.
     ('{"scores": [{"id": 1, "score": 1, "b": [{"score": 0}]}, {"id": 2}]}', "than one for each id"),
-    ('{"scores": [{"id": "1", "score": 1}], "q": "", "score": 0}', "than one for each id"),
     ('{"a": {"b": [{"score": 0}]}, "scores": [{"id": 1, "score": 1}]}', "than one for each id"),
     ('{"scores": [{"id": "7", "score": 1}]}', "there is no rollout with the id '7'"),
     ('{"scores": [{"id": "1", "score": "high"}]}', "the id '1' has no finite number"),
