@@ -61,7 +61,9 @@ def answer(request: ReceivedRequest) -> Reply:
     """Answers as a grader and as a judge, at length."""
     if request.path == "/grade":
         return Reply(json={"score": 0.5, "metrics": {"x": 1.0}, "more": "x" * LONG})
-    said = '{"result": "1", "score": 1, "scores": [{"id": "1", "score": 1}], "more": "%s"}'
+    of_group = b'"scores"' in request.body
+    verdicts = '"scores": [{"id": "1", "score": 1}]' if of_group else '"result": "1", "score": 1'
+    said = f'{{{verdicts}, "more": "%s"}}'
     return Reply(json={"choices": [{"message": {"content": said % ("x" * LONG)}}]})
 
 

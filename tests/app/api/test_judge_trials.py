@@ -104,7 +104,8 @@ async def test_half_of_a_surrogate_pair_in_a_reason(database: Database, kind: st
     said = "a\\ud800b"
     steps = f'"steps": [{{"conclusion": "{said}"}}], "result": 1, "reason": "{said}", "score": 10'
     scores = f'"scores": [{{"id": "1", "explanation": "{said}", "score": 1}}]'
-    reply = Reply(json={"choices": [{"message": {"content": f"{{{steps}, {scores}}}"}}]})
+    content = scores if kind == "ai_judge" else steps
+    reply = Reply(json={"choices": [{"message": {"content": f"{{{content}}}"}}]})
     async with endpoint(lambda _: reply) as server, serving(database, server) as trials:
         own = judge("their-model", base_url=server.url("/v1"), type=kind)
         if kind != "score_model":
