@@ -70,7 +70,8 @@ async def test_a_judge_that_escapes_what_it_repeats(
     said = f"I got {ESCAPES[escape](SECRET)}."
     steps = f'"steps": [{{"description": "", "conclusion": "{said}"}}], "result": 1'
     scores = f'"scores": [{{"id": "1", "explanation": "{said}", "score": 1}}]'
-    content = f'{{{steps}, {scores}, "reason": "{said}", "score": 1}}'
+    single = f'{steps}, "reason": "{said}", "score": 1'
+    content = f"{{{scores if kind == 'ai_judge' else single}}}"
     reply = Reply(json={"choices": [{"message": {"content": content}}]})
     async with endpoint(lambda _: reply) as server, serving(database, server) as trials:
         url, headers = server.url("/v1"), {"Authorization": f"Bearer {SECRET}"}
