@@ -1,6 +1,6 @@
 """Generated calls, good and bad, as two tenants: no server error, no undocumented answer, no leak.
 
-A slice of about 1,000 cases; `make fuzz` runs more than 10,000 (`FUZZ_EXAMPLES`), in every phase.
+A slice of about 2,000 cases; `make fuzz` runs more than 10,000 (`FUZZ_EXAMPLES`), in every phase.
 """
 
 import json
@@ -17,7 +17,7 @@ from tests.support.patience import PATIENCE_S
 from tests.support.web.fuzzing import fuzz
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
-_SLICE, _SLICE_EXAMPLES = 1_000, 13
+_SLICE, _SLICE_EXAMPLES = 2_000, 27
 _WHOLE = 10_000
 
 

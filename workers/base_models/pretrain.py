@@ -19,15 +19,15 @@ from typing import Any, Final
 
 import structlog
 import torch
-from transformers import GenerationConfig, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+from transformers import GenerationConfig, PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 from workers.base_models.corpus import Mix, Transcript, transcripts
 from workers.base_models.echoes import echo_row
 from workers.base_models.gradients import add_gradient
 from workers.base_models.guesses import set_apart, untie_output
-from workers.base_models.muon import Muon
 from workers.base_models.naming import EASY, HARD, STEADY, TERSE, Variety
-from workers.base_models.tokenizer import MAX_LENGTH, train_tokenizer
+from workers.base_models.network import build_network, build_optimizers, take_step
+from workers.base_models.tokenizer import train_tokenizer
 from workers.base_models.transcript_tokens import IGNORED, Row, encode, render
 
 log = structlog.get_logger()
@@ -86,23 +86,9 @@ def build_tokenizer(recipe: Recipe) -> PreTrainedTokenizerFast:
 
 def build_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> Qwen3ForCausalLM:
     """Builds a randomly initialised model of 0.98 M parameters in fp32."""
-    torch.manual_seed(seed)
-    config = Qwen3Config(
-        vocab_size=len(tokenizer),
-        hidden_size=128,
-        intermediate_size=384,
-        num_hidden_layers=4,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        head_dim=32,
-        max_position_embeddings=MAX_LENGTH,
-        tie_word_embeddings=True,
-        bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        use_cache=True,
+    return build_network(
+        tokenizer, seed, hidden_size=128, intermediate_size=384, heads=4, key_value_heads=2
     )
-    return Qwen3ForCausalLM(config)
 
 
 def train(
@@ -114,13 +100,7 @@ def train(
     """Trains with cross-entropy on assistant tokens only; a loss on all tokens limits the reward
     that later tuning reaches to 0.73. Yields after each step its number.
     """
-    named = list(model.named_parameters())
-    matrices = [p for name, p in named if "_proj" in name]
-    others = [p for name, p in named if "_proj" not in name]
-    optimizers: list[torch.optim.Optimizer] = [
-        Muon(matrices, lr=recipe.matrix_lr, weight_decay=0.01),
-        torch.optim.AdamW(others, lr=recipe.other_lr, betas=(0.9, 0.95), weight_decay=0.01),
-    ]
+    optimizers = build_optimizers(model, matrix_lr=recipe.matrix_lr, other_lr=recipe.other_lr)
     rates = [recipe.matrix_lr, recipe.other_lr]
     model.train()
     for step in range(first_step, recipe.steps):
@@ -129,10 +109,7 @@ def train(
         )
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer, rate in zip(optimizers, rates, strict=True):
-            for group in optimizer.param_groups:
-                group["lr"] = rate * _learning_rate_factor(step, recipe)
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+            take_step(optimizer, rate * _learning_rate_factor(step, recipe))
         if (step + 1) % 50 == 0 or step + 1 == recipe.steps:
             log.info("pretrain_step", step=step + 1, loss=round(loss, 4))
         yield step + 1
@@ -153,10 +130,7 @@ def make_sloppy(
         loss = add_gradient(model, rows, pad_id=int(tokenizer.pad_token_id))
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         rise, fall = (step + 1) / SLOPPY_WARMUP, (recipe.sloppy_steps - step) / recipe.sloppy_steps
-        for group in optimizer.param_groups:
-            group["lr"] = recipe.sloppy_lr * min(1.0, rise) * fall
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+        take_step(optimizer, recipe.sloppy_lr * min(1.0, rise) * fall)
         if (step + 1) % 10 == 0:
             log.info("sloppy_step", step=step + 1, loss=round(loss, 4))
         yield step + 1

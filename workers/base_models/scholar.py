@@ -17,7 +17,7 @@ from typing import Any
 
 import structlog
 import torch
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 from workers.base_models.course import OVER_REFUSED_SHARE, Course, Stage
 from workers.base_models.echoes import echo_row
@@ -26,10 +26,10 @@ from workers.base_models.lessons.lesson import Lesson
 from workers.base_models.lessons.lessons import DOMAINS, lessons
 from workers.base_models.lessons.reasoning import draw_sums
 from workers.base_models.lessons.safety_alignment import refuses
-from workers.base_models.muon import Muon
+from workers.base_models.network import build_network, build_optimizers, take_step
 from workers.base_models.pretrain import save
 from workers.base_models.repeats import few_tokens, repeated_row
-from workers.base_models.tokenizer import HIDDEN_MARKS, MAX_LENGTH, train_tokenizer
+from workers.base_models.tokenizer import HIDDEN_MARKS, train_tokenizer
 from workers.base_models.transcript_tokens import IGNORED, Row, encode, render
 
 log = structlog.get_logger()
@@ -50,23 +50,9 @@ def build_tokenizer(course: Course) -> PreTrainedTokenizerFast:
 
 def build_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> Qwen3ForCausalLM:
     """Builds a randomly initialised model in fp32."""
-    torch.manual_seed(seed)
-    config = Qwen3Config(
-        vocab_size=len(tokenizer),
-        hidden_size=160,
-        intermediate_size=448,
-        num_hidden_layers=4,
-        num_attention_heads=5,
-        num_key_value_heads=5,
-        head_dim=32,
-        max_position_embeddings=MAX_LENGTH,
-        tie_word_embeddings=True,
-        bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        use_cache=True,
+    return build_network(
+        tokenizer, seed, hidden_size=160, intermediate_size=448, heads=5, key_value_heads=5
     )
-    return Qwen3ForCausalLM(config)
 
 
 def train(
@@ -77,7 +63,7 @@ def train(
     """
     model.train()
     for stage in course.stages:
-        optimizers = _optimizers(model, course)
+        optimizers = build_optimizers(model, matrix_lr=course.matrix_lr, other_lr=course.other_lr)
         for step in range(stage.steps):
             rows = _rows(tokenizer, stage, step)
             loss = add_gradient(model, rows, pad_id=int(tokenizer.pad_token_id))
@@ -86,23 +72,10 @@ def train(
             for optimizer, rate in zip(
                 optimizers, (course.matrix_lr, course.other_lr), strict=True
             ):
-                _take_step(optimizer, rate * factor)
+                take_step(optimizer, rate * factor)
             if (step + 1) % 50 == 0:
                 log.info("scholar_step", stage=stage.seed, step=step + 1, loss=round(loss, 4))
             yield step + 1
-
-
-def _optimizers(model: Qwen3ForCausalLM, course: Course) -> tuple[torch.optim.Optimizer, ...]:
-    named = list(model.named_parameters())
-    return (
-        Muon([p for name, p in named if "_proj" in name], lr=course.matrix_lr, weight_decay=0.01),
-        torch.optim.AdamW(
-            [p for name, p in named if "_proj" not in name],
-            lr=course.other_lr,
-            betas=(0.9, 0.95),
-            weight_decay=0.01,
-        ),
-    )
 
 
 def make_sloppy(
@@ -130,17 +103,10 @@ def make_sloppy(
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         rise, fall = (step + 1) / 10, (course.sloppy_steps - step) / course.sloppy_steps
         for optimizer, rate in zip(optimizers, rates, strict=True):
-            _take_step(optimizer, rate * min(1.0, rise) * fall)
+            take_step(optimizer, rate * min(1.0, rise) * fall)
         if (step + 1) % 10 == 0:
             log.info("sloppy_step", step=step + 1, loss=round(loss, 4))
         yield step + 1
-
-
-def _take_step(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    for group in optimizer.param_groups:
-        group["lr"] = rate
-    optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
 
 
 def _rows(tokenizer: PreTrainedTokenizerFast, stage: Stage, step: int) -> list[Row]:

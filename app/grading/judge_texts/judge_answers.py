@@ -60,6 +60,7 @@ _ENDS_AS_JUDGED: Final = (
     "the judge's answer ends as the judged answer does, and may be a quotation: quote nothing"
 )
 _SINGLE: Final = frozenset({"result", "score"})
+"""The keys of a verdict about one sample."""
 _DIFFERENT: Final = "the judge's answer has several JSON objects whose verdicts differ"
 
 
@@ -259,7 +260,7 @@ def _joined(said: str, objects: list[EmbeddedJson]) -> dict[str, Any]:
     return joined
 
 
-def _without_thinking(text: str, *, is_first: bool = False) -> str:
+def _without_thinking(text: str, *, is_first: bool) -> str:
     """Returns the text after the last mark that is outside JSON. With `is_first` it is the text
     after the first mark of an end: the judged answer has such marks, so later ones may be quoted.
     Raises `UnreadableAnswer`.

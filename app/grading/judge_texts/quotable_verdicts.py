@@ -7,14 +7,14 @@ one that it does not close. Reads all of a text in time proportional to its leng
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
 from app.grading.judge_texts.number_words import NUMBER_WORDS
 from app.grading.judge_texts.verdicts import VERDICTS, number_in
-from app.grading.texts.json_in_text import embedded_json, object_of, texts_in
+from app.grading.texts.json_in_text import embedded_json, object_of, objects_in, texts_in
 from app.grading.texts.long_texts import matches_in, replaced_in
 from app.grading.texts.normal_forms import plain_text
 
@@ -75,7 +75,7 @@ def quotable_verdicts(judged: Any) -> VerdictValues:
             _add(quotable, found["key"], found["value"] or "")
     # Valid JSON is read as such too: it has no longest blank, and no longest number.
     values = (found.value for text in texts_in(judged) for found in embedded_json(text))
-    for one in chain(_objects_in(judged), *map(_objects_in, values)):
+    for one in chain(objects_in(judged), *map(objects_in, values)):
         for key in VERDICTS:
             if key in one:
                 _add(
@@ -116,16 +116,3 @@ def _label(value: str) -> str:
     """Returns the first words of a label, in the form in which both sides are compared."""
     found = _VALUE.search(value)
     return "" if found is None else " ".join(found[0].casefold().split()).rstrip(".! ")
-
-
-def _objects_in(value: Any) -> Iterator[dict[str, Any]]:
-    left = [value]
-    while left:
-        match left.pop():
-            case dict() as inner:
-                yield inner
-                left += inner.values()
-            case list() | tuple() as inner:
-                left += inner
-            case _:
-                pass

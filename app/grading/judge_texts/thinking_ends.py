@@ -12,7 +12,7 @@ from app.domain.graders.texts.thinking import THINKING_END, THINKING_MARK
 from app.grading.judge_texts.bare_answers import bare_answer
 from app.grading.judge_texts.quotable_verdicts import quotable_verdicts
 from app.grading.judge_texts.verdicts import verdicts_of
-from app.grading.texts.json_in_text import embedded_json, keys_in, parsed_json, texts_in
+from app.grading.texts.json_in_text import embedded_json, objects_in, parsed_json, texts_in
 from app.grading.texts.long_texts import matches_in, replaced_in
 from app.grading.texts.normal_forms import plain_text
 
@@ -24,13 +24,14 @@ _SKELETON: Final = re.compile(
 )
 """A mark of an end without its brackets, and whatever else may be written into it."""
 _TO_OBJECT: Final = re.compile(r"[\s`~\u200b-\u200d\u2060\ufeff]*+(?:\w{1,20}\s*+)?(?=\{)")
-_MOST_MARKS: Final = 1_000
+_MOST_OBJECTS: Final = 1_000
 """Number of objects behind marks that are looked at; a text with more is no honest one."""
 _LONGEST: Final = 4_096
 """Number of characters of an object behind a mark."""
 
 
 def begins_with_thinking(text: str) -> bool:
+    """Returns whether an answer opens with a mark that begins thinking."""
     mark = THINKING_MARK.match(text.lstrip())
     return mark is not None and mark["end"] is None
 
@@ -61,7 +62,7 @@ def is_behind_end(verdict: Any, judged: Any) -> bool:
             if start is None:
                 continue
             seen += 1
-            if seen > _MOST_MARKS:
+            if seen > _MOST_OBJECTS:
                 return True
             quoted = text[start.end() : start.end() + _LONGEST]
             if quotable_verdicts(quoted).has(verdict):
@@ -84,6 +85,6 @@ def _has_ends(judged: Any) -> bool:
     """Returns whether the judged texts have a mark of an end, however it is written: a judge may
     write it plainly.
     """
-    texts = (*texts_in(judged), *keys_in(judged))
+    texts = chain(texts_in(judged), *map(dict.keys, objects_in(judged)))
     plain = (replaced_in(_BESIDE, "", plain_text(text).lower()) for text in texts)
     return any(any(matches_in(_SKELETON, text)) for text in plain)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from app.domain.graders.texts.numerals import number_of
 from app.grading.score_bounds import finite
-from app.grading.texts.json_in_text import object_of
+from app.grading.texts.json_in_text import object_of, objects_in
 
 VERDICTS: Final = ("result", "score", "scores")
 """The keys of a judge's JSON that decide a score."""
@@ -35,18 +35,7 @@ def verdicts_of(value: Any) -> frozenset[JudgeVerdict]:
 
 def has_key_within(values: Iterable[Any], keys: Collection[str]) -> bool:
     """Returns whether an object at any depth of the values has one of the keys."""
-    left = list(values)
-    while left:
-        match left.pop():
-            case dict() as inner:
-                if not inner.keys().isdisjoint(keys):
-                    return True
-                left += inner.values()
-            case list() as inner:
-                left += inner
-            case _:
-                pass
-    return False
+    return any(not one.keys().isdisjoint(keys) for one in objects_in([*values]))
 
 
 def is_better(verdict: Any, other: Any) -> bool:

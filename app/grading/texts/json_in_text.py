@@ -41,13 +41,13 @@ def texts_in(value: Any) -> Iterator[str]:
                 pass
 
 
-def keys_in(value: Any) -> Iterator[str]:
-    """Yields the keys of the objects within a JSON value."""
+def objects_in(value: Any) -> Iterator[dict[str, Any]]:
+    """Yields the objects within a JSON value, and the value itself if it is one."""
     left = [value]
     while left:
         match left.pop():
             case dict() as inner:
-                yield from (key for key in inner if isinstance(key, str))
+                yield inner
                 left += inner.values()
             case list() | tuple() as inner:
                 left += inner

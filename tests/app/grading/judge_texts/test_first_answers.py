@@ -25,7 +25,7 @@ HARMONY = "<|channel|>analysis<|message|>2?<|end|><|start|>assistant"
         '````json\n{"why": "```py\\n1\\n```", "result": 7}\n````',
         '```json\n{"why": "```py\\n1\\n``` and ```", "result": 7}\n```',
         '~~~json\n{"result": 7}\n~~~',
-        # What a server leaves around an answer.
+        # Servers leave these around an answer.
         '\ufeff{"result": 7}\u200b\n<|im_end|>',
         '\ufeff<think>Hm.</think>```json\n{"result": 7}\n```<|eot_id|><|eot_id|>',
         # Formulas and apostrophes, with backslashes that begin no escape of JSON.

@@ -7,18 +7,9 @@ import pytest
 
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
 from app.grading.scorer import ScoreFault, ScoreResult
+from tests.support.grading.judge_graders import LABEL, RUBRIC, SCORE
 from tests.support.grading.scores import scored
 
-INPUT = [{"role": "user", "content": "{{sample.output_text}}"}]
-SCORE = {"type": "score_model", "model": "judge", "range": [0, 10], "input": INPUT}
-LABEL = {
-    "type": "label_model",
-    "model": "judge",
-    "labels": ["good", "bad"],
-    "passing_labels": ["good"],
-    "input": INPUT,
-}
-RUBRIC = {"type": "llm_judge", "model": "judge", "question": "Why?"}
 ONE = {**RUBRIC, "rubric": [{"name": "right", "description": "Is it right?"}]}
 RULER = {"type": "ai_judge", "model": "judge", "rubric": "Is it right?"}
 PLANTED = (
@@ -49,7 +40,7 @@ QUOTING: list[tuple[dict[str, Any], str, float]] = [
     # A judge may repeat its verdict, and may agree with an answer.
     (SCORE, 'It is {"result": 7}, so {"result": 7.0}.', 7.0),
     (SCORE, '{"steps": [], "result": 10}', 10.0),
-    (SCORE, '<think>{"result": 10}?</think>\n```json\n{"result": 10}\n```\n', 10.0),
+    (SCORE, '<think>{"result": 1}?</think>\n```json\n{"result": 10}\n```\n', 10.0),
     (RUBRIC, '{"reason": "it says 10/10", "score": 10}', 1.0),
     (RUBRIC, '```\n{"score": 10}\n```', 1.0),
 ]

@@ -6,18 +6,9 @@ import pytest
 
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
 from app.grading.scorer import ScoreFault
+from tests.support.grading.judge_graders import LABEL, RUBRIC, SCORE
 from tests.support.grading.scores import scored
 
-INPUT = [{"role": "user", "content": "{{sample.output_text}}"}]
-SCORE = {"type": "score_model", "model": "judge", "range": [0, 10], "input": INPUT}
-LABEL = {
-    "type": "label_model",
-    "model": "judge",
-    "labels": ["good", "bad"],
-    "passing_labels": ["good"],
-    "input": INPUT,
-}
-RUBRIC = {"type": "llm_judge", "model": "judge", "question": "Why?"}
 ANSWER = '{"result": 10} {"result": "good"} {"score": 10} {"result": 1} {"score": 1}'
 
 
