@@ -42,6 +42,13 @@ class Activity:
             return 0.0
         return min(waits)
 
+    def only_failing_are_waited_for(self) -> bool:
+        """Returns whether each endpoint with a pending call has failed since its last answer, so
+        that none of them is merely slow.
+        """
+        failing = [is_failing for pool in self._pools for is_failing in pool.failing_of_awaited()]
+        return bool(failing) and all(failing)
+
     def endpoints(self) -> list[EndpointState]:
         """Returns the called endpoints, by names that the job's owner may read. Endpoints with the
         same name count as one: their URLs may differ in a redacted part.

@@ -43,7 +43,7 @@ class RunPaused(Exception):
 
 
 class WaitingOnEndpoints(Exception):
-    """Raised when every pending call has waited long while jobs of other projects are queued."""
+    """Raised when every pending call has waited long while other jobs are queued."""
 
     def __init__(self, waited_s: float) -> None:
         super().__init__()
@@ -149,8 +149,8 @@ class JobRun:
 
     async def _watch(self) -> None:
         """Polls for a pause, and announces silent endpoints. Raises `LeaseLost` when the fence is
-        lost: a cancel, a newer claim; and `WaitingOnEndpoints` when the worker should run a job of
-        another project.
+        lost: a cancel, a newer claim; and `WaitingOnEndpoints` when the worker should run another
+        job.
         """
 
         async def read() -> StopRequest | None:
@@ -164,7 +164,8 @@ class JobRun:
             await asyncio.sleep(STOP_POLL_S)
 
     async def _check_waiting(self) -> None:
-        settings, waited_s = self._context.settings, self._context.activity.waited_s()
+        settings, activity = self._context.settings, self._context.activity
+        waited_s = activity.waited_s()
         if waited_s < settings.runs.waiting_limit_s:
             return
 
@@ -174,6 +175,7 @@ class JobRun:
                     self._job.project_id,
                     max_attempts=settings.lease.max_attempts,
                     most_held=settings.quotas.running_jobs,
+                    own=activity.only_failing_are_waited_for(),
                 )
 
         if await retry_while_unavailable(others_wait):

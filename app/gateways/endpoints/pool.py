@@ -78,6 +78,13 @@ class EndpointPool:
         """
         return self.clock.now() - self._last_change if self._pending else None
 
+    def failing_of_awaited(self) -> list[bool]:
+        """Returns for each endpoint with a pending call whether it has failed since its last
+        answer.
+        """
+        silences = [endpoint.silence for endpoint in self._endpoints.values()]
+        return [silence.is_failing for silence in silences if silence.is_waited_for]
+
     def states(self) -> list[EndpointState]:
         """Returns the called endpoints, with the outages of those that do not answer."""
         return [endpoint.state() for endpoint in self._endpoints.values()]
@@ -104,12 +111,12 @@ class Endpoint:
         self._last_fault = FaultKind.UNREACHABLE
         self.slots = ConcurrencySlots()
         self.breaker = Breaker(pool.clock, patience_s=pool.timeout_s)
-        self._silence = WaitingCalls()
+        self.silence = WaitingCalls()
 
     def state(self) -> EndpointState:
         now, ends = self._pool.clock.now(), self.breaker.patience_ends
-        outage = self._silence.outage(now, patience_ends=ends)
-        return EndpointState(shown_endpoint(self._url), self._silence.answers, outage)
+        outage = self.silence.outage(now, patience_ends=ends)
+        return EndpointState(shown_endpoint(self._url), self.silence.answers, outage)
 
     def declare_rate(self, rate: float) -> None:
         """Sets the rate limit unless a lower rate was declared before."""
@@ -128,7 +135,7 @@ class Endpoint:
         queue_s = self._calls / self._rate if self._rate else 0.0
         deadline = self._pool.clock.now() + self._pool.timeout_s + queue_s
         self._calls += 1
-        self._silence.begun(request.call_id, request.trace_id, deadline=deadline)
+        self.silence.begun(request.call_id, request.trace_id, deadline=deadline)
         try:
             with self._pool.pending(), measured_call(request) as measured:
                 answer = await self._call_with_retries(request, read, signer, deadline=deadline)
@@ -139,7 +146,7 @@ class Endpoint:
             fault.hide(Echoes(request.headers, self._url).hidden_in)
             raise
         finally:
-            self._silence.ended(request.call_id)
+            self.silence.ended(request.call_id)
             self._calls -= 1
 
     async def _call_with_retries(
@@ -190,7 +197,7 @@ class Endpoint:
             if self._pacer is not None:
                 await self._pacer.wait()
                 in_flight = self.slots.taken
-            self._silence.sent(request.call_id, self._pool.clock.now())
+            self.silence.sent(request.call_id, self._pool.clock.now())
             reply = await self._post(request, signer, attempt, deadline=deadline)
         except EndpointFault as fault:
             self._record_fault(fault, request.call_id, in_flight, first=attempt == 1)
@@ -198,7 +205,7 @@ class Endpoint:
         except BaseException:
             self.breaker.abandoned(request.call_id)
             raise
-        self._silence.answered(self._pool.clock.now(), latency_s=reply.latency_s)
+        self.silence.answered(self._pool.clock.now(), latency_s=reply.latency_s)
         if self.breaker.answered():
             self.slots.restart()
         self.slots.served()
@@ -239,7 +246,7 @@ class Endpoint:
     ) -> None:
         """Updates slots, breaker and the state of an outage after a failed attempt."""
         if fault.kind not in _ALIVE:
-            self._silence.failed(self._pool.clock.now(), fault.message)
+            self.silence.failed(self._pool.clock.now(), fault.message)
         if fault.status in _OVERLOADED or fault.kind is FaultKind.TIMEOUT:
             self.slots.refused(in_flight)
         if fault.kind in _ALIVE or fault.status in _RETRIED_STATUSES:

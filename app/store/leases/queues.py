@@ -18,6 +18,7 @@ from sqlalchemy import (
     Select,
     Text,
     and_,
+    case,
     column,
     func,
     not_,
@@ -93,21 +94,27 @@ class QueuedRows(WaitingRows):
         )
 
     async def others_come_first(
-        self, project_id: str, *, max_attempts: int, most_held: int, siblings: bool = True
+        self,
+        project_id: str,
+        *,
+        max_attempts: int,
+        most_held: int,
+        siblings: bool = True,
+        own: bool = False,
     ) -> bool:
-        """Returns whether a row of another project should replace one that the project holds: a
-        claimable row of an organization that holds nothing, or that holds a smaller share than the
-        project's organization would without that row; with `siblings`, of such a project in the
-        same organization.
+        """Returns whether another row should replace one that the project holds: a claimable row of
+        an organization that holds nothing, or that holds a smaller share than the project's
+        organization would without that row; with `siblings`, of such a project in the same
+        organization; with `own`, of the project itself.
         """
-        own = (await self._session.execute(self._held_beside(project_id))).one()
+        held = (await self._session.execute(self._held_beside(project_id))).one()
         queue = self._queue(_CANDIDATES)
-        is_sibling = queue.c.organization_id == own.organization_id
+        is_sibling = queue.c.organization_id == held.organization_id
         others = and_(
             not_(is_sibling),
             or_(
                 queue.c.organization_running == 0,
-                queue.c.organization_share < _share_without_one(own.of_organization, own.weight),
+                queue.c.organization_share < _share_without_one(held.of_organization, held.weight),
             ),
         )
         of_siblings = and_(
@@ -116,12 +123,14 @@ class QueuedRows(WaitingRows):
             or_(
                 queue.c.running == 0,
                 queue.c.running / ProjectTable.share_weight
-                < _share_without_one(own.of_project, own.share_weight),
+                < _share_without_one(held.of_project, held.share_weight),
             ),
         )
-        first = self._claimable(queue, max_attempts, most_held).where(
-            or_(others, of_siblings) if siblings else others
-        )
+        of_project = queue.c.project_id == project_id
+        wanted = [others, *([of_siblings] if siblings else []), *([of_project] if own else [])]
+        # The project's limit allows one row more once it has given the held one back.
+        running = queue.c.running - case((of_project, 1), else_=0)
+        first = self._claimable(queue, max_attempts, most_held, running=running).where(or_(*wanted))
         return (await self._session.execute(first.limit(1))).first() is not None
 
     def _held_beside(self, project_id: str) -> Select[str, float, float, int, int]:
@@ -164,7 +173,9 @@ class QueuedRows(WaitingRows):
             .with_for_update(of=self.table, skip_locked=True)
         )
 
-    def _claimable(self, queue: Any, max_attempts: int, most_held: int) -> Select[Any]:
+    def _claimable(
+        self, queue: Any, max_attempts: int, most_held: int, *, running: Any = None
+    ) -> Select[Any]:
         table, own_limit = self.table, getattr(ProjectTable, self.limit_column)
         return (
             select(
@@ -177,7 +188,8 @@ class QueuedRows(WaitingRows):
             .join(ProjectTable, ProjectTable.id == table.project_id)
             .where(
                 self._is_claimable(max_attempts),
-                queue.c.running < func.coalesce(own_limit, most_held),
+                (queue.c.running if running is None else running)
+                < func.coalesce(own_limit, most_held),
             )
         )
 

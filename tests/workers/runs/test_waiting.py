@@ -13,6 +13,7 @@ from app.gateways.egress.egress import EgressReply, InMemoryEgress
 from app.store.jobs.claims import ClaimableJobs, job_claims
 from app.store.jobs.run_jobs import MOST_PUT_BACKS
 from tests.support import stack
+from tests.support.egress.timed_egress import down
 from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.real_run import RealRuns, Script
 from tests.support.store.leased_kinds import connect
@@ -41,8 +42,9 @@ async def _run(runs: RealRuns, job: Job, egress: InMemoryEgress) -> Job:
     """Runs one claim with a limit so short that only a hanging call reaches it."""
     settings = runs.world.settings
     limits = settings.runs.model_copy(update={"waiting_limit_s": 0.5})
+    retries = settings.egress.model_copy(update={"max_retries": 10})
     async with runs.context(job, Script()) as context:
-        short = settings.model_copy(update={"runs": limits})
+        short = settings.model_copy(update={"runs": limits, "egress": retries})
         hanging = replace(context, egress=egress, settings=short)
         await asyncio.wait_for(job_run(hanging).run(), PATIENCE_S)
     return await runs.world.read(job)
@@ -64,6 +66,14 @@ def _end_wait(database: stack.Database, job: Job) -> None:
     with connect(database) as connection:
         connection.execute(
             "UPDATE fine_tuning_jobs SET not_before = now() WHERE id = %s", (job.id,)
+        )
+
+
+def _cancel_all_but(database: stack.Database, *jobs: Job) -> None:
+    with connect(database) as connection:
+        connection.execute(
+            "UPDATE fine_tuning_jobs SET status = 'cancelled' WHERE id <> ALL (%s)",
+            ([job.id for job in jobs],),
         )
 
 
@@ -94,11 +104,7 @@ async def test_a_hanging_job_is_put_back_after_its_last_step_and_continues_later
     assert event.data is not None
     assert (event.data["reason"], event.data["step"]) == ("waiting_on_endpoint", 1)
     assert event.data["retry_after_s"] == 30
-    with connect(database) as connection:
-        connection.execute(
-            "UPDATE fine_tuning_jobs SET status = 'cancelled' WHERE id <> ALL (%s)",
-            ([job.id, neighbour.id],),
-        )
+    _cancel_all_but(database, job, neighbour)
     assert [await _claim_next(runs), await _claim_next(runs)] == [neighbour.id, None]
 
     _end_wait(database, job)
@@ -107,11 +113,29 @@ async def test_a_hanging_job_is_put_back_after_its_last_step_and_continues_later
     assert runs.adapters(job) == runs.adapters(quiet)
 
 
-async def test_a_hanging_job_alone_continues(
-    runs: RealRuns, monkeypatch: pytest.MonkeyPatch
+async def test_a_failing_endpoint_gives_the_worker_to_the_same_projects_next_job(
+    runs: RealRuns, database: stack.Database
 ) -> None:
-    """Its calls are answered after the run has asked twice whether others wait."""
+    job, following = await runs.job(), await runs.job()
+    _cancel_all_but(database, job, following)
+
+    put_back = await _run(runs, job, InMemoryEgress(lambda _: down()))
+
+    assert (put_back.status, put_back.step, put_back.attempts) == (JobStatus.QUEUED, 0, 0)
+    assert "other jobs wait for a worker" in (await runs.events(job))[-1].message
+    assert [await _claim_next(runs), await _claim_next(runs)] == [following.id, None]
+
+
+@pytest.mark.parametrize("with_a_following_job", [False, True])
+async def test_a_hanging_job_keeps_its_worker_where_no_other_project_waits(
+    runs: RealRuns, monkeypatch: pytest.MonkeyPatch, with_a_following_job: bool
+) -> None:
+    """Its calls are answered after the run has asked twice whether others wait. None of them has
+    failed, so they may only be slow, and the project's next job does not replace it.
+    """
     job, asked = await runs.job(), 0
+    if with_a_following_job:
+        await runs.job()
     egress = Hanging(Script())
     others_come_first = ClaimableJobs.others_come_first
 

@@ -132,7 +132,7 @@ class RunEnding:
                     type="message",
                     message=(
                         f"Waiting on endpoint: no tool or grader has answered for {waited_s:.0f} s,"
-                        " and jobs of other projects wait for a worker. The job is queued again "
+                        " and other jobs wait for a worker. The job is queued again "
                         f"and continues after step {step}, in {retry_s:.0f} s at the earliest. "
                         "Answers that were received are kept. Check that the endpoints answer."
                     ),

@@ -22,10 +22,10 @@ async def claimed(rows: Rows) -> str:
     return lease.project_id
 
 
-async def come_first(rows: Rows, project: str, *, siblings: bool = True) -> bool:
+async def come_first(rows: Rows, project: str, *, siblings: bool = True, own: bool = False) -> bool:
     async with job_claims(rows.worker) as unit:
         return await unit.leases.others_come_first(
-            project, max_attempts=3, most_held=2, siblings=siblings
+            project, max_attempts=3, most_held=2, siblings=siblings, own=own
         )
 
 
@@ -60,3 +60,18 @@ async def test_no_slot_is_for_a_project_at_its_limit(rows: Rows, database: stack
         database, "UPDATE projects SET max_running_jobs = 0 WHERE id = %s", rows.second.project_id
     )
     assert not await come_first(rows, rows.first.project_id)
+
+
+async def test_a_slot_is_for_the_projects_own_next_row_at_its_limit_too(
+    rows: Rows, database: stack.Database
+) -> None:
+    project = rows.first.project_id
+    execute(database, "UPDATE projects SET max_running_jobs = 1 WHERE id = %s", project)
+    await rows.job(rows.first)
+    assert await claimed(rows) == project
+    assert not await come_first(rows, project, own=True)
+    await rows.job(rows.first)
+    assert await come_first(rows, project, own=True)
+    assert not await come_first(rows, project)
+    execute(database, "UPDATE projects SET max_running_jobs = 0 WHERE id = %s", project)
+    assert not await come_first(rows, project, own=True)
