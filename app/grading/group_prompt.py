@@ -12,9 +12,9 @@ from itertools import chain
 from typing import Any, Final
 
 from app.grading.judge_scorer import AnswerFormat, strict_format
+from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.judge_answers import UnreadableAnswer, quoted_text, read_answer
-from app.grading.judge_texts.verdicts import has_key_within, rollout_id
-from app.grading.score_bounds import finite
+from app.grading.judge_texts.verdicts import has_key_within, number_in, rollout_id
 from app.grading.texts.json_in_text import object_of
 
 Conversation = Sequence[Mapping[str, Any]]
@@ -106,13 +106,13 @@ def answer_format() -> AnswerFormat:
 
 
 def read_scores(
-    text: str, count: int, judged: Any = None, *, only_json: bool = False
+    text: str, count: int, judged: Any = None, *, key: CodedKey | None = None
 ) -> list[tuple[float, str]]:
     """Returns score and explanation of the ids "1" to `count`, in this order. A score slightly
-    outside 0…1 is clamped; one that `judged` has too is read as `read_answer` does. Raises
-    `UnreadableAnswer`, also for scores of another scale, which clamping would make equal.
+    outside 0…1 is clamped; `judged` and `key` are as in `read_answer`. Raises `UnreadableAnswer`,
+    also for scores of another scale, which clamping would make equal.
     """
-    content = read_answer(text, judged, only_json=only_json).content
+    content = read_answer(text, judged, key=key).content
     entries = content.get("scores")
     # A quotation without escapes could end the list, or open another one within an entry, and move
     # the judge's own scores there.
@@ -150,7 +150,7 @@ def _entry(entry: Any) -> tuple[str, float, str]:
     if not isinstance(entry, dict):
         raise UnreadableAnswer('an entry of "scores" is not an object')
     identifier, explanation = rollout_id(entry.get("id")), entry.get("explanation")
-    score = finite(entry.get("score"))
+    score = number_in(entry.get("score"))
     if score is None:
         raise UnreadableAnswer(
             f"the id {_id_in_fault(identifier)} has no finite number as its score"

@@ -1,8 +1,8 @@
 """The attempts of one question to a judge: the second request, and the tokens of all answers.
 
-A judge that answers in more than JSON, or without a readable score, is asked once more. Words may
-quote the judged answer, and a fault would be a way for an answer to lose its bad scores. Must not
-know servers or the content of answers.
+A judge that answers in more than JSON, or without a readable score, is asked once more, for a key
+with a code: words may quote the judged answer, and a fault would be a way for an answer to lose its
+bad scores. Must not know servers or the content of answers.
 """
 
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ from typing import Final, Protocol, TypeVar
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.computing import run_on_scoring_thread
+from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.judge_answers import QUOTED_CHARACTERS, UnreadableAnswer
 from app.grading.scorer import GraderErrors, ScoreFault, TokenUsage, server_fault
 
@@ -26,10 +27,8 @@ _Read = TypeVar("_Read")
 
 
 class AnswerReader(Protocol[_Read_co]):
-    def __call__(self, text: str, *, only_json: bool) -> _Read_co:
-        """Reads a judge's answer; with `only_json` words beside its JSON are a fault. Raises
-        `UnreadableAnswer`.
-        """
+    def __call__(self, text: str, *, key: CodedKey | None) -> _Read_co:
+        """Reads a judge's answer; `key` is that of the second one. Raises `UnreadableAnswer`."""
         ...
 
 
@@ -62,13 +61,15 @@ async def asked_judge(
     question: JudgeQuestion,
     read: AnswerReader[_Read],
     *,
+    verdict: str,
     cost: QuestionCost,
     source: str,
 ) -> _Read:
     """Returns what `read` finds in the judge's answer, the second one where it finds nothing in the
-    first. Adds the answers to `cost`. Raises `ScoreFault`.
+    first. `verdict` is the key of the verdict. Adds the answers to `cost`. Raises `ScoreFault`.
     """
     no_score = partial(_no_score, source=source)
+    key: CodedKey | None = None
     for attempt in range(1, ATTEMPTS + 1):
         try:
             reply = await judges.ask(question)
@@ -81,14 +82,13 @@ async def asked_judge(
         if reply.is_cut_off:
             raise no_score(CUT_OFF, CUT_OFF)
         try:
-            return await run_on_scoring_thread(
-                partial(read, reply.text, only_json=attempt < ATTEMPTS)
-            )
+            return await run_on_scoring_thread(partial(read, reply.text, key=key))
         except UnreadableAnswer as unreadable:
             if attempt == ATTEMPTS:
                 quoted = f"{unreadable}: {reply.text[:QUOTED_CHARACTERS]!r}"
                 raise no_score(str(unreadable), quoted) from unreadable
-            question = repeated_question(question, str(unreadable), attempt)
+            key = CodedKey(verdict, judges.code(question.call_id))
+            question = repeated_question(question, str(unreadable), key)
     raise AssertionError("every attempt returns or raises")
 
 
@@ -105,14 +105,15 @@ def usage_of(reply: JudgeReply) -> TokenUsage:
     return TokenUsage(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens, calls=1)
 
 
-def repeated_question(question: JudgeQuestion, fault: str, attempt: int) -> JudgeQuestion:
-    """Returns the question with the fault of an earlier answer in its first message. The answer is
-    not repeated: a judge would take the quotations in it for its own words.
+def repeated_question(question: JudgeQuestion, fault: str, key: CodedKey) -> JudgeQuestion:
+    """Returns the question with the fault of the earlier answer, and the coded key, in its first
+    message. The answer is not repeated: a judge would take the quotations in it for its own words.
     """
     first, *others = question.messages
-    again = f"An earlier answer could not be used: {fault}. Answer with the JSON object alone."
+    again = f"An earlier answer could not be used: {fault}. {key.instruction}"
     return replace(
         question,
         messages=[{**first, "content": f"{first['content']}\n\n{again}"}, *others],
-        call_id=f"{question.call_id}_again{attempt}",
+        response_format=key.in_format(question.response_format),
+        call_id=f"{question.call_id}_again1",
     )

@@ -10,15 +10,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from app.domain.graders.judge_grader import JudgedGrader
 from app.domain.graders.judge_prompts import JudgeMessage, JudgeSampling, Prompt
 from app.gateways.inference.judges import JudgeQuestion, Judges
 from app.grading.computing import run_on_scoring_thread
 from app.grading.judge_attempts import QuestionCost, asked_judge
+from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.judge_answers import (
     JudgeAnswer,
+    UnreadableAnswer,
     quoted_text,
     read_answer,
 )
@@ -42,6 +44,9 @@ class AnswerFormat:
 
 class JudgedScorer(ABC):
     """Implements `Scorer`."""
+
+    verdict: ClassVar[str] = "result"
+    """The key of the verdict in the JSON of an answer."""
 
     def __init__(
         self, spec: JudgedGrader, messages: Sequence[JudgeMessage], judges: Judges, *, source: str
@@ -75,6 +80,7 @@ class JudgedScorer(ABC):
                 self._judges,
                 question,
                 partial(self._read, sample=request.sample),
+                verdict=self.verdict,
                 cost=cost,
                 source=self._source,
             )
@@ -105,11 +111,24 @@ class JudgedScorer(ABC):
         """Returns the prompt about this sample. Raises `Unrenderable` or `ScoreFault`."""
         return fill(self._prompt, request, source=self._source)
 
+    def read_words(self, text: str, sample: dict[str, Any]) -> float | None:
+        """Returns the score of a second answer without the coded key, for a judge that may answer
+        in words. Raises `UnreadableAnswer`.
+        """
+        del text, sample
+        return None
+
     def _read(
-        self, text: str, *, sample: dict[str, Any], only_json: bool
+        self, text: str, *, sample: dict[str, Any], key: CodedKey | None
     ) -> tuple[float, str | None]:
         """Returns score and reason of an answer. Raises `UnreadableAnswer`."""
-        answer = read_answer(text, sample, only_json=only_json)
+        try:
+            answer = read_answer(text, sample, key=key)
+        except UnreadableAnswer:
+            score = None if key is None else self.read_words(text, sample)
+            if score is None:
+                raise
+            return score, None
         return self.read(answer), self.reason(answer.content)
 
 

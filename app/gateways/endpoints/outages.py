@@ -84,7 +84,7 @@ class WaitingCalls:
 
     @property
     def is_failing(self) -> bool:
-        """Whether an attempt has failed since the last answer."""
+        """True if an attempt has failed since the last answer."""
         return self._failing_since is not None
 
     def outage(self, now: float, *, patience_ends: float | None) -> Outage | None:

@@ -6,6 +6,8 @@ Promises: `webhook-id` and `Idempotency-Key` are the same over all retries of on
 """
 
 import base64
+import hashlib
+import hmac
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
@@ -18,6 +20,8 @@ from app.telemetry.spans import SPANS
 from app.telemetry.trace_ids import span_of, trace_of
 
 _SECRET_BYTES: Final = 32
+_CODE_LENGTH: Final = 10
+"""Hexadecimal digits of a code: 40 bits, which no text contains by chance."""
 
 
 def signing_secret(secret_key: str, project_id: str) -> str:
@@ -25,8 +29,7 @@ def signing_secret(secret_key: str, project_id: str) -> str:
 
     HKDF-SHA256 (RFC 5869) of the service's secret key with the project id as info.
     """
-    info = b"agent-rft/outbound-signing/v1/" + project_id.encode()
-    derived = HKDF(SHA256(), _SECRET_BYTES, salt=None, info=info).derive(secret_key.encode())
+    derived = _derived(secret_key, "outbound-signing", project_id)
     return "whsec_" + base64.b64encode(derived).decode()
 
 
@@ -34,8 +37,13 @@ def cache_salt(secret_key: str, project_id: str) -> str:
     """Derives the salt that separates a project's prompts in an engine's cache, with the method of
     `signing_secret`, so that other projects cannot compute it.
     """
-    info = b"agent-rft/engine-cache/v1/" + project_id.encode()
-    return HKDF(SHA256(), _SECRET_BYTES, salt=None, info=info).derive(secret_key.encode()).hex()
+    return _derived(secret_key, "engine-cache", project_id).hex()
+
+
+def _derived(secret_key: str, purpose: str, project_id: str) -> bytes:
+    """Derives the key of one purpose and project. HKDF-SHA256 (RFC 5869)."""
+    info = f"agent-rft/{purpose}/v1/{project_id}".encode()
+    return HKDF(SHA256(), _SECRET_BYTES, salt=None, info=info).derive(secret_key.encode())
 
 
 class CallSigner:
@@ -53,7 +61,12 @@ class CallSigner:
         """
         secrets = [signing_secret(key, project_id) for key in (secret_key, *older_keys)]
         self._webhooks = [Webhook(secret) for secret in secrets]
+        self._code_key = _derived(secret_key, "judge-codes", project_id)
         self._now = now
+
+    def code(self, call_id: str) -> str:
+        """Returns ten characters that only the service can derive from the id of a call."""
+        return hmac.new(self._code_key, call_id.encode(), hashlib.sha256).hexdigest()[:_CODE_LENGTH]
 
     def headers(self, call_id: str, trace_id: str, *, body: bytes, attempt: int) -> dict[str, str]:
         """Returns the headers of one attempt (from 1). `body`, UTF-8, must be sent unchanged."""

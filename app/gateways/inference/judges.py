@@ -8,6 +8,7 @@ prompts or scores.
 """
 
 import asyncio
+import hashlib
 import json
 import random
 import time
@@ -64,6 +65,10 @@ class Judges(Protocol):
 
     async def ask(self, question: JudgeQuestion) -> JudgeReply:
         """Sends a question and returns the judge's reply. Raises `JudgeFault`."""
+        ...
+
+    def code(self, call_id: str) -> str:
+        """Returns the code of a question, the same at every call, which no judged text can have."""
         ...
 
 
@@ -143,6 +148,9 @@ class RoutedJudges:
             return await self._ask(question, structured=False)
         except StructuredOutputUnsupported:
             raise JudgeFault(FaultKind.ERROR, "refused the request") from None
+
+    def code(self, call_id: str) -> str:
+        return self._signer.code(call_id)
 
     async def _ask(self, question: JudgeQuestion, *, structured: bool) -> JudgeReply:
         if question.base_url is not None:
@@ -254,7 +262,9 @@ def _without_echoes(reply: JudgeReply, headers: Mapping[str, str], url: str) -> 
 
 @dataclass(slots=True)
 class InMemoryJudges:
-    """In-memory twin: a script returns replies or raises, and every question is recorded."""
+    """In-memory twin: a script returns replies or raises, and every question is recorded. It has no
+    secret, so its codes are predictable.
+    """
 
     script: Callable[[JudgeQuestion], JudgeReply]
     models: frozenset[str] = frozenset()
@@ -266,3 +276,6 @@ class InMemoryJudges:
     async def ask(self, question: JudgeQuestion) -> JudgeReply:
         self.asked.append(question)
         return self.script(question)
+
+    def code(self, call_id: str) -> str:
+        return hashlib.sha256(call_id.encode()).hexdigest()[:10]

@@ -26,10 +26,6 @@ _AT_KEY: Final = (
 )
 _LOOSE: Final = re.compile(rf"(?<![^\W_]){_AT_KEY}", re.IGNORECASE)
 """A key and the words after it, up to a quote, a bracket or the end of the line."""
-_MALFORMED: Final = re.compile(
-    rf"(?:\{{|,\s{{0,9}}[\"'])[\s\"'`\\]{{0,9}}+{_AT_KEY}", re.IGNORECASE
-)
-"""The same at the beginning of an object or between its keys."""
 _VALUE: Final = re.compile(_RUN)
 _NUMBER: Final = re.compile(
     r"[-+\u2212]?(?:\d{1,80}(?:\.\d{0,80})?|\.\d{1,80})(?:e[-+]?\d{1,80})?",
@@ -46,21 +42,16 @@ class VerdictValues:
 
     numbers: set[float] = field(default_factory=set)
     labels: set[str] = field(default_factory=set)
-    keys: set[str] = field(default_factory=set)
 
     def has(self, value: Any) -> bool:
         """Returns whether a verdict of an object may be a quotation."""
         found = object_of(value)
-        return any(self._has(key, found[key]) for key in VERDICTS if key in found)
+        return any(self._has(found[key]) for key in VERDICTS if key in found)
 
-    def covers(self, others: "VerdictValues") -> bool:
-        """Returns whether the texts have all the keys and labels of others, too."""
-        return others.keys <= self.keys and others.labels <= self.labels
-
-    def _has(self, key: str, value: Any) -> bool:
+    def _has(self, value: Any) -> bool:
         if isinstance(value, list):
             entries = (number_in(object_of(one).get("score")) for one in value)
-            return key in self.keys and all(one is None or one in self.numbers for one in entries)
+            return any(one in self.numbers for one in entries if one is not None)
         number = number_in(value)
         if number is not None:
             return number in self.numbers
@@ -72,29 +63,17 @@ def quotable_verdicts(judged: Any) -> VerdictValues:
     quotable = VerdictValues()
     for text in texts_in(judged):
         for found in matches_in(_LOOSE, replaced_in(_BLANKS, " ", plain_text(text))):
-            _add(quotable, found["key"], found["value"] or "")
+            _add(quotable, found["value"] or "")
     # Valid JSON is read as such too: it has no longest blank, and no longest number.
     values = (found.value for text in texts_in(judged) for found in embedded_json(text))
     for one in chain(objects_in(judged), *map(objects_in, values)):
         for key in VERDICTS:
             if key in one:
-                _add(
-                    quotable, key, str(one[key]) if isinstance(one[key], str | int | float) else ""
-                )
+                _add(quotable, str(one[key]) if isinstance(one[key], str | int | float) else "")
     return quotable
 
 
-def malformed_verdicts(words: str) -> VerdictValues:
-    """Returns the verdicts that a judge's words have in objects which are no JSON."""
-    malformed = VerdictValues()
-    for found in matches_in(_MALFORMED, words):
-        if found["key"].casefold() in VERDICTS:
-            _add(malformed, found["key"], found["value"] or "")
-    return malformed
-
-
-def _add(quotable: VerdictValues, key: str, value: str) -> None:
-    quotable.keys.add(key.casefold())
+def _add(quotable: VerdictValues, value: str) -> None:
     words = _label(value).split(" ")
     if not words[0]:
         return

@@ -13,22 +13,13 @@ NUMBER: Final = (
 OF: Final = r"\s{0,3}(?:/|out\s{1,3}of)\s{0,3}"
 MARKDOWN: Final = r"[\s*_`\"']{0,6}"
 BRACKETS: Final = re.compile(rf"\[\[\s{{0,16}}{NUMBER}\s{{0,16}}\]\]", re.ASCII)
-_LABELLED: Final = (
+LABEL: Final = re.compile(
     rf"\b(?:score|rating|grade)\b(?:\s?\([^()\n]{{0,60}}\))?{MARKDOWN}[:=]{MARKDOWN}{NUMBER}"
-    rf"[*_`\"']{{0,3}}+(?:{OF}{NUMBER}|(?!{OF}\d))"
-)
-_SHARED: Final = rf"(?<![\d./\-\u2212\u2013])(?<!\d,){NUMBER}{OF}{NUMBER}(?![\d/])"
-LABEL: Final = re.compile(_LABELLED, re.ASCII | re.IGNORECASE)
-SHARE: Final = re.compile(_SHARED, re.ASCII | re.IGNORECASE)
-AGAIN: Final = re.compile(
-    rf"(?:^|[.!?:;,()\n]|\b(?:and|but|so|then|thus|no|rather|the|my|final|overall|total|revised|new)"
-    rf"\b){MARKDOWN}{_LABELLED}",
+    rf"[*_`\"']{{0,3}}+(?:{OF}{NUMBER}|(?!{OF}\d))",
     re.ASCII | re.IGNORECASE,
 )
-CORRECTED: Final = re.compile(
-    rf"\b(?:no|rather|instead|correct(?:ion|ed)|actually|revised|make|sorry|wait)\b"
-    rf"[^.!?\n\d]{{0,40}}{_SHARED}",
-    re.ASCII | re.IGNORECASE,
+SHARE: Final = re.compile(
+    rf"(?<![\w./\-\u2212\u2013])(?<!\d,){NUMBER}{OF}{NUMBER}(?![\d/])", re.ASCII | re.IGNORECASE
 )
 _POINTS: Final = rf"\d[\d.]{{0,9}}{OF}\d[\d.]{{0,9}}"
 _SCALE_END: Final = (

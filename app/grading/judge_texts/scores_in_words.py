@@ -14,14 +14,12 @@ from itertools import islice
 from typing import Any, Final
 
 from app.domain.graders.kinds.llm_judge import Criterion
-from app.grading.judge_texts.judge_answers import RAISED, UnreadableAnswer
+from app.grading.judge_texts.judge_answers import UnreadableAnswer
 from app.grading.judge_texts.quotable_scores import comparable
 from app.grading.judge_texts.score_patterns import (
-    AGAIN,
     BEFORE,
     BOUNDS,
     BRACKETS,
-    CORRECTED,
     LABEL,
     NAMED,
     NUMBER,
@@ -35,11 +33,7 @@ from app.grading.texts.json_in_text import texts_in
 from app.grading.texts.long_texts import matches_in
 
 SPELLINGS: Final = (BRACKETS, LABEL, SHARE)
-"""The forms of a score, in the order in which they are tried."""
-BEHIND: Final = (BRACKETS, AGAIN, CORRECTED)
-"""The forms of a score by which words behind a JSON object correct it."""
-_FORMS: Final = {AGAIN: LABEL, CORRECTED: SHARE}
-"""The form of a score within a form of correction."""
+"""The forms of a score."""
 _OF_THE_WHOLE: Final = frozenset({"overall", "total", "final", "score", "rating", "grade"})
 """Names of criteria that stand for the whole answer too."""
 _IN_LINE: Final = r"[ \t*_`\"']{0,6}"
@@ -51,6 +45,7 @@ _REACH: Final = 80
 """Number of characters before and behind a score that are searched for a criterion."""
 _READ: Final = 200_000
 """Number of final characters of an answer that are searched."""
+_RAISED: Final = "the judge's verdict is better than one that the judged answer has, too"
 _DIFFERENT: Final = "the judge's answer has several scores that differ"
 
 
@@ -88,15 +83,9 @@ class ScoresInWords:
         forms = (SHARE, LABEL, BRACKETS)
         return number_in(text) is not None or any(form.fullmatch(text.strip()) for form in forms)
 
-    def are_several(self, text: str) -> bool:
-        """Returns whether a text has scores that differ, in any form."""
-        found = (each for form in SPELLINGS for each in matches_in(form, text))
-        return len({comparable(self._share(each)) for each in found}) > 1
-
     def shares(
         self,
         words: str,
-        forms: tuple[re.Pattern[str], ...],
         judged: Any = None,
         quotable: frozenset[float] = frozenset(),
     ) -> Iterator[float]:
@@ -105,12 +94,12 @@ class ScoresInWords:
         differ, and for one that is better than all criteria.
         """
         text, is_of_one, most = self._divided(BOUNDS.sub(" ", words[-_READ:]))
-        for pattern in forms:
+        for pattern in SPELLINGS:
             found = list(islice(matches_in(pattern, text), MAX_SCORES + 1))
             if len(found) > MAX_SCORES:
                 raise UnreadableAnswer(f"the judge's answer has more than {MAX_SCORES} scores")
             if found and judged is not None:
-                quoted = quotable | self._shares_in(judged, _FORMS.get(pattern, pattern))
+                quoted = quotable | self._shares_in(judged, pattern)
                 found = self._own(found, quoted)
             for one in self._chosen(pattern, found, is_of_one=is_of_one):
                 if self._share(one) > most:
@@ -134,8 +123,6 @@ class ScoresInWords:
         self, pattern: re.Pattern[str], found: list[re.Match[str]], *, is_of_one: bool
     ) -> list[re.Match[str]]:
         """Returns the score of the whole in one form, or none. Raises `UnreadableAnswer`."""
-        if pattern is CORRECTED:
-            return [each for each in found if float(each[2]) == self._scale][-1:]
         if self._criteria is not None:
             if pattern is SHARE:
                 found = self._of_the_whole(found, self._criteria, by_words_only=is_of_one)
@@ -159,7 +146,7 @@ class ScoresInWords:
         own = [each for each, share in zip(found, shares, strict=True) if share not in quoted]
         least = min((share for share in shares if share in quoted), default=math.inf)
         if own and self._share(own[-1]) > least:
-            raise UnreadableAnswer(RAISED)
+            raise UnreadableAnswer(_RAISED)
         return own
 
     def _shares_in(self, judged: Any, form: re.Pattern[str]) -> frozenset[float]:

@@ -1,4 +1,4 @@
-"""Compares the verdicts of judges: what the keys of their JSON say that decide a score.
+"""Compares the values at the keys of a judge's JSON that decide a score.
 
 Promises plain values, which are equal for equal verdicts however they are written and take no more
 room than the JSON: a number, a text, or the scores of rollouts by their ids. All other values are
@@ -38,35 +38,12 @@ def has_key_within(values: Iterable[Any], keys: Collection[str]) -> bool:
     return any(not one.keys().isdisjoint(keys) for one in objects_in([*values]))
 
 
-def is_better(verdict: Any, other: Any) -> bool:
-    """Returns whether a number is larger than another one, or that of the same rollout. Two labels
-    have no order here; of other values that differ, each counts as better.
-    """
-    mine, its = _numbers(verdict), _numbers(other)
-    if isinstance(verdict, str) and isinstance(other, str) and not mine and not its:
-        return False
-    if not mine or not its:
-        return _plain(verdict) != _plain(other)
-    return any(number > its[name] for name, number in mine.items() if name in its)
-
-
 def number_in(value: Any) -> float | None:
     """Returns the finite number that is the value, or that its text is; `None` for any other."""
     if isinstance(value, str):
         number = number_of(value)
         return finite(float(number)) if isinstance(number, Decimal) else None
     return finite(value)
-
-
-def _numbers(value: Any) -> dict[str, float]:
-    """Returns the numbers of a verdict, by the ids of the rollouts; none for a label."""
-    if not isinstance(value, list):
-        number = number_in(value)
-        return {} if number is None else {"": number}
-    entries = (
-        (rollout_id(one.get("id")), number_in(one.get("score"))) for one in map(object_of, value)
-    )
-    return {name: number for name, number in entries if number is not None}
 
 
 def _plain(value: Any) -> Plain | frozenset[tuple[str, Plain]]:

@@ -115,6 +115,7 @@ class GroupAiJudge:
                 self._judges,
                 question,
                 partial(read_scores, count=len(order), judged=request.conversations),
+                verdict="score",
                 cost=cost,
                 source=self._source,
             )

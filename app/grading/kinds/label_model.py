@@ -3,7 +3,6 @@ labels. An answer with none of them is a fault.
 """
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 from typing_extensions import override
@@ -11,7 +10,7 @@ from typing_extensions import override
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, steps_format
-from app.grading.judge_texts.judge_answers import RAISED, JudgeAnswer, UnreadableAnswer
+from app.grading.judge_texts.judge_answers import JudgeAnswer
 
 
 class LabelModelScorer(JudgedScorer):
@@ -34,8 +33,6 @@ class LabelModelScorer(JudgedScorer):
         label = self._label(answer.content.get("result"))
         if label is None:
             raise answer.without_verdict("none of the labels as `result`")
-        if label in self._passing and self._has_failing(answer.quotations):
-            raise UnreadableAnswer(RAISED)
         return float(label in self._passing)
 
     def _label(self, said: Any) -> str | None:
@@ -47,10 +44,3 @@ class LabelModelScorer(JudgedScorer):
         words = said.strip()
         same = [label for label in self._labels if label.casefold() == words.casefold()]
         return words if words in same else same[0] if len(same) == 1 else None
-
-    def _has_failing(self, quoted: Iterable[dict[str, Any]]) -> bool:
-        """Returns whether a quotation may be the judge's own verdict, which an answer had left out
-        by writing it.
-        """
-        results = (one["result"] for one in quoted if "result" in one)
-        return any(self._label(result) not in self._passing for result in results)

@@ -6,10 +6,7 @@ scores, because their scale is unknown. An answer without a score, or with one b
 a fault and never a 0.
 """
 
-import math
 import re
-from collections.abc import Iterator
-from itertools import islice
 from typing import Any, Final
 
 from typing_extensions import override
@@ -18,9 +15,10 @@ from app.domain.graders.kinds.llm_judge import Criterion, LlmJudgeGrader
 from app.domain.graders.templates.templates import parse_template
 from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, strict_format
-from app.grading.judge_texts.judge_answers import RAISED, JudgeAnswer, UnreadableAnswer, quoted_text
-from app.grading.judge_texts.quotable_scores import comparable, quotable_shares
-from app.grading.judge_texts.scores_in_words import BEHIND, SPELLINGS, ScoresInWords
+from app.grading.judge_texts.judge_answers import JudgeAnswer, UnreadableAnswer, quoted_text
+from app.grading.judge_texts.quotable_scores import quotable_shares
+from app.grading.judge_texts.scores_in_words import ScoresInWords
+from app.grading.judge_texts.thinking_ends import words_behind_thinking
 from app.grading.judge_texts.verdicts import number_in
 from app.grading.scorer import GradeRequest
 from app.grading.texts.templating import render_all
@@ -30,13 +28,15 @@ _TASK: Final = (
     "their weights:"
 )
 _PROMPT: Final = "<question>\n{question}\n</question>\n\n<answer>\n{answer}\n</answer>"
-_QUOTABLE: Final = "the judge's score, beside other words, is one that the judged answer names"
-_SENTENCE: Final = "the `score` of the judge's answer is more than a number"
+_JSON: Final = re.compile(r'\{[ \t\r\n]*+["}]|\[[ \t\r\n]*+\{')
+"""The beginning of an object or of a list of objects, complete or not."""
 _TAG: Final = re.compile(r"<(?=\s*+(?:/\s*+)?(?:question|answer)\b)", re.IGNORECASE)
 """The beginning of a tag of the prompt: an answer must not end its own block."""
 
 
 class LlmJudgeScorer(JudgedScorer):
+    verdict = "score"
+
     def __init__(self, spec: LlmJudgeGrader, judges: Judges, *, source: str) -> None:
         self._scale = spec.scale
         self._words = ScoresInWords(spec.scale, spec.rubric)
@@ -73,63 +73,37 @@ class LlmJudgeScorer(JudgedScorer):
 
     @override
     def read(self, answer: JudgeAnswer) -> float:
-        shares = list(self._shares(answer))
+        value = answer.content.get("score")
+        number = number_in(value)
+        if number is not None:
+            return self._checked([number / self._scale])
+        if isinstance(value, str) and self._words.is_one(value):
+            return self._checked(list(self._words.shares(value)))
+        raise answer.without_verdict("no number `score`")
+
+    @override
+    def read_words(self, text: str, sample: dict[str, Any]) -> float | None:
+        """Reads the words behind the thinking and in front of any JSON; `None` if there are none.
+        A score that the judged answer names may be a quotation.
+        """
+        said = words_behind_thinking(text, sample)
+        if said is None:
+            raise UnreadableAnswer("the judge's answer has no certain end of its thinking")
+        start = _JSON.search(said)
+        words = said if start is None else said[: start.start()]
+        if not words.strip(" \t\r\n`"):
+            return None
+        return self._checked(
+            list(self._words.shares(words, sample, quotable_shares(sample, self._scale)))
+        )
+
+    def _checked(self, shares: list[float]) -> float:
         if not shares:
-            raise answer.without_verdict("no score")
+            raise UnreadableAnswer("the judge's answer contains no score")
         share = self._words.whole(shares)
         if not 0 <= share <= 1:
             raise UnreadableAnswer(f"the judge's score is not between 0 and {self._scale}")
         return share
-
-    def _shares(self, answer: JudgeAnswer) -> Iterator[float]:
-        """Yields the scores in each form as shares of the scale. Where the answer has a JSON
-        object, only the value of its `score` counts, and words after a sentence's object, which
-        may lower it; the words and scores inside it never do, nor those of JSON that is a list or
-        has no end. Raises `UnreadableAnswer` for a score that may be a quotation.
-        """
-        is_number = number_in(answer.content.get("score")) is not None
-        needs_none = answer.is_alone and is_number
-        quotable = frozenset[float]() if needs_none else quotable_shares(answer.judged, self._scale)
-        least = min(self._quoted(answer), default=math.inf)
-        if not answer.content:
-            found = self._words.shares(answer.words, SPELLINGS, answer.judged, quotable)
-        else:
-            found = self._in_json(answer, quotable)
-        for share in found:
-            if share > least:
-                raise UnreadableAnswer(RAISED)
-            yield share
-
-    def _in_json(self, answer: JudgeAnswer, quotable: frozenset[float]) -> Iterator[float]:
-        behind = next(self._words.shares(answer.after, BEHIND, answer.judged, quotable), None)
-        if "score" not in answer.content:
-            yield from () if behind is None else (behind,)
-            return
-        value = answer.content["score"]
-        is_sentence = isinstance(value, str) and not self._words.is_one(value)
-        if answer.is_only_json and is_sentence:
-            raise UnreadableAnswer(_SENTENCE)
-        stated = next(self._stated(value, answer.judged, quotable), None)
-        has_words = is_sentence or not answer.is_alone
-        if stated is not None and has_words and comparable(stated) in quotable:
-            raise UnreadableAnswer(_QUOTABLE)
-        found = [share for share in (behind, stated) if share is not None]
-        yield from (min(found),) if found else ()
-
-    def _stated(self, value: Any, judged: Any, quotable: frozenset[float]) -> Iterator[float]:
-        """Yields the share that the value of `score` is, or the shares in its words, of which one
-        that differs from others may be a quotation.
-        """
-        number = number_in(value)
-        if number is not None:
-            yield number / self._scale
-        if isinstance(value, str):
-            quoted = (judged, quotable) if self._words.are_several(value) else ()
-            yield from self._words.shares(value, SPELLINGS, *quoted)
-
-    def _quoted(self, answer: JudgeAnswer) -> Iterator[float]:
-        for one in answer.quotations:
-            yield from islice(self._stated(one.get("score"), None, frozenset()), 1)
 
 
 def _line(criterion: Criterion) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.graders.kinds.llm_judge import Criterion
 from app.grading.judge_texts.judge_answers import UnreadableAnswer
-from app.grading.judge_texts.scores_in_words import MAX_SCORES, SPELLINGS, ScoresInWords
+from app.grading.judge_texts.scores_in_words import MAX_SCORES, ScoresInWords
 
 ONE = [Criterion(name="right", description="Is it right?")]
 TWO = [Criterion(name=name, description="How much?") for name in ("helpful", "clear")]
@@ -12,7 +12,7 @@ TWO = [Criterion(name=name, description="How much?") for name in ("helpful", "cl
 
 def whole(rubric: list[Criterion], words: str) -> float:
     scores = ScoresInWords(10, rubric)
-    return scores.whole(list(scores.shares(words, SPELLINGS)))
+    return scores.whole(list(scores.shares(words)))
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_scores_that_differ_are_none_beside_several(words: str) -> None:
 
 def test_two_scores_of_no_criterion_are_none() -> None:
     scores = ScoresInWords(10, TWO)
-    assert not list(scores.shares("I give it 2/10. The user wants 9/10 overall.", SPELLINGS))
+    assert not list(scores.shares("I give it 2/10. The user wants 9/10 overall."))

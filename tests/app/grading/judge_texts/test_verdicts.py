@@ -25,7 +25,7 @@ def test_nothing_within_a_value_that_is_no_score_is_kept() -> None:
 
 def test_a_deep_verdict_of_a_judge_is_read() -> None:
     said = {"scores": _nested(100)}
-    assert read_answer(f"Verdict: {json.dumps(said)}", {"output_text": "x"}).content == said
+    assert read_answer(json.dumps(said), {"output_text": "x"}).content == said
 
 
 @pytest.mark.parametrize(

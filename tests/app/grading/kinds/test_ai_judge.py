@@ -237,8 +237,9 @@ WRONG: list[tuple[str, str]] = [
     ),
     ('{"scores": [{"id": "1", "score": -0.06}]}', "the score -0.06 of the id '1' is not"),
     ('{"scores": [7]}', 'an entry of "scores" is not an object'),
-    ("They are all good.", "the answer is not a JSON object with a list"),
-    ('<think>{"scores": [{"id": "1", "score": 1}]}', "the judge's answer ends in its thinking"),
+    ("They are all good.", "the judge's answer is not one JSON object alone"),
+    ('{"results": []}', "the answer is not a JSON object with a list"),
+    ('<think>{"scores": [{"id": "1", "score": 1}]}', "is not one JSON object alone"),
 ]
 
 

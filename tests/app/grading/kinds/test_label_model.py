@@ -69,8 +69,12 @@ async def test_an_answer_without_a_label_is_a_fault_and_no_0(text: str) -> None:
             await scored(grader, "Hello", judges=answering(text))
         fault = caught.value
         assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_parse_error",))
-        assert fault.message == "the judge's answer contains none of the labels as `result`"
-        assert fault.details.endswith(f"the labels as `result`: {text!r}")
+        is_json = text.startswith("{")
+        what = (
+            "contains none of the labels as `result`" if is_json else "is not one JSON object alone"
+        )
+        assert fault.message == f"the judge's answer {what}"
+        assert fault.details.endswith(f"{what}: {text!r}")
 
 
 async def test_an_answer_without_a_label_is_paid_for() -> None:

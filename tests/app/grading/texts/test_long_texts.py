@@ -11,7 +11,7 @@ import pytest
 from app.domain.graders.texts import thinking
 from app.domain.graders.texts.thinking import THINKING_MARK
 from app.grading.judge_texts import quotable_scores, quotable_verdicts, score_patterns
-from app.grading.judge_texts.score_patterns import AGAIN, LABEL, SHARE
+from app.grading.judge_texts.score_patterns import LABEL, SHARE
 from app.grading.texts.long_texts import matches_in, replaced_in
 
 WORDS = (
@@ -31,7 +31,6 @@ WORDS = (
 PATTERNS = {
     "share": SHARE,
     "label": LABEL,
-    "again": AGAIN,
     "thinking": THINKING_MARK,
     "ratio": quotable_scores._RATIO,
     "value": quotable_scores._VALUE,
@@ -82,7 +81,7 @@ def test_every_pattern_has_a_longest_match() -> None:
         for name, value in vars(module).items()
         if isinstance(value, re.Pattern) and name not in {"_BLANKS", "BEFORE", "NAMED"}
     }
-    assert patterns.keys() >= {"BRACKETS", "LABEL", "AGAIN", "THINKING_MARK", "_LOOSE", "_VALUE"}
+    assert patterns.keys() >= {"BRACKETS", "LABEL", "SHARE", "THINKING_MARK", "_LOOSE", "_VALUE"}
     widths = {
         name: _parser.parse(each.pattern, each.flags).getwidth()[1]
         for name, each in patterns.items()
