@@ -14,6 +14,7 @@ from app.domain.models.models import find_base_model
 from app.domain.secrets.owner_labels import criteria_by_pointer
 from app.domain.secrets.redaction import require_sealed, restore_secrets
 from app.gateways.egress.egress import Egress
+from app.gateways.endpoints.limits import OutagePatience
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.embeddings import build_embeddings
@@ -150,6 +151,7 @@ def _pool(egress: Egress, settings: Settings) -> EndpointPool:
         egress,
         timeout_s=settings.egress.call_timeout_s,
         max_retries=settings.egress.max_retries,
+        outages=OutagePatience(is_known=False),
     )
 
 

@@ -11,6 +11,7 @@ from app.domain.methods.reasoning_efforts import named_effort, turn_tokens
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.models.compute_choices import ComputeChoice
 from app.domain.models.models import BASE_MODEL_UNSUPPORTED
+from app.gateways.endpoints.limits import OutagePatience
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.embeddings import build_embeddings
@@ -117,7 +118,10 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
     egress = context.settings.egress
     signer = CallSigner(*context.settings.secret_keys, project_id=context.job.project_id)
     endpoints = EndpointPool(
-        context.egress, timeout_s=egress.call_timeout_s, max_retries=egress.max_retries
+        context.egress,
+        timeout_s=egress.call_timeout_s,
+        max_retries=egress.max_retries,
+        outages=OutagePatience(is_known=context.job.step > 0),
     )
     context.activity.calls_through(endpoints)
     operators = operators_endpoints(context)

@@ -18,7 +18,7 @@ from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import Journal
 from workers.processes.retry import retry_while_unavailable
 from workers.reinforcement.steps.outcome import SampledValidation
-from workers.reinforcement.steps.summary import summarise
+from workers.reinforcement.steps.summary import summarise, valid_share
 from workers.rollout.groups import run_groups
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
@@ -36,18 +36,22 @@ class Evaluator:
     setup: RolloutSetup
     job_id: str
     options: Evaluation
+    lost_limit: float = 1.0
+    """Share of lost rollouts from which a validation has no reward."""
 
     async def validate(
         self, rows: Sequence[DatasetRow], *, step: int, policy: Policy, journal: Journal
     ) -> SampledValidation:
-        """Runs a group of rollouts for every row, and then the greedy rollout of every row."""
+        """Runs a group of rollouts for every row, and then the greedy rollout of every row, unless
+        too many of the first were lost: nothing would be compared with it.
+        """
         started = time.perf_counter()
         options = self.options
         sampled = await self._play(
             rows, "valid", step, samples=options.samples, policy=policy, journal=journal
         )
         greedy: list[ScoredRollout] = []
-        if options.greedy:
+        if options.greedy and 1.0 - valid_share(sampled) < self.lost_limit:
             greedy = await self._play(
                 rows, VALID_GREEDY, step, samples=1, policy=policy, journal=journal
             )

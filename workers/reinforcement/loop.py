@@ -54,7 +54,12 @@ class ReinforcementLoop:
         self._context = context
         self._plan = plan
         self._options = options
-        self._evaluator = Evaluator(setup, context.job.id, plan.hyperparameters.evaluation)
+        self._evaluator = Evaluator(
+            setup,
+            context.job.id,
+            plan.hyperparameters.evaluation,
+            context.settings.runs.infrastructure_limit,
+        )
         self._mode = mode
         self._policy = policy
         self._base_policy = base_policy

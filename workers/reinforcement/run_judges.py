@@ -6,6 +6,7 @@ model to its end, even if the model's name is deleted meanwhile.
 """
 
 from app.domain.models.models import find_base_model
+from app.gateways.endpoints.limits import OutagePatience
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import EngineModel, EngineModels, Judges, RoutedJudges
@@ -20,6 +21,7 @@ def operators_endpoints(context: RunContext) -> EndpointPool:
         context.judge_egress or context.egress,
         timeout_s=settings.egress.call_timeout_s,
         max_retries=settings.egress.max_retries,
+        outages=OutagePatience(is_known=True),
     )
     context.activity.calls_operators_through(configured)
     return configured

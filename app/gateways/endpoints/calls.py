@@ -40,6 +40,10 @@ class EndpointFault(Exception):
         self.args = (self.message,)
 
 
+class GaveUp(EndpointFault):
+    """An attempt that was not made, because the endpoint was down for too long."""
+
+
 @dataclass(frozen=True, slots=True)
 class EndpointRequest:
     """One logical call, with the same bytes and ids on every attempt."""

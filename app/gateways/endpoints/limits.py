@@ -9,6 +9,7 @@ locks across processes. Must not know HTTP.
 import asyncio
 import math
 from collections import deque
+from dataclasses import dataclass
 from typing import Final
 
 from app.gateways.endpoints.clock import Clock, settled_by
@@ -18,7 +19,9 @@ _START: Final = 64
 _AFTER_OUTAGE: Final = 8
 _CLEAN_ROUNDS: Final = 3
 _DECREASE: Final = 0.9
-_CALLS_TO_OPEN: Final = 16
+CALLS_TO_OPEN: Final = 16
+UNKNOWN_PATIENCE_S: Final = 120.0
+"""Longest patience with an endpoint that has never answered: its address may be wrong."""
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 30.0
 _LOWEST_RATE: Final = 1e-9
@@ -26,6 +29,14 @@ _HIGHEST_RATE: Final = 1e6
 """Bounds of a declared rate, which may be any positive number: beyond them intervals and queue
 lengths are not representable.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class OutagePatience:
+    """Makes calls wait until an endpoint is back, however few of them there are."""
+
+    is_known: bool
+    """False if the endpoints may never have answered."""
 
 
 class Pacer:
@@ -148,16 +159,20 @@ class Breaker:
     probes the endpoint after each pause.
 
     Opens when sixteen different calls failed since the last answer, in their first attempt or
-    because the endpoint was unreachable. Other retries do not count: at the end of a step the only
-    calls left may be retries of a tool that fails for some calls only, which would look like an
-    outage. `patience_s` after the outage began, all callers stop waiting: otherwise each call would
-    wait that long again for an endpoint that is unlikely to recover.
+    because the endpoint was unreachable; and when as many as `enough` found it down, which may be
+    fewer. Other retries do not count: at the end of a step the only calls left may be retries of a
+    tool that fails for some calls only, which would look like an outage. `patience_s` after the
+    outage began, all callers stop waiting: otherwise each call would wait that long again for an
+    endpoint that is unlikely to recover.
     """
 
-    def __init__(self, clock: Clock, *, patience_s: float) -> None:
+    def __init__(self, clock: Clock, *, patience_s: float, is_known: bool = True) -> None:
+        """`is_known` is false for an endpoint that may never have answered."""
         self._clock = clock
         self._patience_s = patience_s
+        self._is_known = is_known
         self._failed_calls: set[str] = set()
+        self._unserved_calls: set[str] = set()
         self._down_since: float | None = None
         self._pause_s = _FIRST_PAUSE_S
         self._probe_at = 0.0
@@ -171,7 +186,10 @@ class Breaker:
     @property
     def patience_ends(self) -> float | None:
         """Time at which all callers stop waiting; `None` while it is closed."""
-        return None if self._down_since is None else self._down_since + self._patience_s
+        if self._down_since is None:
+            return None
+        most = math.inf if self._is_known else UNKNOWN_PATIENCE_S
+        return self._down_since + min(self._patience_s, most)
 
     async def wait_to_send(self, call_id: str, *, deadline: float) -> bool:
         """Waits until the call may be sent; returns false if its deadline or the patience ends
@@ -182,7 +200,7 @@ class Breaker:
             if self._prober is None and now >= self._probe_at:
                 self._prober = call_id
                 return True
-            give_up_at = min(deadline, self._down_since + self._patience_s)
+            give_up_at = min(deadline, self.patience_ends or math.inf)
             if now >= give_up_at:
                 return False
             can_probe = self._prober is None
@@ -192,14 +210,18 @@ class Breaker:
     def answered(self) -> bool:
         """Records that the endpoint is alive. Returns true if this ended an outage."""
         was_open = self.is_open
+        self._is_known = True
         self._failed_calls.clear()
+        self._unserved_calls.clear()
         self._down_since, self._pause_s = None, _FIRST_PAUSE_S
         self._notify()
         return was_open
 
-    def failed(self, call_id: str, *, counts: bool) -> None:
+    def failed(
+        self, call_id: str, *, counts: bool, is_down: bool = False, enough: int = CALLS_TO_OPEN
+    ) -> None:
         """Records a failed attempt. `counts` is true if it indicates a fault of the endpoint as a
-        whole rather than of one call.
+        whole rather than of one call, `is_down` if no server behind the endpoint took the request.
         """
         now = self._clock.now()
         if self.is_open:
@@ -210,7 +232,9 @@ class Breaker:
             return
         if counts:
             self._failed_calls.add(call_id)
-        if len(self._failed_calls) >= _CALLS_TO_OPEN:
+        if is_down:
+            self._unserved_calls.add(call_id)
+        if len(self._failed_calls) >= CALLS_TO_OPEN or len(self._unserved_calls) >= enough:
             self._down_since, self._probe_at = now, now + self._pause_s
 
     def abandoned(self, call_id: str) -> None:

@@ -13,28 +13,41 @@ from contextlib import contextmanager
 from typing import Final
 
 from app.domain.errors import EndpointRefused
-from app.domain.http.status import is_server_error
 from app.domain.secrets.echoes import Echoes
-from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
+from app.gateways.egress.egress import Egress, EgressFailure, EgressReply
 from app.gateways.egress.headers import check_headers
 from app.gateways.endpoints.calls import (
     EndpointAnswer,
     EndpointFault,
     EndpointRequest,
     FaultKind,
+    GaveUp,
     Read,
     Value,
 )
 from app.gateways.endpoints.clock import Clock, SystemClock
-from app.gateways.endpoints.limits import Breaker, ConcurrencySlots, Pacer
+from app.gateways.endpoints.diagnosis import (
+    KINDS,
+    has_answered,
+    is_down,
+    is_final,
+    is_overloaded,
+    is_retried,
+    is_silent,
+)
+from app.gateways.endpoints.limits import (
+    CALLS_TO_OPEN,
+    Breaker,
+    ConcurrencySlots,
+    OutagePatience,
+    Pacer,
+)
 from app.gateways.endpoints.measured_calls import attempt_span, measured_call, note_status
 from app.gateways.endpoints.outages import EndpointState, WaitingCalls, shown_endpoint
 from app.gateways.endpoints.retry_after import retry_after
 from app.gateways.endpoints.signing import CallSigner
 
 MAX_REQUEST_BYTES: Final = 1_048_576
-_RETRIED_STATUSES: Final = frozenset({408, 425, 429})
-_OVERLOADED: Final = frozenset({429, 503})
 _LONG: Final = 16_384
 """Number of bytes from which a reply is parsed on a thread."""
 _FIRST_DELAY_S: Final = 0.5
@@ -50,13 +63,17 @@ class EndpointPool:
         *,
         timeout_s: float,
         max_retries: int,
+        outages: OutagePatience | None = None,
         clock: Clock | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """`timeout_s` is the deadline of one call with all its retries; `jitter` is in [0, 1)."""
+        """`timeout_s` is the deadline of one call with all its retries; `jitter` is in [0, 1).
+        Without `outages` a call waits for an endpoint that is down only if many others do.
+        """
         self.egress = egress
         self.timeout_s = timeout_s
         self.max_retries = max_retries
+        self.outages = outages
         self.clock = clock or SystemClock()
         self.jitter = jitter
         self._endpoints: dict[str, Endpoint] = {}
@@ -110,7 +127,8 @@ class Endpoint:
         self._calls = 0
         self._last_fault = FaultKind.UNREACHABLE
         self.slots = ConcurrencySlots()
-        self.breaker = Breaker(pool.clock, patience_s=pool.timeout_s)
+        is_known = pool.outages is None or pool.outages.is_known
+        self.breaker = Breaker(pool.clock, patience_s=pool.timeout_s, is_known=is_known)
         self.silence = WaitingCalls()
 
     def state(self) -> EndpointState:
@@ -152,7 +170,7 @@ class Endpoint:
     async def _call_with_retries(
         self, request: EndpointRequest, read: Read[Value], signer: CallSigner, *, deadline: float
     ) -> EndpointAnswer[Value]:
-        attempt = 1
+        attempt, failed = 1, 0
         while True:
             try:
                 reply = await self._attempt(request, signer, attempt, deadline=deadline)
@@ -160,18 +178,28 @@ class Endpoint:
                 return EndpointAnswer(value, attempt, reply.latency_s)
             except EndpointFault as fault:
                 fault.attempts = attempt
-                delay = self._delay(fault, attempt)
+                if not self._is_probe(fault):
+                    failed += 1
+                delay = self._delay(fault, failed)
                 if delay is None or self._pool.clock.now() + delay >= deadline:
                     raise
             await self._pool.clock.sleep(delay)
             attempt += 1
 
-    def _delay(self, fault: EndpointFault, attempt: int) -> float | None:
-        """Returns the seconds before the next attempt, `None` if the call must not be retried."""
-        final = fault.kind in {FaultKind.REFUSED, FaultKind.TOO_LARGE}
-        if final or attempt > self._pool.max_retries:
+    def _is_probe(self, fault: EndpointFault) -> bool:
+        """Returns whether an attempt only found that the endpoint is still down: it uses up none of
+        those that a call has.
+        """
+        is_waiting = self._pool.outages is not None and self.breaker.is_open
+        return is_waiting and not isinstance(fault, GaveUp)
+
+    def _delay(self, fault: EndpointFault, failed: int) -> float | None:
+        """Returns the seconds before the next attempt, after so many that count; `None` if the call
+        must not be retried.
+        """
+        if is_final(fault) or failed > self._pool.max_retries or not self._pool.max_retries:
             return None
-        longest = min(_LONGEST_DELAY_S, _FIRST_DELAY_S * 2.0 ** (attempt - 1))
+        longest = min(_LONGEST_DELAY_S, _FIRST_DELAY_S * 2.0 ** max(0, failed - 1))
         return max(self._pool.jitter() * longest, fault.retry_after_s)
 
     async def _attempt(
@@ -180,11 +208,11 @@ class Endpoint:
         clock = self._pool.clock
         if not await self.slots.take(clock, deadline=deadline, first=attempt > 1):
             if self.breaker.is_open:
-                raise EndpointFault(self._last_fault, "the endpoint is down")
+                raise GaveUp(self._last_fault, "the endpoint is down")
             raise EndpointFault(FaultKind.TIMEOUT, "no answer: too many calls before this one")
         try:
             if not await self.breaker.wait_to_send(request.call_id, deadline=deadline):
-                raise EndpointFault(self._last_fault, "the endpoint is down")
+                raise GaveUp(self._last_fault, "the endpoint is down")
             return await self._send(request, signer, attempt, deadline=deadline)
         finally:
             self.slots.leave()
@@ -231,8 +259,8 @@ class Endpoint:
         except EndpointRefused as refused:
             raise EndpointFault(FaultKind.REFUSED, str(refused)) from None
         except EgressFailure as failure:
-            raise EndpointFault(_KINDS[failure.kind], str(failure)) from None
-        if reply.status in _RETRIED_STATUSES or is_server_error(reply.status):
+            raise EndpointFault(KINDS[failure.kind], str(failure)) from None
+        if is_retried(reply.status):
             raise EndpointFault(
                 FaultKind.ERROR,
                 f"answered {reply.status}",
@@ -245,16 +273,23 @@ class Endpoint:
         self, fault: EndpointFault, call_id: str, in_flight: int, *, first: bool
     ) -> None:
         """Updates slots, breaker and the state of an outage after a failed attempt."""
-        if fault.kind not in _ALIVE:
+        if is_silent(fault):
             self.silence.failed(self._pool.clock.now(), fault.message)
-        if fault.status in _OVERLOADED or fault.kind is FaultKind.TIMEOUT:
+        if is_overloaded(fault):
             self.slots.refused(in_flight)
-        if fault.kind in _ALIVE or fault.status in _RETRIED_STATUSES:
+        if has_answered(fault):
             self.breaker.answered()
         else:
             self._last_fault = fault.kind
             counts = first or fault.kind is FaultKind.UNREACHABLE
-            self.breaker.failed(call_id, counts=counts)
+            self.breaker.failed(call_id, counts=counts, is_down=is_down(fault), enough=self._enough)
+
+    @property
+    def _enough(self) -> int:
+        """Number of calls that must find the endpoint down, so that the others need not try."""
+        if self._pool.outages is None:
+            return CALLS_TO_OPEN
+        return max(1, min(CALLS_TO_OPEN, self._calls))
 
 
 async def _value_of(reply: EgressReply, read: Read[Value]) -> Value:
@@ -262,13 +297,3 @@ async def _value_of(reply: EgressReply, read: Read[Value]) -> Value:
     if len(reply.body) < _LONG:
         return read(reply)
     return await asyncio.to_thread(read, reply)
-
-
-_ALIVE: Final = frozenset({FaultKind.BAD_REPLY, FaultKind.TOO_LARGE, FaultKind.REFUSED})
-_KINDS: Final = {
-    FailureKind.UNREACHABLE: FaultKind.UNREACHABLE,
-    FailureKind.TIMEOUT: FaultKind.TIMEOUT,
-    FailureKind.TOO_LARGE: FaultKind.TOO_LARGE,
-    FailureKind.REFUSED: FaultKind.REFUSED,
-    FailureKind.BAD_ENCODING: FaultKind.BAD_REPLY,
-}

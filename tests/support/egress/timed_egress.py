@@ -8,6 +8,7 @@ from typing import Any
 
 from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
 from app.gateways.endpoints.calls import EndpointAnswer, EndpointRequest
+from app.gateways.endpoints.limits import OutagePatience
 from app.gateways.endpoints.pool import Endpoint, EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from tests.support.egress.clock import VirtualClock
@@ -70,10 +71,16 @@ def make(
     serve: Callable[[float, int], tuple[EgressReply, float]],
     *,
     rate_limit: float | None = None,
+    outages: OutagePatience | None = None,
 ) -> tuple[Endpoint, TimedEgress]:
     egress = TimedEgress(clock, serve)
     pool = EndpointPool(
-        egress, timeout_s=600, max_retries=3, clock=clock, jitter=random.Random(3).random
+        egress,
+        timeout_s=600,
+        max_retries=3,
+        outages=outages,
+        clock=clock,
+        jitter=random.Random(3).random,
     )
     return pool.endpoint(URL, rate_limit=rate_limit), egress
 
