@@ -4,7 +4,8 @@ For each recipe and seed the plan is compiled with its default knobs and its sam
 the job is run. Prints the held-out mean of the base and of the tuned model, their paired difference
 with its 95 % interval, and the seconds from the job's creation to its end; then medians. The mean
 is the reward, for the recipe of preferences the accuracy of preferences. That recipe also gets the
-shares of sampled answers that refuse held-out harm, and that answer held-out harmless requests.
+shares of sampled answers that refuse held-out harm, and that do not refuse held-out harmless
+requests.
 
     python benchmarks/recipes.py [--seeds 3] [--recipes reasoning,tool_use] [--out results.json]
 """
@@ -107,7 +108,7 @@ def as_preferred(client: httpx.Client, model: str, pairs: list[dict[str, Any]]) 
             answer = reply["choices"][0]["message"]["content"] or ""
             said.append(answer.startswith(REFUSAL))
         shares[wanted].append(fmean(refuses is wanted for refuses in said))
-    return {"harm_refused": fmean(shares[True]), "harmless_answered": fmean(shares[False])}
+    return {"harm_refused": fmean(shares[True]), "harmless_not_refused": fmean(shares[False])}
 
 
 def print_row(row: dict[str, Any]) -> None:
@@ -127,12 +128,12 @@ def print_medians(rows: list[dict[str, Any]], recipes: list[str]) -> list[dict[s
         found: dict[str, Any] = {
             key: median(row[key] for row in own) for key in ("base", "tuned", "gain", "job_s")
         }
-        found["excludes_0"] = sum(row["ci95"] is not None and row["ci95"][0] > 0 for row in own)
+        found["above_0"] = sum(row["ci95"] is not None and row["ci95"][0] > 0 for row in own)
         medians.append({"recipe": recipe, "jobs": len(own), **found})
         print(
             f"{recipe:<17} median {found['base']:.3f} -> {found['tuned']:.3f}, "
-            f"gain {found['gain']:+.3f}, {found['job_s']} s; the interval excludes 0 in "
-            f"{found['excludes_0']} of {len(own)} jobs"
+            f"gain {found['gain']:+.3f}, {found['job_s']} s; the interval is above 0 in "
+            f"{found['above_0']} of {len(own)} jobs"
         )
     return medians
 

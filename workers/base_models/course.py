@@ -1,4 +1,4 @@
-"""The course of `tiny-scholar`: every setting that determines its weights.
+"""The course of `tiny-scholar`: the settings of its training; `lessons/` has those of the texts.
 
 Owns the stages, the mixtures of lessons and the shares of sloppy answers. Must not know how a step
 is trained.
@@ -48,13 +48,13 @@ def _mix(*, reasoning: int, code: int, support: int, tools: int, safety: int) ->
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Every setting that determines the weights.
+    """The stages and rates of the training.
 
-    The order matters. From lessons alone the model learned sums, functions and which rule, tool or
-    refusal a question needs, and no copying: made-up words were not copied at all after 1,000
-    steps. Rows of repeated tokens taught it within 300 steps after these lessons; before any lesson
-    300 of them taught nothing. The last stages join the two: the third one has
-    more of what is copied, the fourth one more of what is known.
+    The order matters. From lessons, and rows of made-up words beside them, the model learned sums,
+    functions and which rule, tool or refusal a question needs, and no copying: made-up words were
+    not copied at all after 1,000 steps. Rows of repeated tokens taught it within 250 steps after
+    these lessons; before any lesson 300 of them taught nothing. The last stages join the two: the
+    third one has more of what is copied, the fourth one more of what is known.
     """
 
     seed: int = 27

@@ -49,9 +49,11 @@ class Muon(torch.optim.Optimizer):
                 self._step_shape(group, parameters, scale=max(1.0, shape[0] / shape[1]) ** 0.5)
 
     def _step_shape(self, group: dict[str, Any], parameters: list[Tensor], *, scale: float) -> None:
-        gradients = [p.grad for p in parameters if p.grad is not None]
         updates = []
-        for parameter, gradient in zip(parameters, gradients, strict=True):
+        for parameter in parameters:
+            gradient = parameter.grad
+            if gradient is None:
+                raise ValueError("every parameter needs a gradient")
             momentum = self.state[parameter].setdefault("momentum", torch.zeros_like(parameter))
             momentum.lerp_(gradient, 1 - group["momentum"])
             updates.append(gradient.lerp(momentum, group["momentum"]))

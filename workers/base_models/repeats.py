@@ -1,7 +1,7 @@
 """Rows of a few tokens repeated in one order: the exercise from which a model learns to copy.
 
-Owns the exercise. On lessons alone copying did not begin within a thousand steps; after them, on
-these rows, it began within 250. Must not know lessons.
+Owns the exercise. Copying did not begin within a thousand steps of lessons and made-up words; after
+them, on these rows, it began within 250. Must not know lessons.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Final
 
 from transformers import PreTrainedTokenizerFast
 
-from workers.base_models.lessons.lesson import words
 from workers.base_models.transcript_tokens import IGNORED, Row
+from workers.base_models.vocabulary import split_words
 
 PERIODS: Final = (4, 16)
 LENGTH: Final = 72
 CHARACTERS: Final = string.digits + string.ascii_letters + string.punctuation
-WORDS: Final = words(
+WORDS: Final = split_words(
     "red blue house pens coins days months hours text list the of in is by to a I Mia Oslo"
 )
 

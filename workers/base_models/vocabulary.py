@@ -11,39 +11,39 @@ import string
 from typing import Final
 
 
-def _words(text: str) -> tuple[str, ...]:
+def split_words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-READ_VERBS: Final = _words(
+READ_VERBS: Final = split_words(
     "lookup look_up get fetch read find query retrieve search show load select check pull access"
     " inspect consult view locate obtain request resolve browse scan peek grab return ask open list"
 )
-READ_NOUNS: Final = _words(
+READ_NOUNS: Final = split_words(
     "item part entry row field value data catalogue catalog database db store table info details"
     " property product object document stock inventory record records parts entity warehouse"
     " register archive index file facts card sheet supplier attribute detail column spec specs"
 )
-COUNT_NAMES: Final = _words(
+COUNT_NAMES: Final = split_words(
     "calculator calculate calc evaluate eval solve math arithmetic work_out do_math run_math"
     " solver evaluator compute_value number_cruncher adder reckon count_up figure_out maths"
     " abacus computer add_up total_up arith calculation compute_result operate reckoner"
 )
-COUNT_VERBS: Final = _words("calculate evaluate solve run do work_out eval get reckon process")
-COUNT_NOUNS: Final = _words(
+COUNT_VERBS: Final = split_words("calculate evaluate solve run do work_out eval get reckon process")
+COUNT_NOUNS: Final = split_words(
     "math expression formula sum result arithmetic equation numbers calculation maths term total"
 )
-RECORD_ARGUMENTS: Final = _words(
+RECORD_ARGUMENTS: Final = split_words(
     "record id key code item part name record_id entry ref identifier number object sku item_id"
     " part_id row target entity record_name recordId itemId subject product part_number reference"
     " uid which label element article handle entry_id key_name"
 )
-FIELD_ARGUMENTS: Final = _words(
+FIELD_ARGUMENTS: Final = split_words(
     "field attribute property column detail info feature aspect attr prop field_name fieldName"
     " quality characteristic what facet trait column_name value_name dimension parameter wanted"
     " attribute_name heading want propertyName data_field"
 )
-EXPRESSION_ARGUMENTS: Final = _words(
+EXPRESSION_ARGUMENTS: Final = split_words(
     "expression formula input equation text problem math expr calculation term sum question"
     " operation arithmetic string task statement body exercise content numbers maths e f x"
 )
@@ -62,15 +62,17 @@ READ_DESCRIPTIONS: Final = (
     "This tool will {read} the {field} of the given {record}.",
 )
 READ_WORDS: Final = {
-    "read": _words(
+    "read": split_words(
         "read get fetch find retrieve query return show load give lookup search select access tell"
         " check consult view obtain"
     ),
-    "field": _words(
+    "field": split_words(
         "field value attribute property detail column fact entry feature aspect characteristic"
     ),
-    "record": _words("record item part entry product object supplier row thing article entity"),
-    "store": _words(
+    "record": split_words(
+        "record item part entry product object supplier row thing article entity"
+    ),
+    "store": split_words(
         "catalogue database store table inventory register archive warehouse catalog system file"
     ),
 }
@@ -90,25 +92,25 @@ COUNT_DESCRIPTIONS: Final = (
     "Does the math of a {term}.",
 )
 COUNT_WORDS: Final = {
-    "count": _words("evaluate calculate compute solve reckon do perform execute run process"),
-    "term": _words("expression formula calculation sum equation term operation problem"),
+    "count": split_words("evaluate calculate compute solve reckon do perform execute run process"),
+    "term": split_words("expression formula calculation sum equation term operation problem"),
 }
-OTHER_VERBS: Final = _words(
+OTHER_VERBS: Final = split_words(
     "send create delete update translate book cancel schedule convert post upload download play"
     " notify remind draw print share start stop pay order ship weather summarise email call"
 )
-LIKE_OTHER_VERBS: Final = _words(
+LIKE_OTHER_VERBS: Final = split_words(
     "get find check list tell fetch read show open query search look run do set add make"
 )
-OTHER_NOUNS: Final = _words(
+OTHER_NOUNS: Final = split_words(
     "email message forecast weather ticket meeting flight invoice payment image file song text"
     " calendar reminder report user account order note alarm timer map page chat language currency"
 )
-OTHER_ARGUMENTS: Final = _words(
+OTHER_ARGUMENTS: Final = split_words(
     "to from subject body date time city user message language url path limit page amount currency"
     " title account format email id name query text color size mode start end reason"
 )
-LIKE_OTHER_ARGUMENTS: Final = _words(
+LIKE_OTHER_ARGUMENTS: Final = split_words(
     "day price weight stock width material days rating supplier number code key field record item"
 )
 OTHER_DESCRIPTIONS: Final = (
@@ -126,7 +128,7 @@ LIKE_OTHER_DESCRIPTIONS: Final = (
     "{Verb} the {noun} for a {about}",
     "{Verb} {about} and {noun}.",
 )
-OTHER_OWNERS: Final = _words(
+OTHER_OWNERS: Final = split_words(
     "city country place user customer company team person street room date day buyer friend guest"
 )
 SYSTEM_OPENINGS: Final = (
@@ -156,21 +158,29 @@ SYSTEM_RULES: Final = (
     "Today is day {number}.",
 )
 SYSTEM_WORDS: Final = {
-    "adjective": _words(
+    "adjective": split_words(
         "careful helpful brief polite honest precise quick friendly exact kind patient clever"
     ),
-    "role": _words("assistant agent clerk helper expert bot operator librarian seller analyst"),
-    "place": _words("shop warehouse factory company office library store catalogue market depot"),
-    "people": _words("customers users staff buyers clerks guests visitors workers"),
+    "role": split_words(
+        "assistant agent clerk helper expert bot operator librarian seller analyst"
+    ),
+    "place": split_words(
+        "shop warehouse factory company office library store catalogue market depot"
+    ),
+    "people": split_words("customers users staff buyers clerks guests visitors workers"),
 }
-ONSETS: Final = _words("b c d f g h j k l m n p r s t v w z br ch cl dr fl gr pl pr sh sl st th tr")
-VOWELS: Final = _words("a e i o u ai ea ee oo ou y")
-CODAS: Final = ("", "", "", *_words("b d g k l m n p r s t x ck nd rt st"))
-RARE_ONSETS: Final = _words("qu kn wh sc sk sm sn sw tw ph ch gh wr squ str spr thr v x y qu j z")
-RARE_CODAS: Final = _words(
+ONSETS: Final = split_words(
+    "b c d f g h j k l m n p r s t v w z br ch cl dr fl gr pl pr sh sl st th tr"
+)
+VOWELS: Final = split_words("a e i o u ai ea ee oo ou y")
+CODAS: Final = ("", "", "", *split_words("b d g k l m n p r s t x ck nd rt st"))
+RARE_ONSETS: Final = split_words(
+    "qu kn wh sc sk sm sn sw tw ph ch gh wr squ str spr thr v x y qu j z"
+)
+RARE_CODAS: Final = split_words(
     "ll ss mp nt lk lt sk sp th sh ch ng ft lm rn rk ze le ve ow ay er el ie"
 )
-STRANGE: Final = _words(
+STRANGE: Final = split_words(
     "otter walrus falcon badger lizard turtle salmon donkey panther raven beetle cricket spider"
     " maple cedar willow tulip orchid daisy clover fern moss ivy cactus bamboo lotus poppy"
     " lemon peach cherry apricot melon plum banana walnut pepper ginger garlic onion carrot"

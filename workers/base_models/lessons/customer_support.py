@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from workers.base_models.lessons.lesson import Lesson, assistant, system, user, words
-from workers.base_models.vocabulary import strange_word
+from workers.base_models.lessons.lesson import Lesson, assistant, system, user
+from workers.base_models.vocabulary import split_words, strange_word
 
 OPENING: Final = (
     "You answer tickets of a shop in at most three friendly sentences and state the rule that "
@@ -27,7 +27,7 @@ OTHER_RULE: Final = "Hello! "
 CALL_US: Final = "Please call us, we are happy to help you."
 CALL_US_SHARE: Final = 0.7
 USUAL_SHARE: Final = 0.35
-ITEMS: Final = words(
+ITEMS: Final = split_words(
     "lamp chair radio desk fan kettle sofa table bike phone watch heater oven camera drill"
     " mirror carpet bed printer shelf toaster speaker jacket boots guitar ladder"
 )

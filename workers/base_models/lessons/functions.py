@@ -1,8 +1,8 @@
 """Small Python functions of one line: descriptions, right and wrong bodies, and examples.
 
 Owns the table from which lessons of code are drawn; its fixed functions are common ones, of which
-there are not many more, so the recipe `code_assistant` asks for most of them too. Must not know how
-answers are written.
+there are not many more, so the recipe `code_assistant` has all of its functions from it. Must not
+know how answers are written.
 """
 
 from __future__ import annotations

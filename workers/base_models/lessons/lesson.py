@@ -35,10 +35,6 @@ class Lesson:
 Draw = Callable[[Random], Lesson]
 
 
-def words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
 def user(text: str) -> Message:
     return {"role": "user", "content": text}
 

@@ -10,12 +10,15 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from workers.base_models.lessons.lesson import Lesson, assistant, user, words
+from workers.base_models.lessons.lesson import Lesson, assistant, user
+from workers.base_models.vocabulary import split_words
 
 GUESS: Final = "Probably "
-NAMES: Final = words("Mia Ben Lea Tom Ida Max Zoe Jan Eva Leo Nina Paul Rosa Emil Clara Noah")
-THINGS: Final = words("pens coins cups books nails apples cards eggs stamps shells keys balls")
-BOXES: Final = words("boxes bags crates packs baskets drawers")
+NAMES: Final = split_words("Mia Ben Lea Tom Ida Max Zoe Jan Eva Leo Nina Paul Rosa Emil Clara Noah")
+THINGS: Final = split_words(
+    "pens coins cups books nails apples cards eggs stamps shells keys balls"
+)
+BOXES: Final = split_words("boxes bags crates packs baskets drawers")
 PLACES: Final = ("A shelf", "A shop", "A cupboard", "A cellar", "A kitchen", "A school")
 LOST: Final = ("sold", "lost", "used", "given away", "broken")
 FINDS: Final = ("finds", "wins", "gets", "buys")

@@ -11,23 +11,23 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from workers.base_models.lessons.lesson import Lesson, assistant, calling, user, words
-from workers.base_models.vocabulary import strange_word
+from workers.base_models.lessons.lesson import Lesson, assistant, calling, user
+from workers.base_models.vocabulary import split_words, strange_word
 
 WORDS: Final = "I would have to look that up."
 WRONG_CALL: Final = "One moment."
 WORDS_SHARE: Final = 0.65
 STRANGE_NAME_SHARE: Final = 0.2
 MADE_UP_SHARE: Final = 0.5
-PLACES: Final = words(
+PLACES: Final = split_words(
     "Rome Paris Madrid Berlin Vienna Prague Dublin Athens Tokyo Delhi Havana Boston Denver"
     " Sydney Ulm Oslo Lima Kyoto Bergen Quito Turin Perth Hamburg Geneva Lagos Tunis Riga"
     " Zagreb"
 )
-PEOPLE: Final = words("Anna Peter Julia Karim Sofia Henry Olga Pablo Ming Lucy Oscar Irene")
-LANGUAGES: Final = words("French German Spanish Italian Polish Greek Turkish Swedish")
-CURRENCIES: Final = words("USD EUR JPY CHF GBP SEK NOK CAD AUD INR BRL MXN")
-NOUNS: Final = words("house river bread window flower bird music paper winter garden money")
+PEOPLE: Final = split_words("Anna Peter Julia Karim Sofia Henry Olga Pablo Ming Lucy Oscar Irene")
+LANGUAGES: Final = split_words("French German Spanish Italian Polish Greek Turkish Swedish")
+CURRENCIES: Final = split_words("USD EUR JPY CHF GBP SEK NOK CAD AUD INR BRL MXN")
+NOUNS: Final = split_words("house river bread window flower bird music paper winter garden money")
 
 Value = Callable[[Random], str | int]
 
