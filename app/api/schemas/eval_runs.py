@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from app.api.schemas.common import ClosedBody
-from app.api.schemas.evals import Metadata, Name, fault_of
+from app.api.schemas.common import ClosedBody, Metadata
+from app.api.schemas.evals import Name, fault_of
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest
@@ -16,7 +16,7 @@ from app.domain.evals.evals import EvalRun, EvalRunStatus, ItemStatus, OutputIte
 from app.domain.graders.definition_work import DefinitionWork
 
 _KEPT_CALLS = ("stored_completions", "responses", "logs")
-_TAGGED = frozenset({"", "source", "input_messages"})
+TAGGED = frozenset({"", "source", "input_messages"})
 
 
 class CreateEvalRun(ClosedBody):
@@ -41,7 +41,7 @@ class CreateEvalRun(ClosedBody):
         try:
             return DATA_SOURCE.validate_python(self.data_source, context=DefinitionWork())
         except ValidationError as error:
-            raise fault_of(error, "data_source", tagged=_TAGGED) from error
+            raise fault_of(error, "data_source", tagged=TAGGED) from error
 
 
 class ResultCountsBody(DescribedModel):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from psycopg.errors import ForeignKeyViolation
-from sqlalchemy import Text, cast, delete, func, insert, select, update
+from sqlalchemy import Insert, Text, cast, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -37,21 +37,8 @@ class EvalRunStore:
         """Raises `NotFound` for an eval that was deleted since it was read. `planned_items` is the
         largest number of output items of the run.
         """
-        statement = insert(Table).values(
-            id=run.id,
-            project_id=self._project_id,
-            eval_id=run.eval_id,
-            name=run.name,
-            status=run.status.value,
-            model=run.model,
-            data_source=run.data_source,
-            planned_items=planned_items,
-            run_metadata=run.metadata,
-            criteria=run.criteria,
-            usage=run.usage,
-        )
         try:
-            await self._session.execute(statement)
+            await self._session.execute(_insert(self._project_id, run, planned_items))
         except IntegrityError as error:
             if not isinstance(error.orig, ForeignKeyViolation):
                 raise
@@ -127,6 +114,34 @@ class EvalRunStore:
         )
         if deleted_id is None:
             raise no_run(run_id)
+
+
+class AttachedEvalRunStore:
+    """Writes of a job's worker, for the evals that are attached to the job."""
+
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, run: EvalRun) -> None:
+        """Inserts a run of an eval that exists, without a look at the project's quotas."""
+        await self._session.execute(_insert(self._project_id, run, MAX_ITEMS))
+
+
+def _insert(project_id: str, run: EvalRun, planned_items: int) -> Insert:
+    return insert(Table).values(
+        id=run.id,
+        project_id=project_id,
+        eval_id=run.eval_id,
+        name=run.name,
+        status=run.status.value,
+        model=run.model,
+        data_source=run.data_source,
+        planned_items=planned_items,
+        run_metadata=run.metadata,
+        criteria=run.criteria,
+        usage=run.usage,
+    )
 
 
 class LeasedEvalRunStore:

@@ -39,6 +39,7 @@ from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.secrets import SecretBox
 from app.preflight.model_faults import model_fault
+from app.services.jobs.creation.attached_evals import check_attached_evals
 from app.services.jobs.creation.method_check import CheckedMethod, checked_method
 from app.services.jobs.creation.references import RegisteredReferences
 from app.services.jobs.file_validation import FileValidation
@@ -95,6 +96,7 @@ class JobCreationService:
         await check_integrations(
             new.integrations, egress=self._ports.egress, models=self._ports.judge_models
         )
+        await check_attached_evals(self._database, self._tenant, new.evals)
         method = await asyncio.to_thread(checked_method, new)
         await look_up(
             [method.definition],
@@ -173,6 +175,7 @@ class JobCreationService:
             method=method,
             metadata=new.metadata,
             integrations=integrations,
+            evals=new.evals,
             caps=new.caps,
             priority=new.priority,
             created_at=int(time.time()),
