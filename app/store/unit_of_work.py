@@ -193,6 +193,5 @@ class RunUnitOfWork(ProjectUnitOfWork):
             self._statements, session, project_id=project_id, job_id=self._job_id
         )
         self._open_project(session, project_id)
-        self.evals = EvalStore(session, project_id)
         self.eval_runs = AttachedEvalRunStore(session, project_id)
         self.journal = JournalStore(session, project_id)

@@ -1,19 +1,21 @@
 """Attached evals of a job on the wire; an extension of this project."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import ConfigDict, StringConstraints, ValidationError
 
-from app.api.schemas.eval_runs import TAGGED
 from app.api.schemas.evals import fault_of
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
+from app.domain.documents.walk import value_of
 from app.domain.errors import refused_value
 from app.domain.evals.attached_evals import EVALS, AttachedEval
 from app.domain.evals.data_source_faults import ROOT, data_source_faults
 from app.domain.evals.data_sources import AttachedSource
 from app.domain.faults.moved_faults import moved_fault
 from app.domain.graders.definition_work import DefinitionWork
+
+_TAGGED: Final = frozenset({"input_messages"})
 
 
 class AttachedEvalBody(DescribedModel):
@@ -31,11 +33,17 @@ class AttachedEvalBody(DescribedModel):
         """Raises `InvalidRequest` with the parameter at fault. `model` is the job's."""
         root = f"{EVALS}[{position}].{ROOT}"
         if "model" in self.data_source:
-            raise refused_value(f"{root}.model", "the job's own models are sampled: leave it out")
+            raise refused_value(f"{root}.model", "the job's own models are sampled; leave it out")
+        if value_of(self.data_source.get("source"), "type") == "file_content":
+            raise refused_value(
+                f"{root}.source.type",
+                "the items must be in a file; upload it with purpose 'evals' and send "
+                '{"type": "file_id", "id": "file-…"}',
+            )
         try:
             source = AttachedSource.model_validate(self.data_source, context=DefinitionWork())
         except ValidationError as error:
-            raise fault_of(error, root, tagged=TAGGED) from error
+            raise fault_of(error, root, tagged=_TAGGED) from error
         for fault in data_source_faults(source.with_model(model)):
             raise moved_fault(fault, ROOT, root)
         return AttachedEval(self.eval_id, self.data_source)

@@ -16,7 +16,7 @@ from app.domain.evals.evals import EvalRun, EvalRunStatus, ItemStatus, OutputIte
 from app.domain.graders.definition_work import DefinitionWork
 
 _KEPT_CALLS = ("stored_completions", "responses", "logs")
-TAGGED = frozenset({"", "source", "input_messages"})
+_TAGGED = frozenset({"", "source", "input_messages"})
 
 
 class CreateEvalRun(ClosedBody):
@@ -41,7 +41,7 @@ class CreateEvalRun(ClosedBody):
         try:
             return DATA_SOURCE.validate_python(self.data_source, context=DefinitionWork())
         except ValidationError as error:
-            raise fault_of(error, "data_source", tagged=TAGGED) from error
+            raise fault_of(error, "data_source", tagged=_TAGGED) from error
 
 
 class ResultCountsBody(DescribedModel):

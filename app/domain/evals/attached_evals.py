@@ -30,8 +30,8 @@ class AttachedEval:
         return asdict(self)
 
     @property
-    def source(self) -> AttachedSource:
-        return AttachedSource.model_validate(self.data_source)
+    def file_id(self) -> str:
+        return AttachedSource.model_validate(self.data_source).source.id
 
     def started(self, runs: "RunsOfEval") -> "AttachedEval":
         return replace(self, start_run_id=runs.start.id, tuned_run_id=runs.tuned.id)
@@ -45,14 +45,13 @@ class AttachedEval:
         return RunsOfEval(self._run(job_id, start, "start"), self._run(job_id, tuned, "tuned"))
 
     def _run(self, job_id: str, model: str, side: str) -> EvalRun:
-        source = self.source.with_model(model)
         return EvalRun(
             id=new_id("evalrun_"),
             eval_id=self.eval_id,
             name=f"{job_id}: {side}",
             status=EvalRunStatus.QUEUED,
             model=model,
-            data_source=source.model_dump(mode="json", exclude_unset=True),
+            data_source={**self.data_source, "model": model},
             metadata={"job_id": job_id, "model": side},
         )
 

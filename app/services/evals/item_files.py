@@ -23,4 +23,5 @@ async def check_item_file(unit: UnitOfWork, file_id: str, param: str) -> None:
             f"File {file_id} has purpose '{row.purpose}', but must have one of "
             f"{list(FILE_PURPOSES)}.",
             param=param,
+            code="invalid_value",
         )

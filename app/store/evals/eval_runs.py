@@ -1,5 +1,7 @@
 """Eval runs as rows: the verbs of their tenant, and the writes of the worker under a lease."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from psycopg.errors import ForeignKeyViolation
@@ -37,12 +39,8 @@ class EvalRunStore:
         """Raises `NotFound` for an eval that was deleted since it was read. `planned_items` is the
         largest number of output items of the run.
         """
-        try:
+        with _missing_eval_as_not_found(run):
             await self._session.execute(_insert(self._project_id, run, planned_items))
-        except IntegrityError as error:
-            if not isinstance(error.orig, ForeignKeyViolation):
-                raise
-            raise no_eval(run.eval_id) from error
         await refuse_archived(self._session, self._project_id)
 
     async def get(self, eval_id: str, run_id: str) -> EvalRun:
@@ -124,8 +122,22 @@ class AttachedEvalRunStore:
         self._project_id = project_id
 
     async def insert(self, run: EvalRun) -> None:
-        """Inserts a run of an eval that exists, without a look at the project's quotas."""
-        await self._session.execute(_insert(self._project_id, run, MAX_ITEMS))
+        """Inserts a run without a look at the project's quotas. Raises `NotFound` for an eval that
+        was deleted, and leaves the transaction usable: the end of a job is in it.
+        """
+        with _missing_eval_as_not_found(run):
+            async with self._session.begin_nested():
+                await self._session.execute(_insert(self._project_id, run, MAX_ITEMS))
+
+
+@contextmanager
+def _missing_eval_as_not_found(run: EvalRun) -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError as error:
+        if not isinstance(error.orig, ForeignKeyViolation):
+            raise
+        raise no_eval(run.eval_id) from error
 
 
 def _insert(project_id: str, run: EvalRun, planned_items: int) -> Insert:

@@ -26,11 +26,10 @@ async def start_attached(unit: RunUnitOfWork, job: Job, tuned: str) -> None:
 
 
 async def _start(unit: RunUnitOfWork, job: Job, attached: AttachedEval, tuned: str) -> AttachedEval:
+    runs = attached.runs(job.id, start=job.model, tuned=tuned)
     try:
-        await unit.evals.get(attached.eval_id)
+        for run in runs:
+            await unit.eval_runs.insert(run)
     except NotFound:
         return attached.without_runs()
-    runs = attached.runs(job.id, start=job.model, tuned=tuned)
-    for run in runs:
-        await unit.eval_runs.insert(run)
     return attached.started(runs)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.errors import InvalidRequest, NotFound
+from app.domain.errors import InvalidRequest, NotFound, refused_value
 from app.domain.evals.attached_evals import EVALS, AttachedEval
 from app.domain.evals.data_source_faults import ROOT
 from app.domain.evals.data_sources import MAX_ITEMS
@@ -18,14 +18,21 @@ _RUNS: Final = 2
 async def check_attached_evals(
     database: Database, tenant: Tenant, attached: list[AttachedEval]
 ) -> None:
-    """Raises `InvalidRequest` for an eval or a file that the project lacks, and `QuotaExceeded` if
-    the runs are too many already now. The job's end starts them without a second check.
-    """
+    """Raises `InvalidRequest` for an eval or a file that the project lacks."""
     if not attached:
         return
     async with database.tenant(tenant) as unit:
         for position, each in enumerate(attached):
             await _check(unit, f"{EVALS}[{position}]", each)
+
+
+async def check_quota(database: Database, tenant: Tenant, attached: list[AttachedEval]) -> None:
+    """Raises `QuotaExceeded` if the runs are too many already now. The job's end starts them
+    without a second check.
+    """
+    if not attached:
+        return
+    async with database.tenant(tenant) as unit:
         await unit.quotas.check_eval_run(MAX_ITEMS * _RUNS * len(attached))
 
 
@@ -37,10 +44,9 @@ async def _check(unit: UnitOfWork, root: str, attached: AttachedEval) -> None:
             error.message, param=f"{root}.eval_id", code="eval_not_found"
         ) from error
     if of.job_id is not None:
-        raise InvalidRequest(
-            f"The runs of {of.id} are the validations of job {of.job_id}: attach an eval of your "
-            "own.",
-            param=f"{root}.eval_id",
-            code="invalid_value",
+        raise refused_value(
+            f"{root}.eval_id",
+            f"the runs of {of.id} are the validations of job {of.job_id}; attach an eval of your "
+            "own",
         )
-    await check_item_file(unit, attached.source.source.id, f"{root}.{ROOT}.source.id")
+    await check_item_file(unit, attached.file_id, f"{root}.{ROOT}.source.id")

@@ -39,7 +39,7 @@ from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.secrets import SecretBox
 from app.preflight.model_faults import model_fault
-from app.services.jobs.creation.attached_evals import check_attached_evals
+from app.services.jobs.creation.attached_evals import check_attached_evals, check_quota
 from app.services.jobs.creation.method_check import CheckedMethod, checked_method
 from app.services.jobs.creation.references import RegisteredReferences
 from app.services.jobs.file_validation import FileValidation
@@ -113,6 +113,7 @@ class JobCreationService:
     async def create_resolved(self, new: NewJob) -> Job:
         """Inserts a job whose references are replaced by their definitions, as `create` does."""
         model, method = await self._check(new)
+        await check_quota(self._database, self._tenant, new.evals)
         integrations, of_integrations = split_integrations(new.integrations)
         secrets = method.secrets | of_integrations
         job = self._job(new, model, method.stored, integrations)
