@@ -24,7 +24,7 @@ EVAL = {
         }
     ],
 }
-SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"  # noqa: S105 - a canary that must be refused
+SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"
 
 
 def messages(content: str) -> dict[str, Any]:
