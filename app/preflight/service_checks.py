@@ -12,9 +12,9 @@ from typing import Any, Final
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import FieldKind, walk_fields
 from app.domain.environments.environments import FILE_PARAM, PARAM, is_built_in_name
-from app.domain.evals.attached_evals import EVALS
 from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.source_faults import python_graders
+from app.domain.jobs.attached_evals import EVALS
 from app.domain.jobs.creation.integration_faults import sent_integrations
 from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS
 from app.domain.models.models import is_tuned_name

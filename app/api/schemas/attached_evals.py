@@ -9,11 +9,11 @@ from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.documents.walk import value_of
 from app.domain.errors import refused_value
-from app.domain.evals.attached_evals import EVALS, AttachedEval
 from app.domain.evals.data_source_faults import ROOT, data_source_faults
 from app.domain.evals.data_sources import AttachedSource
 from app.domain.faults.moved_faults import moved_fault
 from app.domain.graders.definition_work import DefinitionWork
+from app.domain.jobs.attached_evals import EVALS, AttachedEval
 
 _TAGGED: Final = frozenset({"input_messages"})
 

@@ -12,9 +12,9 @@ from app.domain.documents.json_object import Json
 from app.domain.documents.walk import WalkedField, value_of, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.errors import InvalidRequest, missing_parameter
-from app.domain.evals.attached_evals import MAX_ATTACHED
 from app.domain.faults.suggestions import KeyHints
 from app.domain.faults.unknown_keys import UnreadKey, misnamed_key_error, unknown_key_error, unread
+from app.domain.jobs.attached_evals import MAX_ATTACHED
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.jobs.integrations import Integration
 from app.domain.methods.method_models import METHOD_MODELS, parameters_of

@@ -109,7 +109,7 @@ class JsonlSource(_SourcePart):
         return 1
 
 
-class _Sampled(_SourcePart):
+class _SamplingSource(_SourcePart):
     type: Literal["completions", "responses"]
     input_messages: Annotated[MessageTemplate | ItemReference, Field(discriminator="type")]
     sampling_params: SentSampling = SentSampling()
@@ -122,7 +122,7 @@ class _Sampled(_SourcePart):
         return self.samples_per_item
 
 
-class SampledSource(_Sampled):
+class SampledSource(_SamplingSource):
     source: Rows
     model: Text
 
@@ -131,7 +131,7 @@ class SampledSource(_Sampled):
         return self.model
 
 
-class AttachedSource(_Sampled):
+class AttachedSource(_SamplingSource):
     """A data source whose model is not known yet."""
 
     source: FileReference

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from app.domain.evals.attached_evals import AttachedEval
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.choice.choice import GraderChoice
+from app.domain.jobs.attached_evals import AttachedEval
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
 from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.reinforcement import ReinforcementMethod

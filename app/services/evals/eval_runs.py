@@ -18,8 +18,8 @@ from app.domain.ids import new_id
 from app.domain.rollouts.baselines import Baseline
 from app.domain.students.students import student_named
 from app.gateways.job_queue import JobQueue
-from app.services.evals.item_files import check_item_file
 from app.services.evals.validation_runs import ValidationRunService
+from app.services.files.item_files import check_item_file
 from app.services.models.models import ModelService
 from app.store.database import Database
 

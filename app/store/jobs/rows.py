@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 from sqlalchemy import Table as CoreTable
 from sqlalchemy import inspect
 
-from app.domain.evals.attached_evals import read_attached
+from app.domain.jobs.attached_evals import read_attached
 from app.domain.jobs.jobs import Job, JobError, JobStatus, StopRequest
 from app.domain.jobs.usage import Caps, Usage
 from app.domain.methods.method_documents import stored_method

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.evals.attached_evals import AttachedEval
+from app.domain.jobs.attached_evals import AttachedEval
 from app.domain.jobs.jobs import JobError, JobStatus, ResumePoint, StopRequest
 from app.domain.jobs.usage import Usage
 from app.domain.methods.method_documents import StoredMethod, stored_method

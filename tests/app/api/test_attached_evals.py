@@ -161,12 +161,7 @@ async def test_a_file_that_the_project_lacks_or_of_another_purpose_is_refused(
             "invalid_value",
             'upload it with purpose \'evals\' and send {"type": "file_id", "id": "file-…"}',
         ),
-        (
-            {"source": {"type": "stored_completions"}},
-            ".source.type",
-            "invalid_value",
-            "must be 'file_id'",
-        ),
+        ({"source": {"type": "x"}}, ".source.type", "invalid_value", "must be 'file_id'"),
         ({"source": {"type": "file_id"}}, ".source.id", "missing_required_parameter", ""),
         ({"source": {"id": "file-x"}}, ".source.type", "missing_required_parameter", ""),
         ({"source": "file-x"}, ".source", "invalid_value", "an object"),
@@ -193,12 +188,7 @@ async def test_a_file_that_the_project_lacks_or_of_another_purpose_is_refused(
             "invalid_value",
             "'item' or 'sample'",
         ),
-        (
-            {"sampling_params": {"temperature": 9}},
-            ".sampling_params.temperature",
-            "invalid_value",
-            "at most 2",
-        ),
+        ({"sampling_params": {"top_p": 9}}, ".sampling_params.top_p", "invalid_value", "at most 1"),
         (
             {"sampling_params": {"temprature": 1}},
             ".sampling_params.temprature",

@@ -1,7 +1,8 @@
 """Starts the evals that are attached to a job that succeeds."""
 
 from app.domain.errors import NotFound
-from app.domain.evals.attached_evals import AttachedEval
+from app.domain.evals.attached_runs import attached_run
+from app.domain.jobs.attached_evals import AttachedEval
 from app.domain.jobs.jobs import Job
 from app.store.unit_of_work import RunUnitOfWork
 
@@ -26,10 +27,11 @@ async def start_attached(unit: RunUnitOfWork, job: Job, tuned: str) -> None:
 
 
 async def _start(unit: RunUnitOfWork, job: Job, attached: AttachedEval, tuned: str) -> AttachedEval:
-    runs = attached.runs(job.id, start=job.model, tuned=tuned)
+    start_run = attached_run(attached, job.id, model=job.model, side="start")
+    tuned_run = attached_run(attached, job.id, model=tuned, side="tuned")
     try:
-        for run in runs:
+        for run in (start_run, tuned_run):
             await unit.eval_runs.insert(run)
     except NotFound:
         return attached.without_runs()
-    return attached.started(runs)
+    return attached.started(start=start_run.id, tuned=tuned_run.id)

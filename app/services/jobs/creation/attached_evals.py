@@ -4,10 +4,11 @@ from typing import Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, refused_value
-from app.domain.evals.attached_evals import EVALS, AttachedEval
+from app.domain.evals.attached_runs import file_of
 from app.domain.evals.data_source_faults import ROOT
 from app.domain.evals.data_sources import MAX_ITEMS
-from app.services.evals.item_files import check_item_file
+from app.domain.jobs.attached_evals import EVALS, AttachedEval
+from app.services.files.item_files import check_item_file
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
 
@@ -49,4 +50,4 @@ async def _check(unit: UnitOfWork, root: str, attached: AttachedEval) -> None:
             f"the runs of {of.id} are the validations of job {of.job_id}; attach an eval of your "
             "own",
         )
-    await check_item_file(unit, attached.file_id, f"{root}.{ROOT}.source.id")
+    await check_item_file(unit, file_of(attached), f"{root}.{ROOT}.source.id")

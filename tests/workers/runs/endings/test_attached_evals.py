@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from app.domain.errors import LeaseLost
-from app.domain.evals.attached_evals import AttachedEval
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus
 from app.domain.ids import new_id
+from app.domain.jobs.attached_evals import AttachedEval
 from app.domain.jobs.jobs import Job, JobStatus
 from tests.support.runs.real_run import RealRuns, Script
 from tests.support.runs.world import World
