@@ -17249,6 +17249,7 @@ export interface operations {
                      *       "error": {},
                      *       "estimated_finish": null,
                      *       "integrations": [],
+                     *       "evals": [],
                      *       "method": {
                      *         "type": "reinforcement",
                      *         "reinforcement": {
@@ -17434,6 +17435,7 @@ export interface operations {
                      *       "error": {},
                      *       "estimated_finish": null,
                      *       "integrations": [],
+                     *       "evals": [],
                      *       "method": {
                      *         "type": "reinforcement",
                      *         "reinforcement": {
