@@ -14,6 +14,7 @@ from app.domain.documents.walk import FieldKind, walk_fields
 from app.domain.environments.environments import FILE_PARAM, PARAM, is_built_in_name
 from app.domain.faults.issues import PreflightIssue
 from app.domain.graders.source_faults import python_graders
+from app.domain.jobs.attached_evals import EVALS
 from app.domain.jobs.creation.integration_faults import sent_integrations
 from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS
 from app.domain.models.models import is_tuned_name
@@ -36,6 +37,7 @@ _CHOICE: Final = "the grader that 'auto' stands for, which the rows of the servi
 _NAMES: Final = "whether two tools have one name: those of registered tools are not known"
 _PROBLEMS: Final = "whether the service's file has as many problems as tasks"
 _TUNED: Final = "whether the project has this tuned model"
+_EVAL: Final = "the eval of the service that this names, and its data source"
 _LIBRARY: Final = "whether the service has the library of this tracker"
 
 
@@ -61,6 +63,9 @@ def _parts(body: dict[str, Any], files: dict[str, Path | None]) -> Iterator[tupl
     if isinstance(curriculum, str) or is_reference(curriculum, "training"):
         yield "curriculum", _REGISTERED
     yield from _integrations(body)
+    evals = body.get(EVALS)
+    for position in range(len(evals) if isinstance(evals, list) else 0):
+        yield f"{EVALS}[{position}]", _EVAL
     method = method_of(body)
     yield from _references(reinforcement_of(method))
     yield from _rows(body, files)

@@ -21,7 +21,7 @@ from app.store.coach.sessions import CoachSessionStore
 from app.store.curves.metrics import MetricStore
 from app.store.curves.outlines import OutlineStore
 from app.store.evals.eval_items import EvalItemStore
-from app.store.evals.eval_runs import EvalRunStore
+from app.store.evals.eval_runs import AttachedEvalRunStore, EvalRunStore
 from app.store.evals.evals import EvalStore
 from app.store.evals.validation_runs import ValidationRunStore
 from app.store.events.log import wrote_end
@@ -193,4 +193,5 @@ class RunUnitOfWork(ProjectUnitOfWork):
             self._statements, session, project_id=project_id, job_id=self._job_id
         )
         self._open_project(session, project_id)
+        self.eval_runs = AttachedEvalRunStore(session, project_id)
         self.journal = JournalStore(session, project_id)

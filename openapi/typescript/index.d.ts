@@ -3036,6 +3036,59 @@ export interface components {
             max_requeues: number;
         };
         /**
+         * AttachedEvalBody
+         * @description An eval of the project that is run on the start model and the tuned model.
+         */
+        AttachedEvalBody: {
+            /**
+             * Eval Id
+             * @description Id of the eval.
+             */
+            eval_id: string;
+            /**
+             * Data Source
+             * @description As of an eval run of type `completions` or `responses`, with the items in a file and without `model`.
+             */
+            data_source: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * AttachedEvalObject
+         * @description An attached eval of a job, with its runs.
+         */
+        AttachedEvalObject: {
+            /**
+             * Eval Id
+             * @description Id of the eval.
+             */
+            eval_id: string;
+            /**
+             * Data Source
+             * @description As sent.
+             */
+            data_source: {
+                [key: string]: unknown;
+            };
+            /**
+             * Start Run Id
+             * @description The run on the model that training started from; `null` before the job has succeeded.
+             */
+            start_run_id: string | null;
+            /**
+             * Tuned Run Id
+             * @description The run on the tuned model; `null` before the job has succeeded.
+             */
+            tuned_run_id: string | null;
+            /**
+             * Error
+             * @description The reason why a job that has succeeded started no run.
+             */
+            error: string | null;
+        };
+        /**
          * AuditActor
          * @description The actor of a change.
          */
@@ -5716,6 +5769,11 @@ export interface components {
              */
             integrations?: (components["schemas"]["WandbIntegration"] | components["schemas"]["TensorboardIntegration"] | components["schemas"]["MlflowIntegration"] | components["schemas"]["TrackioIntegration"])[] | null;
             /**
+             * Evals
+             * @description Evals that are run on the start model and the tuned model once the job has succeeded (an extension).
+             */
+            evals?: components["schemas"]["AttachedEvalBody"][] | null;
+            /**
              * Priority
              * @description Jobs of the project with a higher priority start first (an extension; default 0). It has no effect on other projects.
              */
@@ -8025,6 +8083,11 @@ export interface components {
             integrations: {
                 [key: string]: unknown;
             }[];
+            /**
+             * Evals
+             * @description Attached evals, with their runs once the job has succeeded (an extension).
+             */
+            evals: components["schemas"]["AttachedEvalObject"][];
             /**
              * Method
              * @description Method with every default and, once the files are validated, every `auto` replaced.
@@ -17186,6 +17249,7 @@ export interface operations {
                      *       "error": {},
                      *       "estimated_finish": null,
                      *       "integrations": [],
+                     *       "evals": [],
                      *       "method": {
                      *         "type": "reinforcement",
                      *         "reinforcement": {
@@ -17371,6 +17435,7 @@ export interface operations {
                      *       "error": {},
                      *       "estimated_finish": null,
                      *       "integrations": [],
+                     *       "evals": [],
                      *       "method": {
                      *         "type": "reinforcement",
                      *         "reinforcement": {

@@ -21,6 +21,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from app.domain.rollouts.metric_meanings import meaning
 from app.settings.models import shipped_models
 from examples.records_agent.tools import SCHEMAS
+from tests.support.e2e.attached_evals import attached_eval, check_attached_runs
 from tests.support.e2e.main_job import Endpoints
 from tests.support.e2e.tuned_models import (
     HELD_OUT,
@@ -73,9 +74,11 @@ def test_a_supervised_model_is_served_and_continues_by_reinforcement(
 ) -> None:
     client = live.client()
     training, validation = (file(client, tmp_path, rows) for rows in (range(16), HELD_OUT))
+    attached = attached_eval(client, tmp_path, {number: lookup_row(number) for number in HELD_OUT})
     with _reported_ends(client, endpoints) as reported:
         created = client.fine_tuning.jobs.create(
             model="tiny-agent",
+            extra_body={"evals": [attached]},
             training_file=training,
             validation_file=validation,
             seed=5,
@@ -88,6 +91,7 @@ def test_a_supervised_model_is_served_and_continues_by_reinforcement(
         assert job.status == "succeeded", job.error
         assert reported(1) == [("fine_tuning.job.succeeded", job.id)]
     tuned = str(job.fine_tuned_model)
+    check_attached_runs(client, job, attached)
 
     metrics = [
         event for event in client.fine_tuning.jobs.list_events(job.id) if event.type == "metrics"

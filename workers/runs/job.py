@@ -19,6 +19,7 @@ from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.adapters.retention import Retention
 from workers.runs.context import RunContext
+from workers.runs.endings.attached_evals import start_attached
 from workers.runs.endings.ending import RunEnding
 from workers.runs.endings.lost_rollouts import nothing_trained
 from workers.runs.endings.lost_step import StepLost
@@ -216,6 +217,7 @@ class JobRun:
                         self._tuned_name, result.step, result.adapter_key
                     )
                 )
+                await start_attached(unit, self._job, self._tuned_name)
                 if result.report is not None:
                     await unit.reports.upsert(self._job.id, result.report)
                 if result.ended_early is not None:

@@ -1,8 +1,15 @@
 """Shapes shared by every route: the error envelope, list pages, closed bodies."""
 
-from typing import ClassVar, Final, Generic, Literal, Protocol, Self, TypeVar
+from typing import Annotated, ClassVar, Final, Generic, Literal, Protocol, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    StringConstraints,
+    model_validator,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from typing_extensions import override
@@ -13,6 +20,13 @@ from app.domain.faults.closed_objects import unknown_key
 Row = TypeVar("Row")
 Order = Literal["asc", "desc"]
 TableFormat = Literal["jsonl", "parquet"]
+Metadata = Annotated[
+    dict[
+        Annotated[str, StringConstraints(max_length=64)],
+        Annotated[str, StringConstraints(max_length=512)],
+    ],
+    Field(max_length=16),
+]
 FORMAT_TEXT: Final = "`jsonl`: a JSON object in each line; `parquet`: compressed by zstd"
 
 

@@ -5,11 +5,11 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from app.api.schemas.common import ClosedBody, WireModel
+from app.api.schemas.common import ClosedBody, Metadata, WireModel
 from app.api.schemas.curriculum_sources import CurriculumOrigin, MakingKeys
 from app.api.schemas.jobs import Text
 from app.api.schemas.preflight import Fault
-from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
+from app.api.schemas.registry import RegisteredObject, own_keys
 from app.domain.curricula.sources import MOST_SOURCES, Source
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from app.api.schemas.common import ClosedBody, WireModel
+from app.api.schemas.common import ClosedBody, Metadata, WireModel
 from app.api.schemas.contract_checks import ContractCheck
-from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
+from app.api.schemas.registry import RegisteredObject, own_keys
 from app.api.schemas.tools import ToolName, Url
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json

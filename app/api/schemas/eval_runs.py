@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from app.api.schemas.common import ClosedBody
-from app.api.schemas.evals import Metadata, Name, fault_of
+from app.api.schemas.common import ClosedBody, Metadata
+from app.api.schemas.evals import Name, fault_of
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.errors import InvalidRequest

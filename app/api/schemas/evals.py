@@ -4,8 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
-from app.api.schemas.common import ClosedBody
-from app.api.schemas.jobs import MetadataKey, MetadataValue
+from app.api.schemas.common import ClosedBody, Metadata
 from app.api.schemas.parameters import dotted_path
 from app.api.schemas.registry import RegistryWarning, warnings_of
 from app.domain.documents.field_descriptions import DescribedModel
@@ -17,7 +16,6 @@ from app.domain.graders.definition_work import DefinitionWork
 from app.domain.graders.graders import Grader
 
 Name = Annotated[str, StringConstraints(max_length=256)]
-Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
 _GRADER: TypeAdapter[EvalCriterion] = TypeAdapter(Grader)
 _MAX_CRITERIA = 32
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from app.api.schemas.common import ClosedBody, WireModel
+from app.api.schemas.common import ClosedBody, Metadata, WireModel
 from app.api.schemas.jobs import Text
-from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
+from app.api.schemas.registry import RegisteredObject, own_keys
 from app.api.schemas.trials import HeaderSafe, SampleParts
 from app.domain.documents.json_object import Json
 from app.domain.faults.unknown_keys import UnreadKey

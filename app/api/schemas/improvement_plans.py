@@ -4,8 +4,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from app.api.schemas.common import ClosedBody
-from app.api.schemas.jobs import CreateFineTuningJob, MetadataKey, MetadataValue, Text
+from app.api.schemas.common import ClosedBody, Metadata
+from app.api.schemas.jobs import CreateFineTuningJob, Text
 from app.api.schemas.method_descriptions import DescribedBy
 from app.api.schemas.methods import refuse_unknown
 from app.api.schemas.parameters import first_fault
@@ -77,7 +77,7 @@ class PlannedJob(ClosedBody):
     """Seed that the job gets; absent: chosen when it is created."""
     suffix: Annotated[str, Field(min_length=1, max_length=64)] | None = None
     """Part of the tuned model's name, for the job."""
-    metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
+    metadata: Metadata | None = None
 
     def request_for(self, model: str, recipe: PlanRecipe | None) -> PlanRequest:
         """Raises `InvalidRequest` with the parameter at fault."""

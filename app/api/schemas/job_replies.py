@@ -2,6 +2,7 @@
 
 from typing import Any, Literal, assert_never
 
+from app.api.schemas.attached_evals import AttachedEvalObject
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.evals.evals import eval_id_of
@@ -104,6 +105,8 @@ class FineTuningJob(DescribedModel):
     """Unix seconds at which a running job should end."""
     integrations: list[Json]
     """As sent."""
+    evals: list[AttachedEvalObject]
+    """Attached evals, with their runs once the job has succeeded (an extension)."""
     method: Json
     """Method with every default and, once the files are validated, every `auto` replaced."""
     metadata: dict[str, str] | None
@@ -157,6 +160,7 @@ class FineTuningJob(DescribedModel):
             else JobErrorBody(code=error.code, message=error.message, param=error.param),
             estimated_finish=job.estimated_finish,
             integrations=job.integrations,
+            evals=[AttachedEvalObject.of(each) for each in job.evals],
             method=_with_caps(job),
             metadata=job.metadata,
             user_provided_suffix=job.suffix,

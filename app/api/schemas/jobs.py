@@ -4,6 +4,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 
+from app.api.schemas.attached_evals import AttachedEvalBody
+from app.api.schemas.common import Metadata
 from app.api.schemas.methods import CapsBody, Method, read_caps, read_method
 from app.api.schemas.parameters import first_fault
 from app.domain.documents.json_object import Json
@@ -12,6 +14,7 @@ from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.errors import InvalidRequest, missing_parameter
 from app.domain.faults.suggestions import KeyHints
 from app.domain.faults.unknown_keys import UnreadKey, misnamed_key_error, unknown_key_error, unread
+from app.domain.jobs.attached_evals import MAX_ATTACHED
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.jobs.integrations import Integration
 from app.domain.methods.method_models import METHOD_MODELS, parameters_of
@@ -28,8 +31,6 @@ _TASKS: Final = ("curriculum", ENVIRONMENT)
 """Parameters that replace files."""
 _NEEDED: Final = ("training_file", "validation_file", "method.reinforcement.grader")
 """Parameters that a call with an environment needs not send."""
-MetadataKey = Annotated[str, StringConstraints(max_length=64)]
-MetadataValue = Annotated[str, StringConstraints(max_length=512)]
 
 
 class CreateFineTuningJob(CapsBody):
@@ -73,10 +74,13 @@ class CreateFineTuningJob(CapsBody):
     """Part of the tuned model's name."""
     seed: Annotated[int, Field(ge=0, le=2147483647, strict=True)] | None = None
     """Seed of sampling and training; absent: chosen by the service and shown in the job."""
-    metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
+    metadata: Metadata | None = None
     integrations: Annotated[list[Integration], Field(max_length=5)] | None = None
     """Trackers of experiments, to which the service writes curves, settings, report and some
     rollouts: `wandb` in the hosted shape; `tensorboard`, `mlflow` and `trackio` are extensions."""
+    evals: Annotated[list[AttachedEvalBody], Field(max_length=MAX_ATTACHED)] | None = None
+    """Evals that are run on the start model and the tuned model once the job has succeeded (an
+    extension)."""
     priority: Annotated[int, Field(ge=-100, le=100, strict=True)] | None = None
     """Jobs of the project with a higher priority start first (an extension; default 0). It has no
     effect on other projects."""
@@ -107,6 +111,10 @@ class CreateFineTuningJob(CapsBody):
             suffix=self.suffix,
             metadata=self.metadata,
             integrations=[integration.stored_document() for integration in self.integrations or []],
+            evals=[
+                each.to_attached(position, model=self.model)
+                for position, each in enumerate(self.evals or [])
+            ],
             caps=read_caps(self.method, self.to_caps()),
             priority=self.priority or 0,
         )

@@ -2,8 +2,7 @@
 
 from typing import Literal
 
-from app.api.schemas.common import ClosedBody
-from app.api.schemas.registry import Metadata
+from app.api.schemas.common import ClosedBody, Metadata
 from app.api.schemas.tools import ToolCheck
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json

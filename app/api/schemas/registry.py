@@ -7,13 +7,11 @@ from fastapi import Query
 from pydantic import Field
 
 from app.api.schemas.common import WireModel
-from app.api.schemas.jobs import MetadataKey, MetadataValue
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.walk import FieldKind, WalkedField
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, UnreadKey, unknown_key_error, unread
 from app.domain.registry.registered_objects import LabelChanges, RegisteredVersion
 
-Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
 _MOST_WARNINGS: Final = 200
 Version = Annotated[
     int | None, Query(ge=1, le=2**31 - 1, description="Number of a version; the newest when absent")

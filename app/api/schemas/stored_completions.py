@@ -2,13 +2,12 @@
 `ChatCompletionMessageList` and `ChatCompletionDeleted`.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from app.api.schemas.chat_replies import ChatCompletion
-from app.api.schemas.common import ClosedBody
-from app.api.schemas.jobs import MetadataKey, MetadataValue
+from app.api.schemas.common import ClosedBody, Metadata
 from app.domain.chat.stored_completions import StoredCompletion
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
@@ -28,7 +27,7 @@ class StoredChatCompletion(ChatCompletion):
 class UpdateChatCompletion(ClosedBody):
     """New metadata of a stored completion, in place of all earlier pairs."""
 
-    metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None
+    metadata: Metadata | None
     """`null` removes all pairs."""
 
 

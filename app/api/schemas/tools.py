@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from app.api.schemas.common import ClosedBody, WireModel
+from app.api.schemas.common import ClosedBody, Metadata, WireModel
 from app.api.schemas.contract_checks import ContractCheck
-from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
+from app.api.schemas.registry import RegisteredObject, own_keys
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.registry.registered_objects import RegisteredVersion

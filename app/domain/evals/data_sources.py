@@ -109,23 +109,37 @@ class JsonlSource(_SourcePart):
         return 1
 
 
-class SampledSource(_SourcePart):
+class _SamplingSource(_SourcePart):
     type: Literal["completions", "responses"]
-    source: Rows
     input_messages: Annotated[MessageTemplate | ItemReference, Field(discriminator="type")]
-    model: Text
     sampling_params: SentSampling = SentSampling()
     samples_per_item: Annotated[int, Field(ge=1, le=MAX_SAMPLES_PER_ITEM, strict=True)] = 1
     """Answers to each item, which judges of groups compare with each other; an extension."""
 
     @property
-    def sampled_model(self) -> str:
-        return self.model
-
-    @property
     def samples(self) -> int:
         """The samples of an item, in whose order they are listed."""
         return self.samples_per_item
+
+
+class SampledSource(_SamplingSource):
+    source: Rows
+    model: Text
+
+    @property
+    def sampled_model(self) -> str:
+        return self.model
+
+
+class AttachedSource(_SamplingSource):
+    """A data source whose model is not known yet."""
+
+    source: FileReference
+
+    def with_model(self, model: str) -> SampledSource:
+        return SampledSource.model_validate(
+            {**self.model_dump(mode="json", exclude_unset=True), "model": model}
+        )
 
 
 DataSource = Annotated[JsonlSource | SampledSource, Field(discriminator="type")]

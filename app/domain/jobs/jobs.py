@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.choice.choice import GraderChoice
+from app.domain.jobs.attached_evals import AttachedEval
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
 from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.reinforcement import ReinforcementMethod
@@ -109,6 +110,7 @@ class JobOptions:
     suffix: str | None = None
     metadata: dict[str, str] | None = None
     integrations: list[dict[str, Any]] = field(default_factory=list)
+    evals: list[AttachedEval] = field(default_factory=list)
     caps: Caps = NO_CAPS
     priority: int = 0
     """Jobs of the project with a higher one start first."""
@@ -162,6 +164,7 @@ class Job:
     """The method with redacted headers; resolved once the files are validated."""
     metadata: dict[str, str] | None = None
     integrations: list[dict[str, Any]] = field(default_factory=list)
+    evals: list[AttachedEval] = field(default_factory=list)
     error: JobError | None = None
     created_at: int
     started_at: int | None = None

@@ -19,11 +19,9 @@ from app.domain.rollouts.baselines import Baseline
 from app.domain.students.students import student_named
 from app.gateways.job_queue import JobQueue
 from app.services.evals.validation_runs import ValidationRunService
+from app.services.files.item_files import check_item_file
 from app.services.models.models import ModelService
 from app.store.database import Database
-from app.store.unit_of_work import UnitOfWork
-
-FILE_PURPOSES = ("evals", "fine-tune")
 
 
 class EvalRunService:
@@ -76,7 +74,7 @@ class EvalRunService:
         size = len(await asyncio.to_thread(json.dumps, run.data_source))
         async with self._database.tenant(self._tenant) as unit:
             if rows.file_id is not None:
-                await self._check_file(unit, rows.file_id)
+                await check_item_file(unit, rows.file_id, "data_source.source.id")
             await unit.quotas.check_eval_run(planned_items(source))
             await unit.quotas.check_bytes(size)
             await unit.eval_runs.insert(run, planned_items=planned_items(source))
@@ -189,19 +187,3 @@ class EvalRunService:
                 error.message, param="data_source.model", code=error.code
             ) from error
         return name if student_named(name) is None else model.name
-
-    @staticmethod
-    async def _check_file(unit: UnitOfWork, file_id: str) -> None:
-        param = "data_source.source.id"
-        try:
-            row = await unit.files.get(file_id)
-        except NotFound as error:
-            raise InvalidRequest(
-                f"File {file_id} does not exist.", param=param, code="file_not_found"
-            ) from error
-        if row.purpose not in FILE_PURPOSES:
-            raise InvalidRequest(
-                f"File {file_id} has purpose '{row.purpose}', but must have one of "
-                f"{list(FILE_PURPOSES)}.",
-                param=param,
-            )

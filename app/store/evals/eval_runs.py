@@ -1,9 +1,11 @@
 """Eval runs as rows: the verbs of their tenant, and the writes of the worker under a lease."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from psycopg.errors import ForeignKeyViolation
-from sqlalchemy import Text, cast, delete, func, insert, select, update
+from sqlalchemy import Insert, Text, cast, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -37,25 +39,8 @@ class EvalRunStore:
         """Raises `NotFound` for an eval that was deleted since it was read. `planned_items` is the
         largest number of output items of the run.
         """
-        statement = insert(Table).values(
-            id=run.id,
-            project_id=self._project_id,
-            eval_id=run.eval_id,
-            name=run.name,
-            status=run.status.value,
-            model=run.model,
-            data_source=run.data_source,
-            planned_items=planned_items,
-            run_metadata=run.metadata,
-            criteria=run.criteria,
-            usage=run.usage,
-        )
-        try:
-            await self._session.execute(statement)
-        except IntegrityError as error:
-            if not isinstance(error.orig, ForeignKeyViolation):
-                raise
-            raise no_eval(run.eval_id) from error
+        with _missing_eval_as_not_found(run):
+            await self._session.execute(_insert(self._project_id, run, planned_items))
         await refuse_archived(self._session, self._project_id)
 
     async def get(self, eval_id: str, run_id: str) -> EvalRun:
@@ -127,6 +112,48 @@ class EvalRunStore:
         )
         if deleted_id is None:
             raise no_run(run_id)
+
+
+class AttachedEvalRunStore:
+    """Writes of a job's worker, for the evals that are attached to the job."""
+
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, run: EvalRun) -> None:
+        """Inserts a run without a look at the project's quotas. Raises `NotFound` for an eval that
+        was deleted, and leaves the transaction usable: the end of a job is in it.
+        """
+        with _missing_eval_as_not_found(run):
+            async with self._session.begin_nested():
+                await self._session.execute(_insert(self._project_id, run, MAX_ITEMS))
+
+
+@contextmanager
+def _missing_eval_as_not_found(run: EvalRun) -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError as error:
+        if not isinstance(error.orig, ForeignKeyViolation):
+            raise
+        raise no_eval(run.eval_id) from error
+
+
+def _insert(project_id: str, run: EvalRun, planned_items: int) -> Insert:
+    return insert(Table).values(
+        id=run.id,
+        project_id=project_id,
+        eval_id=run.eval_id,
+        name=run.name,
+        status=run.status.value,
+        model=run.model,
+        data_source=run.data_source,
+        planned_items=planned_items,
+        run_metadata=run.metadata,
+        criteria=run.criteria,
+        usage=run.usage,
+    )
 
 
 class LeasedEvalRunStore:

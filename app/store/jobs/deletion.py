@@ -57,6 +57,7 @@ async def delete_job(session: AsyncSession, job_id: str) -> None:
             mcp_listings=None,
             job_metadata=None,
             integrations=[],
+            evals=[],
         )
     )
 

@@ -6,6 +6,7 @@ from typing import Any, Final, cast
 from sqlalchemy import Table as CoreTable
 from sqlalchemy import inspect
 
+from app.domain.jobs.attached_evals import read_attached
 from app.domain.jobs.jobs import Job, JobError, JobStatus, StopRequest
 from app.domain.jobs.usage import Caps, Usage
 from app.domain.methods.method_documents import stored_method
@@ -51,6 +52,7 @@ def to_job(row: Any) -> Job:
         method=stored_method(row.method),
         metadata=row.job_metadata,
         integrations=row.integrations,
+        evals=read_attached(row.evals),
         error=error,
         created_at=unix(row.created_at),
         started_at=unix_or_none(row.started_at),
@@ -90,6 +92,7 @@ def job_row(job: Job, secrets: bytes | None) -> dict[str, Any]:
         "secrets": secrets,
         "metadata": job.metadata,
         "integrations": job.integrations,
+        "evals": [each.to_json() for each in job.evals],
         "result_files": job.result_files,
         "max_training_time_s": job.caps.max_training_time_s,
         "max_rollouts": job.caps.max_rollouts,

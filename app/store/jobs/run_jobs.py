@@ -7,6 +7,7 @@ from typing import Any, Final
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.domain.jobs.attached_evals import AttachedEval
 from app.domain.jobs.jobs import JobError, JobStatus, ResumePoint, StopRequest
 from app.domain.jobs.usage import Usage
 from app.domain.methods.method_documents import StoredMethod, stored_method
@@ -72,6 +73,10 @@ class RunJobStore(JobReader):
             servers[index]["listing_summary"] = summary.model_dump(mode="json")
         shown = method.with_options({**method.options, MCP_SERVERS: servers})
         await self._set(method=storable(shown.document), mcp_listings=storable(stored))
+
+    async def record_evals(self, attached: Sequence[AttachedEval]) -> None:
+        """Stores the attached evals with their runs."""
+        await self._set(evals=[each.to_json() for each in attached])
 
     async def mark_retained(self, steps: Sequence[int]) -> None:
         """Stores the steps whose checkpoints are retained; others and their models are hidden."""

@@ -59,6 +59,8 @@ class FineTuningJobTable(QueuedRow, Base):
         "metadata", JSONB(none_as_null=True)
     )
     integrations: Mapped[list[Any]] = mapped_column(JSONB)
+    evals: Mapped[list[Any]] = mapped_column(JSONB, server_default="[]")
+    """Attached evals; see `app.domain.jobs.attached_evals`."""
     error: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     started_at: Mapped[Timestamp | None]
     finished_at: Mapped[Timestamp | None]

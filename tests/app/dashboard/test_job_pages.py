@@ -272,3 +272,25 @@ async def test_a_job_links_to_the_trackers_that_show_it(
     assert (unescape(link[0]), unescape(link[1])) == (url, "Weights & Biases")
     other = await create_job(api, integrations=[{"type": "trackio"}])
     assert "Also at" not in (await visit.get(f"/jobs/{other}")).text
+
+
+async def test_a_job_links_to_its_attached_evals_and_their_runs(
+    api: Api, visit: Visit, database: Database
+) -> None:
+    job = await create_job(api)
+    assert "Attached evals" not in (await visit.get(f"/jobs/{job}")).text
+    waiting = {"eval_id": "eval_a", "data_source": {}}
+    ended = {**waiting, "eval_id": "eval_b", "start_run_id": "run_1", "tuned_run_id": "run_2"}
+    execute(
+        database,
+        "UPDATE fine_tuning_jobs SET evals = %s WHERE id = %s",
+        (json.dumps([waiting, ended]), job),
+    )
+    page = (await visit.get(f"/jobs/{job}")).text
+    [shown] = re.findall(r"<dt>Attached evals</dt><dd[^>]*>(.*?)</dd>", page)
+    assert re.findall(r'href="([^"]*)"', shown) == [
+        "/evals/eval_a",
+        "/evals/eval_b",
+        "/evals/eval_b/runs/run_1",
+        "/evals/eval_b/runs/run_2",
+    ]

@@ -39,6 +39,7 @@ from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.secrets import SecretBox
 from app.preflight.model_faults import model_fault
+from app.services.jobs.creation.attached_evals import check_attached_evals, check_quota
 from app.services.jobs.creation.method_check import CheckedMethod, checked_method
 from app.services.jobs.creation.references import RegisteredReferences
 from app.services.jobs.file_validation import FileValidation
@@ -95,6 +96,7 @@ class JobCreationService:
         await check_integrations(
             new.integrations, egress=self._ports.egress, models=self._ports.judge_models
         )
+        await check_attached_evals(self._database, self._tenant, new.evals)
         method = await asyncio.to_thread(checked_method, new)
         await look_up(
             [method.definition],
@@ -111,6 +113,7 @@ class JobCreationService:
     async def create_resolved(self, new: NewJob) -> Job:
         """Inserts a job whose references are replaced by their definitions, as `create` does."""
         model, method = await self._check(new)
+        await check_quota(self._database, self._tenant, new.evals)
         integrations, of_integrations = split_integrations(new.integrations)
         secrets = method.secrets | of_integrations
         job = self._job(new, model, method.stored, integrations)
@@ -173,6 +176,7 @@ class JobCreationService:
             method=method,
             metadata=new.metadata,
             integrations=integrations,
+            evals=new.evals,
             caps=new.caps,
             priority=new.priority,
             created_at=int(time.time()),

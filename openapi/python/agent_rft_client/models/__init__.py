@@ -14,6 +14,10 @@ from .allowed_tools import AllowedTools
 from .arithmetic_environment import ArithmeticEnvironment
 from .arithmetic_environment_operations_item import ArithmeticEnvironmentOperationsItem
 from .async_options import AsyncOptions
+from .attached_eval_body import AttachedEvalBody
+from .attached_eval_body_data_source import AttachedEvalBodyDataSource
+from .attached_eval_object import AttachedEvalObject
+from .attached_eval_object_data_source import AttachedEvalObjectDataSource
 from .audit_actor import AuditActor
 from .audit_actor_account import AuditActorAccount
 from .audit_actor_key import AuditActorKey
@@ -729,6 +733,10 @@ __all__ = (
     "ArithmeticEnvironment",
     "ArithmeticEnvironmentOperationsItem",
     "AsyncOptions",
+    "AttachedEvalBody",
+    "AttachedEvalBodyDataSource",
+    "AttachedEvalObject",
+    "AttachedEvalObjectDataSource",
     "AuditActor",
     "AuditActorAccount",
     "AuditActorKey",

@@ -12,6 +12,7 @@ from ..types import UNSET, Unset
 from typing import cast
 
 if TYPE_CHECKING:
+  from ..models.attached_eval_body import AttachedEvalBody
   from ..models.create_fine_tuning_job_curriculum_type_1 import CreateFineTuningJobCurriculumType1
   from ..models.create_fine_tuning_job_hyperparameters_type_0 import CreateFineTuningJobHyperparametersType0
   from ..models.create_fine_tuning_job_metadata_type_0 import CreateFineTuningJobMetadataType0
@@ -60,6 +61,8 @@ class CreateFineTuningJob:
             integrations (list[MlflowIntegration | TensorboardIntegration | TrackioIntegration | WandbIntegration] | None |
                 Unset): Trackers of experiments, to which the service writes curves, settings, report and some rollouts: `wandb`
                 in the hosted shape; `tensorboard`, `mlflow` and `trackio` are extensions.
+            evals (list[AttachedEvalBody] | None | Unset): Evals that are run on the start model and the tuned model once
+                the job has succeeded (an extension).
             priority (int | None | Unset): Jobs of the project with a higher priority start first (an extension; default 0).
                 It has no effect on other projects.
      """
@@ -76,6 +79,7 @@ class CreateFineTuningJob:
     seed: int | None | Unset = UNSET
     metadata: CreateFineTuningJobMetadataType0 | None | Unset = UNSET
     integrations: list[MlflowIntegration | TensorboardIntegration | TrackioIntegration | WandbIntegration] | None | Unset = UNSET
+    evals: list[AttachedEvalBody] | None | Unset = UNSET
     priority: int | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -84,6 +88,7 @@ class CreateFineTuningJob:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.attached_eval_body import AttachedEvalBody # noqa: PLC0415
         from ..models.create_fine_tuning_job_curriculum_type_1 import CreateFineTuningJobCurriculumType1 # noqa: PLC0415
         from ..models.create_fine_tuning_job_hyperparameters_type_0 import CreateFineTuningJobHyperparametersType0 # noqa: PLC0415
         from ..models.create_fine_tuning_job_metadata_type_0 import CreateFineTuningJobMetadataType0 # noqa: PLC0415
@@ -184,6 +189,19 @@ class CreateFineTuningJob:
         else:
             integrations = self.integrations
 
+        evals: list[dict[str, Any]] | None | Unset
+        if isinstance(self.evals, Unset):
+            evals = UNSET
+        elif isinstance(self.evals, list):
+            evals = []
+            for evals_type_0_item_data in self.evals:
+                evals_type_0_item = evals_type_0_item_data.to_dict()
+                evals.append(evals_type_0_item)
+
+
+        else:
+            evals = self.evals
+
         priority: int | None | Unset
         if isinstance(self.priority, Unset):
             priority = UNSET
@@ -218,6 +236,8 @@ class CreateFineTuningJob:
             field_dict["metadata"] = metadata
         if integrations is not UNSET:
             field_dict["integrations"] = integrations
+        if evals is not UNSET:
+            field_dict["evals"] = evals
         if priority is not UNSET:
             field_dict["priority"] = priority
 
@@ -227,6 +247,7 @@ class CreateFineTuningJob:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.attached_eval_body import AttachedEvalBody # noqa: PLC0415
         from ..models.create_fine_tuning_job_curriculum_type_1 import CreateFineTuningJobCurriculumType1 # noqa: PLC0415
         from ..models.create_fine_tuning_job_hyperparameters_type_0 import CreateFineTuningJobHyperparametersType0 # noqa: PLC0415
         from ..models.create_fine_tuning_job_metadata_type_0 import CreateFineTuningJobMetadataType0 # noqa: PLC0415
@@ -440,6 +461,31 @@ class CreateFineTuningJob:
         integrations = _parse_integrations(d.pop("integrations", UNSET))
 
 
+        def _parse_evals(data: object) -> list[AttachedEvalBody] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                evals_type_0 = []
+                _evals_type_0 = data
+                for evals_type_0_item_data in (_evals_type_0):
+                    evals_type_0_item = AttachedEvalBody.from_dict(evals_type_0_item_data)
+
+
+
+                    evals_type_0.append(evals_type_0_item)
+
+                return evals_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[AttachedEvalBody] | None | Unset, data)
+
+        evals = _parse_evals(d.pop("evals", UNSET))
+
+
         def _parse_priority(data: object) -> int | None | Unset:
             if data is None:
                 return data
@@ -463,6 +509,7 @@ class CreateFineTuningJob:
             seed=seed,
             metadata=metadata,
             integrations=integrations,
+            evals=evals,
             priority=priority,
         )
 

@@ -14,6 +14,7 @@ from typing import cast
 from typing import Literal, cast
 
 if TYPE_CHECKING:
+  from ..models.attached_eval_object import AttachedEvalObject
   from ..models.fine_tuning_job_ended_early_type_0 import FineTuningJobEndedEarlyType0
   from ..models.fine_tuning_job_error_type_1 import FineTuningJobErrorType1
   from ..models.fine_tuning_job_hyperparameters_type_0 import FineTuningJobHyperparametersType0
@@ -56,6 +57,7 @@ class FineTuningJob:
             error (FineTuningJobErrorType1 | JobErrorBody): Code, message and parameter of a job that failed; else empty.
             estimated_finish (int | None): Unix seconds at which a running job should end.
             integrations (list[FineTuningJobIntegrationsItem]): As sent.
+            evals (list[AttachedEvalObject]): Attached evals, with their runs once the job has succeeded (an extension).
             method (FineTuningJobMethod): Method with every default and, once the files are validated, every `auto`
                 replaced.
             metadata (FineTuningJobMetadataType0 | None): Up to 16 pairs of text of the user's own; the service does not
@@ -93,6 +95,7 @@ class FineTuningJob:
     error: FineTuningJobErrorType1 | JobErrorBody
     estimated_finish: int | None
     integrations: list[FineTuningJobIntegrationsItem]
+    evals: list[AttachedEvalObject]
     method: FineTuningJobMethod
     metadata: FineTuningJobMetadataType0 | None
     user_provided_suffix: None | str
@@ -116,6 +119,7 @@ class FineTuningJob:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.attached_eval_object import AttachedEvalObject # noqa: PLC0415
         from ..models.fine_tuning_job_ended_early_type_0 import FineTuningJobEndedEarlyType0 # noqa: PLC0415
         from ..models.fine_tuning_job_error_type_1 import FineTuningJobErrorType1 # noqa: PLC0415
         from ..models.fine_tuning_job_hyperparameters_type_0 import FineTuningJobHyperparametersType0 # noqa: PLC0415
@@ -177,6 +181,13 @@ class FineTuningJob:
         for integrations_item_data in self.integrations:
             integrations_item = integrations_item_data.to_dict()
             integrations.append(integrations_item)
+
+
+
+        evals = []
+        for evals_item_data in self.evals:
+            evals_item = evals_item_data.to_dict()
+            evals.append(evals_item)
 
 
 
@@ -254,6 +265,7 @@ class FineTuningJob:
             "error": error,
             "estimated_finish": estimated_finish,
             "integrations": integrations,
+            "evals": evals,
             "method": method,
             "metadata": metadata,
             "user_provided_suffix": user_provided_suffix,
@@ -277,6 +289,7 @@ class FineTuningJob:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.attached_eval_object import AttachedEvalObject # noqa: PLC0415
         from ..models.fine_tuning_job_ended_early_type_0 import FineTuningJobEndedEarlyType0 # noqa: PLC0415
         from ..models.fine_tuning_job_error_type_1 import FineTuningJobErrorType1 # noqa: PLC0415
         from ..models.fine_tuning_job_hyperparameters_type_0 import FineTuningJobHyperparametersType0 # noqa: PLC0415
@@ -399,6 +412,16 @@ class FineTuningJob:
 
 
             integrations.append(integrations_item)
+
+
+        evals = []
+        _evals = d.pop("evals")
+        for evals_item_data in (_evals):
+            evals_item = AttachedEvalObject.from_dict(evals_item_data)
+
+
+
+            evals.append(evals_item)
 
 
         method = FineTuningJobMethod.from_dict(d.pop("method"))
@@ -558,6 +581,7 @@ class FineTuningJob:
             error=error,
             estimated_finish=estimated_finish,
             integrations=integrations,
+            evals=evals,
             method=method,
             metadata=metadata,
             user_provided_suffix=user_provided_suffix,
