@@ -119,7 +119,7 @@ async def test_a_failing_endpoint_gives_the_worker_to_the_same_projects_next_job
     job, following = await runs.job(), await runs.job()
     _cancel_all_but(database, job, following)
 
-    put_back = await _run(runs, job, InMemoryEgress(lambda _: down()))
+    put_back = await _run(runs, job, InMemoryEgress(lambda _: down()[0]))
 
     assert (put_back.status, put_back.step, put_back.attempts) == (JobStatus.QUEUED, 0, 0)
     assert "other jobs wait for a worker" in (await runs.events(job))[-1].message
