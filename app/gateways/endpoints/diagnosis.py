@@ -1,4 +1,4 @@
-"""Tells by the fault of one attempt how the endpoint is: alive, overloaded, or down. Pure."""
+"""Judges by the fault of one attempt how the endpoint is: alive, overloaded, or down. Pure."""
 
 from typing import Final
 
