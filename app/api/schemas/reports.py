@@ -39,8 +39,8 @@ class Comparison(_ReportPart):
     difference: float | None = None
     """Mean over rows of tuned less start."""
     difference_ci95: Interval | None = None
-    """95 % interval of `difference` by the differences of the rows; computed, and `null`, as that of
-    `start_mean`. Where the same rows chose the published checkpoint it is wider, by Bonferroni's
+    """95 % interval of `difference` by the differences of the rows; computed, and `null`, as that
+    of `start_mean`. Where the same rows chose the published checkpoint it is wider, by Bonferroni's
     inequality.
     """
 
