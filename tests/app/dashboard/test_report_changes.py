@@ -81,7 +81,7 @@ async def test_the_report_shows_what_changed_and_what_it_cost(
     assert tokens[:4] == ["Completion tokens", "45.5", "30", "−15.5"]
     # 15.5 less and more 2.201 times 3.606/sqrt(12).
     assert tokens[4] == "−17.79 to −13.21"
-    assert seconds == ["Seconds of a rollout", "4", "2", "−2", "−2 to −2"]
+    assert seconds == ["Seconds of a rollout", "4", "2", "−2", "too few or too equal rows"]
     changed = rows_of(page, "Answers that changed most")[1:]
     assert [(row[0], row[1]) for row in changed] == [
         ("10", "+1"), ("9", "+0.9"), ("8", "+0.8"), ("7", "+0.7"), ("6", "−0.6"), ("5", "−0.5"),
