@@ -14,9 +14,10 @@ from app.dashboard.rendering.standings import LISTED, standing
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
 from app.domain.errors import NotFound
 from app.domain.jobs.curves.gains import paired_gain
+from app.domain.jobs.curves.intervals import range_of_scores
 from app.domain.jobs.curves.thinning import thin
 from app.domain.jobs.findings.curves_of_job import CurvesOfJob
-from app.domain.jobs.findings.findings import findings, watched_by
+from app.domain.jobs.findings.findings import findings, score_range, watched_by
 from app.domain.jobs.findings.gain_findings import looks_at, report_finding, validated_steps
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
 from app.domain.rollouts import metrics as names
@@ -109,7 +110,11 @@ def _shown(
     watched = watched_by(job.method)
     made = charts(outlines, watched, packed.outlined.every)
     looks = looks_at(watched, curves, ended=job.status in TERMINAL)
-    gain = paired_gain(*rewards, looks=looks) if rewards else None
+    gain = None
+    if rewards:
+        seen = (of_step.values() for of_step in rewards)
+        bounds = range_of_scores(*seen, known=score_range(job.method))
+        gain = paired_gain(*rewards, looks=looks, bounds=bounds)
     found = findings(job.method, curves, gain, looks=looks, gaps=gaps)
     classes = {
         failure_class: one.total

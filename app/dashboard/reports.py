@@ -13,6 +13,7 @@ from app.dashboard.rendering.transcripts import answer
 from app.dashboard.visitors import SignedIn
 from app.domain.data.row_tags import TAG_FIELD
 from app.domain.ids import REPORT, Split
+from app.domain.jobs.findings.findings import score_range
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _COMPARISONS: Final = {
@@ -60,7 +61,7 @@ async def report_page(
             report=report,
             comparisons=list(_comparisons(report)),
             by=by,
-            tags=by_tag(compared, rows.tags(by))[:MOST_TAGS],
+            tags=by_tag(compared, rows.tags(by), known=score_range(job.method))[:MOST_TAGS],
             unread=rows.unread,
             costs=list(cost_changes(pairs)),
             chart=quadrant(job_id, split, compared, tuned_step=report["step"]),

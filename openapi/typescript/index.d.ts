@@ -4793,7 +4793,7 @@ export interface components {
             start_mean?: number | null;
             /**
              * Start Ci95
-             * @description 95 % interval of `start_mean` over rows (bootstrap); `null` for fewer than 6 rows.
+             * @description 95 % interval of `start_mean` over rows: bootstrap, or by the range of the values where fewer than 5 rows differ from the most common value, and for values of 0 and 1 alone (Clopper and Pearson). `null` for fewer than 6 rows, and for almost equal values without a range (losses, log-probs, tool calls).
              */
             start_ci95?: number[] | null;
             /**
@@ -4803,7 +4803,7 @@ export interface components {
             tuned_mean?: number | null;
             /**
              * Tuned Ci95
-             * @description 95 % interval of `tuned_mean` over rows (bootstrap); `null` for fewer than 6 rows.
+             * @description 95 % interval of `tuned_mean` over rows; computed, and `null`, as that of `start_mean`.
              */
             tuned_ci95?: number[] | null;
             /**
@@ -4813,7 +4813,7 @@ export interface components {
             difference?: number | null;
             /**
              * Difference Ci95
-             * @description 95 % interval of `difference` (paired bootstrap); `null` for fewer than 6 rows. Where the same rows chose the published checkpoint it is wider, by Bonferroni's inequality.
+             * @description 95 % interval of `difference` by the differences of the rows; computed, and `null`, as that of `start_mean`. Where the same rows chose the published checkpoint it is wider, by Bonferroni's inequality.
              */
             difference_ci95?: number[] | null;
         } & {
@@ -5035,7 +5035,7 @@ export interface components {
             start_mean?: number | null;
             /**
              * Start Ci95
-             * @description 95 % interval of `start_mean` over rows (bootstrap); `null` for fewer than 6 rows.
+             * @description 95 % interval of `start_mean` over rows: bootstrap, or by the range of the values where fewer than 5 rows differ from the most common value, and for values of 0 and 1 alone (Clopper and Pearson). `null` for fewer than 6 rows, and for almost equal values without a range (losses, log-probs, tool calls).
              */
             start_ci95?: number[] | null;
             /**
@@ -5045,7 +5045,7 @@ export interface components {
             tuned_mean?: number | null;
             /**
              * Tuned Ci95
-             * @description 95 % interval of `tuned_mean` over rows (bootstrap); `null` for fewer than 6 rows.
+             * @description 95 % interval of `tuned_mean` over rows; computed, and `null`, as that of `start_mean`.
              */
             tuned_ci95?: number[] | null;
             /**
@@ -5055,7 +5055,7 @@ export interface components {
             difference?: number | null;
             /**
              * Difference Ci95
-             * @description 95 % interval of `difference` (paired bootstrap); `null` for fewer than 6 rows. Where the same rows chose the published checkpoint it is wider, by Bonferroni's inequality.
+             * @description 95 % interval of `difference` by the differences of the rows; computed, and `null`, as that of `start_mean`. Where the same rows chose the published checkpoint it is wider, by Bonferroni's inequality.
              */
             difference_ci95?: number[] | null;
             /**

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar, assert_never
 
+from app.domain.coach.scales import ScoreRanges, ranges_of
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
 from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
@@ -148,7 +149,10 @@ async def build_report(
         base = of_base.unless_lost(limit)
     try:
         report = await asyncio.to_thread(
-            paired_report, start.paired, tuned.paired, base, seed=context.job.seed
+            paired_report,
+            *(start.paired, tuned.paired, base),
+            seed=context.job.seed,
+            ranges=_ranges(context),
         )
     except ValueError as error:
         raise NoReport(str(error)) from error
@@ -175,6 +179,16 @@ def _judged_apart(context: RunContext) -> list[str]:
             assert_never(context.method)
 
 
+def _ranges(context: RunContext) -> ScoreRanges:
+    match context.method:
+        case ReinforcementMethod(grader=grader):
+            return ranges_of(grader)
+        case SupervisedMethod() | DpoMethod():
+            return ScoreRanges()
+        case _:
+            assert_never(context.method)
+
+
 async def _greedy(
     context: RunContext, chosen: ChosenAdapter, *, limit: float
 ) -> dict[str, Any] | None:
@@ -187,7 +201,11 @@ async def _greedy(
     base = None if context.start is None else _UNMEASURED
     try:
         return await asyncio.to_thread(
-            paired_report, start, tuned, base, seed=context.job.seed, among=chosen.among
+            paired_report,
+            *(start, tuned, base),
+            seed=context.job.seed,
+            among=chosen.among,
+            ranges=_ranges(context),
         )
     except ValueError:
         return None

@@ -13,7 +13,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.jobs.curves.gains import difference, is_too_few
+from app.domain.coach.scales import Scale, ScoreRanges
+from app.domain.jobs.curves.gains import difference
+from app.domain.jobs.curves.intervals import (
+    Interval,
+    Range,
+    interval_of_mean,
+    range_of_differences,
+    range_of_scores,
+)
 from app.domain.jobs.curves.students_t import t_quantile
 
 RESAMPLES: Final = 10_000
@@ -24,6 +32,7 @@ _ROWS_A_KIND: Final = 8
 """Rows per distinct value from which counting distinct values is faster than drawing rows."""
 _BLOCK_NUMBERS: Final = 1 << 22
 
+_NO_RANGES: Final = ScoreRanges()
 _UNCOMPARED: Final = dict.fromkeys(
     (
         "base_mean",
@@ -72,11 +81,13 @@ def paired_report(
     *,
     seed: int = 0,
     among: int = 1,
+    ranges: ScoreRanges = _NO_RANGES,
 ) -> dict[str, Any]:
     """Returns the report as JSON: number of `rows`; `reward`, `tool_calls` and each of `components`
     as `comparison` and `_component` have it; `wins`, `ties`, `losses` by row; and `regressions`,
     worst first, as `{row, before, after}`. `base` is absent if training started from the base
-    model; `among` as in `comparison`.
+    model; `among` as in `comparison`. `ranges`: those of the grader's definition. Scores without
+    one have 0 to 1, extended by what was seen; tool calls have none.
 
     Raises `ValueError` if no row was graded before and after training.
     """
@@ -94,14 +105,16 @@ def paired_report(
     return {
         "rows": len(change),
         "wins_by": "reward",
-        "reward": comparison(rewards, seed=seed, among=among),
+        "reward": comparison(
+            rewards, seed=seed, among=among, bounds=_range(rewards, ranges.reward)
+        ),
         "wins": wins,
         "ties": len(change) - wins - len(worse),
         "losses": len(worse),
         "regressions": [{"row": row, "before": before[row], "after": after[row]} for row in worse],
         "tool_calls": comparison(calls, seed=seed, among=among),
         "components": {
-            name: _component(name, start, tuned, base, seed=seed, among=among)
+            name: _component(name, start, tuned, base, seed=seed, among=among, ranges=ranges)
             for name in sorted(start.components.keys() | tuned.components.keys())
         },
     }
@@ -115,6 +128,7 @@ def _component(
     *,
     seed: int,
     among: int,
+    ranges: ScoreRanges,
 ) -> dict[str, Any]:
     """Returns the comparison of a component, with its number of `rows` and `rollouts_without` it.
 
@@ -127,7 +141,10 @@ def _component(
     )
     graded = _rollouts(start.rewards) + _rollouts(tuned.rewards)
     having = _rollouts(sides.start) + _rollouts(sides.tuned)
-    compared = comparison(sides, seed=seed, among=among) if sides.rows else dict(_UNCOMPARED)
+    bounds = _range(sides, ranges.components.get(name))
+    compared = dict(_UNCOMPARED)
+    if sides.rows:
+        compared = comparison(sides, seed=seed, among=among, bounds=bounds)
     return {
         "rows": len(sides.rows),
         "rollouts_without": graded - having,
@@ -135,15 +152,21 @@ def _component(
     }
 
 
+def _range(sides: ComparedValues, known: Scale | None) -> Range:
+    seen = [*sides.start.values(), *sides.tuned.values()]
+    return range_of_scores(*seen, known=None if known is None else (known.floor, known.ceiling))
+
+
 def _rollouts(values: Values) -> int:
     return sum(map(len, values.values()))
 
 
 def bootstrap_interval(
-    differences: Sequence[float], *, seed: int, among: int = 1
-) -> tuple[float, float] | None:
-    """Returns the 95 % interval of the mean over rows from 10,000 resamples; `None` for fewer than
-    6 rows, and for equal values of so few rows that even their signs could be chance (2^-rows).
+    values: Sequence[float], *, seed: int, among: int = 1, bounds: Range | None = None
+) -> Interval | None:
+    """Returns the 95 % interval of the mean over rows from 10,000 resamples, or by the range
+    `bounds` of the values where resamples of equal rows would show no spread; `None` for fewer than
+    6 rows, and where neither says anything (`interval_of_mean`).
 
     It is the percentile interval (Efron & Tibshirani, An Introduction to the Bootstrap, §13),
     expanded as Hesterberg, What Teachers Should Know About the Bootstrap (2015), §5.3, has it: the
@@ -153,15 +176,19 @@ def bootstrap_interval(
     20 resamples lie beyond an end, it is at least as wide as Student's: resamples of few rows never
     leave the range of the values, so that rows which all rose by luck would prove a gain.
     """
-    rows, tail = len(differences), _TAIL / among
-    deviation = stdev(differences) if rows > 1 else 0.0
-    if is_too_few(rows, deviation, tail=tail):
-        return None
-    values_R = np.asarray(differences, dtype=np.float64)
+    tail = _TAIL / among
+    return interval_of_mean(
+        values, bounds, tail=tail, otherwise=lambda: _of_resamples(values, seed, tail)
+    )
+
+
+def _of_resamples(values: Sequence[float], seed: int, tail: float) -> Interval:
+    rows = len(values)
+    values_R = np.asarray(values, dtype=np.float64)
     beyond = _expanded_tail(rows, tail)
     low, high = np.quantile(_resampled_means(values_R, seed), [beyond, 1 - beyond]).tolist()
     if beyond * RESAMPLES < _FEWEST_BEYOND:
-        mean, reach = fmean(differences), t_quantile(rows - 1, tail=tail) * deviation / rows**0.5
+        mean, reach = fmean(values), t_quantile(rows - 1, tail=tail) * stdev(values) / rows**0.5
         low, high = min(low, mean - reach), max(high, mean + reach)
     return low, high
 
@@ -193,11 +220,15 @@ def _shared_rows(base: Values, tuned: Values) -> list[int]:
     return sorted(row for row in base if base[row] and tuned.get(row))
 
 
-def comparison(sides: ComparedValues, *, seed: int, among: int = 1) -> dict[str, Any]:
-    """Returns the means over the shared rows with their 95 % intervals (`None` for very few rows),
-    and the paired difference of tuned and start. `base_mean` is the mean over the rows for which
-    the base model has a value, `None` without any. Requires a shared row. `among`: number of models
-    from which these rows chose the tuned one; the interval of the difference allows for the choice.
+def comparison(
+    sides: ComparedValues, *, seed: int, among: int = 1, bounds: Range | None = None
+) -> dict[str, Any]:
+    """Returns the means over the shared rows with their 95 % intervals (`None` for very few rows,
+    and for almost equal ones of values without a range), and the paired difference of tuned and
+    start. `bounds`: range of the values, `None` where none is known. `base_mean` is the mean over
+    the rows for which the base model has a value, `None` without any. Requires a shared row.
+    `among`: number of models from which these rows chose the tuned one; the interval of the
+    difference allows for the choice.
     """
     rows = sides.rows
     before = [fmean(sides.start[row]) for row in rows]
@@ -207,16 +238,20 @@ def comparison(sides: ComparedValues, *, seed: int, among: int = 1) -> dict[str,
     return {
         "base_mean": fmean(of_base) if of_base else None,
         "start_mean": fmean(before),
-        "start_ci95": _interval(before, seed=seed),
+        "start_ci95": _interval(before, seed=seed, bounds=bounds),
         "tuned_mean": fmean(after),
-        "tuned_ci95": _interval(after, seed=seed),
+        "tuned_ci95": _interval(after, seed=seed, bounds=bounds),
         "difference": fmean(differences),
-        "difference_ci95": _interval(differences, seed=seed, among=among),
+        "difference_ci95": _interval(
+            differences, seed=seed, among=among, bounds=range_of_differences(bounds)
+        ),
     }
 
 
-def _interval(values: Sequence[float], *, seed: int, among: int = 1) -> list[float] | None:
-    found = bootstrap_interval(values, seed=seed, among=among)
+def _interval(
+    values: Sequence[float], *, seed: int, bounds: Range | None, among: int = 1
+) -> list[float] | None:
+    found = bootstrap_interval(values, seed=seed, among=among, bounds=bounds)
     return None if found is None else list(found)
 
 

@@ -10,6 +10,7 @@ from math import isfinite
 from statistics import fmean
 from typing import Any, Final
 
+from app.domain.jobs.curves.intervals import UNIT_RANGE
 from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
 from workers.runs.context import RunContext
@@ -31,6 +32,8 @@ _RELATIVE: Final = {
     names.PREFERENCE_REJECTED_REWARD: "rejected",
 }
 """Values relative to the start model, for which they are 0 by definition."""
+_SHARES: Final = (names.TOKEN_ACCURACY, names.PREFERENCE_LOGPROB_ACCURACY)
+"""Values from 0 to 1; losses and log-probs have no range."""
 _OVER_ALL: Final = {
     names.LOSS: "full_valid_loss",
     names.TOKEN_ACCURACY: "full_valid_mean_token_accuracy",
@@ -84,6 +87,7 @@ def _compared(
             ),
             seed=seed,
             among=among,
+            bounds=UNIT_RANGE if name in _SHARES else None,
         )
         for name, label in _COMPARED.items()
         if _have([*before.values(), *after.values()], name)

@@ -27,16 +27,21 @@ class Comparison(_ReportPart):
     start_mean: float | None = None
     """Mean of the model that training started from: the base model, or a tuned one."""
     start_ci95: Interval | None = None
-    """95 % interval of `start_mean` over rows (bootstrap); `null` for fewer than 6 rows."""
+    """95 % interval of `start_mean` over rows: bootstrap, or by the range of the values where fewer
+    than 5 rows differ from the most common value, and for values of 0 and 1 alone (Clopper and
+    Pearson). `null` for fewer than 6 rows, and for almost equal values without a range (losses,
+    log-probs, tool calls).
+    """
     tuned_mean: float | None = None
     """Mean of the published model."""
     tuned_ci95: Interval | None = None
-    """95 % interval of `tuned_mean` over rows (bootstrap); `null` for fewer than 6 rows."""
+    """95 % interval of `tuned_mean` over rows; computed, and `null`, as that of `start_mean`."""
     difference: float | None = None
     """Mean over rows of tuned less start."""
     difference_ci95: Interval | None = None
-    """95 % interval of `difference` (paired bootstrap); `null` for fewer than 6 rows. Where the
-    same rows chose the published checkpoint it is wider, by Bonferroni's inequality.
+    """95 % interval of `difference` by the differences of the rows; computed, and `null`, as that
+    of `start_mean`. Where the same rows chose the published checkpoint it is wider, by Bonferroni's
+    inequality.
     """
 
 

@@ -7,7 +7,8 @@ from typing import Final
 
 from app.dashboard.rendering.scatters import Scatter, Spot
 from app.domain.ids import Split
-from app.domain.jobs.curves.gains import Interval, difference, paired_gain
+from app.domain.jobs.curves.gains import difference, paired_gain
+from app.domain.jobs.curves.intervals import Interval
 from app.domain.rollouts.rollouts import RowMean
 
 MOST_CHANGED: Final = 10

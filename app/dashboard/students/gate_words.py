@@ -41,7 +41,7 @@ def verdicts(skill: Skill, names: Mapping[str, str]) -> Iterator[ComparisonWords
     for each in skill.comparisons:
         is_target = each.subject == _TARGET
         subject = "What it practised" if is_target else names.get(each.subject, each.subject)
-        yield ComparisonWords(subject, _sentence(each), each.excludes_a_loss)
+        yield ComparisonWords(subject, _sentence(each), each.passes)
     if len(skill.comparisons) < 2:  # noqa: PLR2004 - the target alone
         yield ComparisonWords(
             "What it must not forget",
@@ -57,7 +57,7 @@ def _sentence(found: Comparison) -> str:
     if found.interval is None:
         return f"{found.rows} questions are too few to tell. Add more, and propose it again."
     low, high = (round(_POINTS * end) for end in found.interval)
-    if low == high == 0:
+    if found.unchanged or low == high == 0:
         return f"Nothing changed (over {found.rows} questions)."
     middle = round(_POINTS * (found.difference or 0.0))
     measured = f"over {found.rows} questions; between {low:+d} and {high:+d} points of 100"

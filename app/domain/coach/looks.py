@@ -5,8 +5,10 @@ Look k has the error probability 0.05/(k (k + 1)), which is at most 0.05 for any
 
 from app.domain.coach.evidence import Evidence
 from app.domain.coach.practice import expected_gains, practice_slices
+from app.domain.coach.samples import Measurement
 from app.domain.coach.sessions import CoachSession, TriedPrompt
-from app.domain.jobs.curves.gains import paired_gain
+from app.domain.jobs.curves.gains import Gain, paired_gain
+from app.domain.jobs.curves.intervals import range_of_scores
 
 
 def tried_prompt(session: CoachSession, evidence: Evidence) -> TriedPrompt:
@@ -20,7 +22,7 @@ def tried_prompt(session: CoachSession, evidence: Evidence) -> TriedPrompt:
     if fresh is None or before is None or fresh.mean is None:
         return TriedPrompt(prompt, None, None, None)
     looks = len(progress.tried) + 1
-    gain = paired_gain(before.row_means, fresh.row_means, looks=looks)
+    gain = _gain(before, fresh, looks=looks)
     if gain is None:
         return TriedPrompt(prompt, fresh.mean, None, None)
     left = expected_gains(fresh, evidence.slices, unhelped={})
@@ -36,9 +38,18 @@ def has_helped(session: CoachSession, evidence: Evidence) -> bool:
     """
     if evidence.since is None or evidence.fresh is None:
         return False
-    before, after = evidence.since.row_means, evidence.fresh.row_means
-    gain = paired_gain(before, after, looks=max(1, session.progress.round))
+    gain = _gain(evidence.since, evidence.fresh, looks=max(1, session.progress.round))
     return gain is not None and gain.is_clear and gain.mean >= session.options.min_gain
+
+
+def _gain(before: Measurement, after: Measurement, *, looks: int) -> Gain | None:
+    known = before.ranges.reward
+    sides = before.row_means, after.row_means
+    bounds = range_of_scores(
+        *(side.values() for side in sides),
+        known=None if known is None else (known.floor, known.ceiling),
+    )
+    return paired_gain(*sides, looks=looks, bounds=bounds)
 
 
 def reaches_target(session: CoachSession, mean: float | None) -> bool:

@@ -3,7 +3,8 @@
 A skill passes if every comparison excludes a loss: the lower end of the 95 % interval of the paired
 difference is at least −`MARGIN`, and the interval does not lie below 0, which would show a loss. A
 comparison without an interval excludes nothing, so it holds the skill, as does the absence of any
-regression set.
+regression set. One exception passes: at least 6 rows of which none changed. Few rows exclude little
+there, and the skill did nothing that could be held against it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
-from app.domain.jobs.curves.gains import Gain, paired_gain
+from app.domain.jobs.curves.gains import Gain, difference, paired_gain
+from app.domain.jobs.curves.intervals import FEWEST_ROWS, range_of_scores
 
 MARGIN: Final = 0.02
 """Largest loss, in units of the score, that counts as none. See decision 0072."""
@@ -34,6 +36,13 @@ class Comparison:
     rows: int
     fault: str | None = None
     """The reason for which the models cannot be compared."""
+    unchanged: bool = False
+    """True if every row has the same score under both models."""
+
+    @property
+    def passes(self) -> bool:
+        """Returns whether the comparison lets the skill pass."""
+        return self.excludes_a_loss or (self.unchanged and self.rows >= FEWEST_ROWS)
 
     @property
     def excludes_a_loss(self) -> bool:
@@ -48,6 +57,8 @@ class Comparison:
         if self.fault is not None:
             return f"{self.subject}: {self.fault}."
         gain = Gain(self.difference or 0.0, self.interval, self.rows)
+        if self.unchanged and self.passes:
+            return f"{self.subject}: {gain.words}; no row changed."
         if self.interval is None:
             return f"{self.subject}: {gain.words}, so a loss is not excluded."
         if self.interval[0] >= -MARGIN and self.interval[1] < 0:
@@ -65,7 +76,7 @@ class GateVerdict:
 def verdict(target: Comparison, regressions: Sequence[Comparison]) -> GateVerdict:
     """Returns the gate's decision on the comparisons."""
     compared = [target, *regressions]
-    sentences = [comparison.words for comparison in compared if not comparison.excludes_a_loss]
+    sentences = [comparison.words for comparison in compared if not comparison.passes]
     if not regressions:
         sentences.append(_NO_REGRESSION_SET)
     if sentences:
@@ -83,7 +94,11 @@ def target_comparison(report: Mapping[str, Any] | None) -> Comparison:
             interval = values.get("difference_ci95")
             ends = None if interval is None else (float(interval[0]), float(interval[1]))
             rows = int(report.get("rows") or 0)
-            return Comparison("target", float(values["difference"]), ends, rows)
+            moved = [values["difference"], report.get("wins"), report.get("losses")]
+            unchanged = all(each == 0 for each in moved)
+            return Comparison(
+                "target", float(values["difference"]), ends, rows, unchanged=unchanged
+            )
     named = " and no ".join(name for _, name in _MEASURES)
     return _uncompared("target", f"the job's report compares no {named}")
 
@@ -97,10 +112,12 @@ def eval_comparison(
     if unscored:
         noun = "answer" if unscored == 1 else "answers"
         return _uncompared(eval_id, f"{unscored} {noun} could not be sampled or scored")
-    gain = paired_gain(before, after)
+    bounds = range_of_scores(before.values(), after.values())
+    gain = paired_gain(before, after, bounds=bounds)
     if gain is None:
         return _uncompared(eval_id, "its runs have no rows")
-    return Comparison(eval_id, gain.mean, gain.interval, gain.rows or 0)
+    unchanged = not any(difference(before[row], after[row]) for row in before if row in after)
+    return Comparison(eval_id, gain.mean, gain.interval, gain.rows or 0, unchanged=unchanged)
 
 
 def unfinished_comparison(eval_id: str, status: str) -> Comparison:

@@ -127,11 +127,11 @@ async def test_findings_describe_what_the_curves_show(
 async def test_a_gain_is_read_more_strictly_while_the_job_continues(
     api: Api, visit: Visit, database: Database
 ) -> None:
-    """Five of eight rows rose from 0 to 1: 3.4 standard errors, of which three looks ask 3.6."""
+    """Seven of eight rows rose from 0 to 1, by luck in one of 128 cases; three looks ask 240."""
     job = await create_job(api)
-    put_points(database, job, {("reward/mean", "valid"): [0.0, 0.25, 0.5, 0.625]})
+    put_points(database, job, {("reward/mean", "valid"): [0.0, 0.25, 0.5, 0.875]})
     for row in range(8):
-        for step, reward in ((0, 0.0), (3, float(row < 5))):
+        for step, reward in ((0, 0.0), (3, float(row < 7))):
             put_rollout(
                 database, job, f"v{row}-{step}", trace=trace("Which?", "This."),
                 split="valid", step=step, prompt_index=row, reward=reward,
@@ -144,10 +144,10 @@ async def test_a_gain_is_read_more_strictly_while_the_job_continues(
         return gain
 
     assert (await found()).startswith("unclear No clear difference yet")
-    assert "+0.625 over 8 rows, interval -0.0403 to +1.29, which allows for 3" in await found()
+    assert "+0.875 over 8 rows, interval -0.0756 to +0.999, which allows for 3" in await found()
     assert (await api.call("POST", f"{JOBS}/{job}/cancel")).status_code == 200
     assert (await found()).startswith("good The validation reward went from 0 at step 0")
-    assert "+0.625 over 8 rows, 95 % interval +0.192 to +1.06." in await found()
+    assert "+0.875 over 8 rows, 95 % interval +0.156 to +0.997." in await found()
 
 
 async def test_a_page_that_renews_itself_is_sent_news_only(

@@ -36,8 +36,8 @@ async def test_the_report_compares_in_all_and_row_by_row(visit: Visit, job: str)
     assert texts_of(page, "dd") == ["3", "1", "0"]
     assert rows_of(page, "Comparisons")[1:] == [
         ["Reward", "0.125", "0.875", "+0.75", "+0.5 to +0.9"],
-        ["Tool calls", "0.125", "0.875", "−0.5", "too few rows"],
-        ["format (2 of 4 rows)", "0.125", "0.875", "+0.75", "too few rows"],
+        ["Tool calls", "0.125", "0.875", "−0.5", "too few or too equal rows"],
+        ["format (2 of 4 rows)", "0.125", "0.875", "+0.75", "too few or too equal rows"],
     ]
     assert rows_of(page, "Rows")[1:] == [
         ["0", "0.5", "0.5", "±0", "tie", "1", "1", "±0"],

@@ -97,8 +97,8 @@ async def test_a_planted_regression_is_held_with_the_numbers(school: School) -> 
     assert (skill["status"], skill["baseline"], skill["model"]) == ("held", MODEL, model)
     eval_id = skill["runs"][0]["eval_id"]
     assert skill["reason"] == (
-        f"{eval_id}: -1 over 8 rows, 95 % interval -1 to -1; a loss of more than 0.02 is not "
-        "excluded."
+        f"{eval_id}: -1 over 8 rows, 95 % interval -1 to -0.261; a loss of more than 0.02 is "
+        "not excluded."
     )
     target, regression = skill["comparisons"]
     assert (target["subject"], target["interval"]) == ("target", [0.05, 0.45])

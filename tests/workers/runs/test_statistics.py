@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from app.domain.coach.scales import Scale, ScoreRanges
+from app.domain.jobs.curves.intervals import UNIT_RANGE
 from workers.runs.statistics import (
     ComparedValues,
     PairedValues,
@@ -82,7 +84,7 @@ def test_the_interval_is_that_of_the_mean() -> None:
 def test_the_interval_repeats_and_follows_its_seed() -> None:
     values = [0.0, 1.0, -1.0, 0.5, 0.25, 0.75]
     assert bootstrap_interval(values, seed=3) == bootstrap_interval(values, seed=3)
-    assert bootstrap_interval([0.5] * 7, seed=3) == (0.5, 0.5)
+    assert bootstrap_interval(values, seed=3) != bootstrap_interval(values, seed=4)
 
 
 def test_many_rows_are_resampled_in_blocks() -> None:
@@ -118,7 +120,9 @@ def test_a_job_that_learned_nothing_is_reported_as_better_by_chance_alone(rows: 
             ("afresh", 1, (play(), play())),
         ):
             # As `comparison` does, without the intervals of either side.
-            found = bootstrap_interval((after_R - before_R).tolist(), seed=job, among=among)
+            found = bootstrap_interval(
+                (after_R - before_R).tolist(), seed=job, among=among, bounds=(-1.0, 1.0)
+            )
             assert found is not None
             above[way] += found[0] > 0
     assert above["afresh"] <= 0.03 * 400
@@ -151,9 +155,12 @@ def test_rows_that_all_rose_are_no_clear_gain_by_their_signs_alone() -> None:
     found = bootstrap_interval(rose, seed=0, among=20)
     # 0.11333, and 5.6042 standard errors of 0.04688 to each side: t of 0.00125 with 5 degrees.
     assert found == pytest.approx((-0.14939, 0.37606), abs=1e-5)
-    assert bootstrap_interval([0.5] * 6, seed=0, among=20) is None, "as likely, and no deviation"
-    assert bootstrap_interval([0.5] * 6, seed=0) == (0.5, 0.5)
-    assert bootstrap_interval([0.5] * 10, seed=0, among=20) == (0.5, 0.5)
+    assert bootstrap_interval([0.5] * 6, seed=0) is None, "no deviation, and no range"
+    first = bootstrap_interval([1.0] * 6, seed=0, bounds=(-1.0, 1.0))
+    among = bootstrap_interval([1.0] * 6, seed=0, among=20, bounds=(-1.0, 1.0))
+    # A row that was not seen and lost everything weighs at most w = 1 - tail^(1/6): 1 - 2 w.
+    assert first == pytest.approx((0.08148, 1.0), abs=1e-5)
+    assert among == pytest.approx((-0.34358, 1.0), abs=1e-5), "the tail is 0.00125"
 
 
 def test_a_rounding_error_is_no_difference() -> None:
@@ -163,7 +170,8 @@ def test_a_rounding_error_is_no_difference() -> None:
     after = PairedValues({row: [0.1, 0.2, 0.3 + 1e-12] for row in range(8)}, calls)
     report = paired_report(before, after)
     assert (report["wins"], report["ties"], report["losses"]) == (0, 8, 0)
-    assert report["reward"]["difference_ci95"] == [0.0, 0.0]
+    assert report["reward"]["difference_ci95"] == pytest.approx([-0.36942, 0.36942], abs=1e-5)
+    assert report["tool_calls"]["difference_ci95"] is None, "calls have no range"
 
 
 def test_few_rows_have_an_interval_as_wide_as_student_s() -> None:
@@ -180,7 +188,7 @@ def test_too_few_rows_for_resamples_have_no_interval() -> None:
     low, high = interval([*values, 0.0])
     assert low < 2 / 6 < high
     enough = {row: [float(row % 2)] for row in range(6)}
-    compared = comparison(ComparedValues(enough, enough), seed=0)
+    compared = comparison(ComparedValues(enough, enough), seed=0, bounds=UNIT_RANGE)
     low, high = compared["tuned_ci95"]
     assert 0 <= low < compared["tuned_mean"] < high <= 1
 
@@ -199,3 +207,22 @@ def test_an_interval_of_few_rows_rarely_leaves_out_what_is_true(rows: int) -> No
 def test_nothing_in_common_is_no_report() -> None:
     with pytest.raises(ValueError, match="no held-out row"):
         paired_report(PairedValues({0: [1.0]}, {}), PairedValues({1: [1.0]}, {}))
+
+
+def test_a_perfect_gain_over_many_rows_is_clear() -> None:
+    before = PairedValues({row: [0.0] for row in range(100)}, {row: [1.0] for row in range(100)})
+    after = PairedValues({row: [1.0] for row in range(100)}, {row: [2.0] for row in range(100)})
+    report = paired_report(before, after)
+    # The unseen row has a weight of at most 1 - 0.025^(1/100).
+    assert report["reward"]["difference_ci95"] == pytest.approx([0.92757, 1.0], abs=1e-5)
+    assert report["reward"]["start_ci95"] == pytest.approx([0.0, 0.03622], abs=1e-5)
+    assert report["tool_calls"]["difference_ci95"] is None
+
+
+def test_the_range_of_the_grader_widens_what_equal_rows_leave_open() -> None:
+    rows = {row: [5.0] for row in range(12)}
+    sides = [PairedValues(rows, rows)] * 2
+    seen = paired_report(*sides)["reward"]["difference_ci95"]
+    defined = paired_report(*sides, ranges=ScoreRanges(Scale(0.0, 10.0)))["reward"]
+    assert seen == pytest.approx([-5 * 0.264648, 5 * 0.264648], abs=1e-4)
+    assert defined["difference_ci95"] == pytest.approx([-2.64648, 2.64648], abs=1e-4)

@@ -1,8 +1,9 @@
 """The gain of a job between two validations, with its 95 % interval. Pure.
 
-Owns the rule for a clear gain: its interval does not contain 0. The interval is Student's t over
-the paired held-out rows or, if only curves remain, over two means. It is wider while the job runs,
-because one of many looks may show a gain by chance.
+Owns the rule for a clear gain: its interval does not contain 0, and a gain without one is not
+clear. The interval is Student's t over the paired held-out rows (Gaffke's where hardly any row
+differs) or, if only curves remain, over two means. It is wider while the job runs, because one of
+many looks may show a gain by chance.
 """
 
 import math
@@ -11,17 +12,18 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Final
 
+from app.domain.jobs.curves.intervals import (
+    FEWEST_ROWS,
+    Interval,
+    Range,
+    interval_of_mean,
+    range_of_differences,
+)
 from app.domain.jobs.curves.students_t import t_quantile
 from app.domain.rollouts.metrics import TIE
 
-FEWEST_ROWS: Final = 6
-"""Smallest number of rows with an interval: for 1 row it would have no width, and for 2 it would
-miss the true value in every second job.
-"""
 _TOTAL_ERROR_PROBABILITY: Final = 0.05
 """Probability that any of the looks of a job shows a gain by chance."""
-
-Interval = tuple[float, float]
 
 
 def error_probability(look: int) -> float:
@@ -29,13 +31,6 @@ def error_probability(look: int) -> float:
     in total at most 0.05 for any number of looks.
     """
     return _TOTAL_ERROR_PROBABILITY / (look * (look + 1))
-
-
-def is_too_few(rows: int, deviation: float, *, tail: float) -> bool:
-    """Returns whether there is no interval with this tail: for too few rows, or so few equal ones
-    that by chance alone all would have the same sign with this probability.
-    """
-    return rows < FEWEST_ROWS or (deviation <= TIE and 0.5**rows > tail)
 
 
 def difference(before: float, after: float) -> float:
@@ -65,32 +60,46 @@ class Gain:
         noun = "row" if self.rows == 1 else "rows"
         over = "" if self.rows is None else f" over {self.rows} {noun}"
         if self.interval is None:
-            why = "its noise is not known" if self.rows is None else "too few for an interval"
-            return f"{self.mean:+.3g}{over} ({why})"
+            return f"{self.mean:+.3g}{over} ({self._why_none})"
         low, high = self.interval
         kind, allowed = "95 % interval", ""
         if self.looks > 1:
             kind, allowed = "interval", f", which allows for {self.looks} validations"
         return f"{self.mean:+.3g}{over}, {kind} {low:+.3g} to {high:+.3g}{allowed}"
 
+    @property
+    def _why_none(self) -> str:
+        if self.rows is None:
+            return "its noise is not known"
+        if self.rows < FEWEST_ROWS:
+            return "too few for an interval"
+        return "too few of them differ for an interval"
+
 
 def paired_gain(
-    before: Mapping[int, float], after: Mapping[int, float], *, looks: int = 1
+    before: Mapping[int, float],
+    after: Mapping[int, float],
+    *,
+    looks: int = 1,
+    bounds: Range | None = None,
 ) -> Gain | None:
     """Returns the gain over the shared rows; `None` without any. `looks` is the number of
-    validations at which the gain was or could have been evaluated.
+    validations at which the gain was or could have been evaluated, `bounds` the range of the
+    values: without one, a gain of rows that hardly differ has no interval.
     """
     differences = [difference(before[row], after[row]) for row in before if row in after]
     count = len(differences)
     if not count:
         return None
-    mean = fmean(differences)
-    deviation = stdev(differences) if count > 1 else 0.0
-    tail = error_probability(looks)
-    if is_too_few(count, deviation, tail=tail):
-        return Gain(mean, None, count, looks)
-    reach = t_quantile(count - 1, tail=tail) * deviation / math.sqrt(count)
-    return Gain(mean, (mean - reach, mean + reach), count, looks)
+    mean, tail = fmean(differences), error_probability(looks)
+
+    def of_student() -> Interval:
+        reach = t_quantile(count - 1, tail=tail) * stdev(differences) / math.sqrt(count)
+        return mean - reach, mean + reach
+
+    of_differences = range_of_differences(bounds)
+    interval = interval_of_mean(differences, of_differences, tail=tail, otherwise=of_student)
+    return Gain(mean, interval, count, looks)
 
 
 def unpaired_gain(rise: float, error: float, *, samples: int, looks: int = 1) -> Gain:

@@ -98,6 +98,11 @@ def reductions_of(method: StoredMethod) -> dict[str, Reduction]:
     return reductions(method, _watched(method))
 
 
+def score_range(method: StoredMethod) -> tuple[float, float] | None:
+    """Returns the range of a job's rewards, `None` where its grader's definition has none."""
+    return _watched(method).scores
+
+
 def _watched(method: StoredMethod) -> ObjectiveCurves:
     """Returns the curves that measure the job's model, with the range of its grader's scores."""
     grader = _grader(method)

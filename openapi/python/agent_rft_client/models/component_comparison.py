@@ -28,14 +28,17 @@ class ComponentComparison:
         Attributes:
             base_mean (float | None | Unset): Mean of the base model; `null` if it was not measured.
             start_mean (float | None | Unset): Mean of the model that training started from: the base model, or a tuned one.
-            start_ci95 (list[float] | None | Unset): 95 % interval of `start_mean` over rows (bootstrap); `null` for fewer
-                than 6 rows.
+            start_ci95 (list[float] | None | Unset): 95 % interval of `start_mean` over rows: bootstrap, or by the range of
+                the values where fewer than 5 rows differ from the most common value, and for values of 0 and 1 alone (Clopper
+                and Pearson). `null` for fewer than 6 rows, and for almost equal values without a range (losses, log-probs, tool
+                calls).
             tuned_mean (float | None | Unset): Mean of the published model.
-            tuned_ci95 (list[float] | None | Unset): 95 % interval of `tuned_mean` over rows (bootstrap); `null` for fewer
-                than 6 rows.
+            tuned_ci95 (list[float] | None | Unset): 95 % interval of `tuned_mean` over rows; computed, and `null`, as that
+                of `start_mean`.
             difference (float | None | Unset): Mean over rows of tuned less start.
-            difference_ci95 (list[float] | None | Unset): 95 % interval of `difference` (paired bootstrap); `null` for fewer
-                than 6 rows. Where the same rows chose the published checkpoint it is wider, by Bonferroni's inequality.
+            difference_ci95 (list[float] | None | Unset): 95 % interval of `difference` by the differences of the rows;
+                computed, and `null`, as that of `start_mean`. Where the same rows chose the published checkpoint it is wider,
+                by Bonferroni's inequality.
             rows (int | None | Unset): Held-out rows that have the number before and after training; if 0, the others are
                 `null`. `null` in reports of earlier versions.
             rollouts_without (int | None | Unset): Graded rollouts, before and after training together, that do not have it.

@@ -5,6 +5,7 @@ import pytest
 
 from app.domain.jobs.curves.curves import Curves
 from app.domain.jobs.curves.gains import paired_gain
+from app.domain.jobs.curves.intervals import UNIT_RANGE
 from app.domain.jobs.curves.students_t import t_quantile, tail_above
 from app.domain.jobs.findings.gain_findings import looks_at
 from app.domain.jobs.stop_rules.stop_rules import REWARD
@@ -51,23 +52,29 @@ def test_the_interval_of_a_paired_gain_is_students() -> None:
 
 
 def test_rounding_errors_are_no_gain() -> None:
-    gain = paired_gain(dict.fromkeys(range(8), 0.19999999999999998), dict.fromkeys(range(8), 0.2))
+    before, after = dict.fromkeys(range(8), 0.19999999999999998), dict.fromkeys(range(8), 0.2)
+    gain = paired_gain(before, after, bounds=UNIT_RANGE)
     assert gain is not None
-    assert (gain.mean, gain.interval, gain.is_clear) == (0.0, (0.0, 0.0), False)
+    assert (gain.mean, gain.is_clear) == (0.0, False)
+    # One row more that lost everything, or won it: 1 - 0.025^(1/8).
+    assert gain.interval == pytest.approx((-0.36942, 0.36942), abs=1e-5)
 
 
 def test_who_looks_at_every_validation_rarely_sees_luck() -> None:
-    """300 jobs that learn nothing, with 20 validations of 12 rows. Without the allowance
-    one in nine of them shows a clear gain at some look.
+    """300 jobs that learn nothing, with 20 validations of 12 rows and 4 samples of each. Without
+    the allowance one in four of them shows a clear gain at some look.
     """
     generator = np.random.default_rng(12)
     seen = unallowed = 0
     for _ in range(300):
-        right_R = generator.beta(0.5, 0.5, 12)
-        plays = (generator.random((21, 12)) < right_R).astype(float).tolist()
+        right_R = generator.beta(2, 2, 12)
+        plays = (generator.binomial(4, right_R, (21, 12)) / 4).tolist()
         first, *later = (dict(enumerate(play)) for play in plays)
         gains = [
-            (paired_gain(first, now, looks=look), paired_gain(first, now))
+            (
+                paired_gain(first, now, looks=look, bounds=UNIT_RANGE),
+                paired_gain(first, now, bounds=UNIT_RANGE),
+            )
             for look, now in enumerate(later, 1)
         ]
         seen += any(gain.is_clear and gain.mean > 0 for gain, _ in gains if gain)
@@ -88,12 +95,18 @@ def test_a_gain_names_how_many_validations_it_allows_for() -> None:
 
 def test_few_equal_gains_need_as_many_rows_as_signs_would() -> None:
     def clear(rows: int, looks: int) -> bool:
-        gain = paired_gain(
-            dict.fromkeys(range(rows), 0.0), dict.fromkeys(range(rows), 1.0), looks=looks
-        )
+        before, after = dict.fromkeys(range(rows), 0.0), dict.fromkeys(range(rows), 1.0)
+        gain = paired_gain(before, after, looks=looks, bounds=UNIT_RANGE)
         return gain is not None and gain.is_clear
 
     assert [clear(6, 1), clear(6, 2), clear(7, 2), clear(7, 3)] == [True, False, True, False]
+
+
+def test_equal_gains_of_values_without_a_range_have_no_interval() -> None:
+    gain = paired_gain(dict.fromkeys(range(20), 3.0), dict.fromkeys(range(20), 1.0))
+    assert gain is not None
+    assert (gain.interval, gain.is_clear) == (None, False)
+    assert gain.words == "-2 over 20 rows (too few of them differ for an interval)"
 
 
 def test_a_running_job_is_read_at_each_validation() -> None:
