@@ -55,7 +55,7 @@ class RunSettings(SettingsSection):
     """
     waiting_limit_s: float = Field(120.0, gt=0)
     """Seconds after which a job that only waits for its endpoints is put back into the queue, if
-    another project's job waits for a worker, or one of the same project while the endpoints fail.
+    another project's job waits for a worker, or one of the same project while they are down.
     """
     episode_waiting_limit_s: float = Field(1800.0, gt=0)
     """Seconds that a rollout may wait for its HTTP environment, all calls of the episode and their

@@ -151,7 +151,7 @@ def _pool(egress: Egress, settings: Settings) -> EndpointPool:
         egress,
         timeout_s=settings.egress.call_timeout_s,
         max_retries=settings.egress.max_retries,
-        outages=OutagePatience(is_known=False),
+        outages=OutagePatience(is_known=True),
     )
 
 

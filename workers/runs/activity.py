@@ -42,12 +42,12 @@ class Activity:
             return 0.0
         return min(waits)
 
-    def only_failing_are_waited_for(self) -> bool:
-        """Returns whether each endpoint with a pending call has failed since its last answer, so
-        that none of them is merely slow.
+    def waits_for_what_is_down(self) -> bool:
+        """Returns whether each endpoint with a pending call is down, so that none of them is merely
+        slow.
         """
-        failing = [is_failing for pool in self._pools for is_failing in pool.failing_of_awaited()]
-        return bool(failing) and all(failing)
+        down = [is_down for pool in self._pools for is_down in pool.down_of_awaited()]
+        return bool(down) and all(down)
 
     def endpoints(self) -> list[EndpointState]:
         """Returns the called endpoints, by names that the job's owner may read. Endpoints with the

@@ -176,7 +176,7 @@ class JobRun:
                     self._job.project_id,
                     max_attempts=settings.lease.max_attempts,
                     most_held=settings.quotas.running_jobs,
-                    own=activity.only_failing_are_waited_for(),
+                    own=activity.waits_for_what_is_down(),
                 )
 
         if await retry_while_unavailable(others_wait):

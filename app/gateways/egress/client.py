@@ -43,6 +43,9 @@ class _Request:
     """If true, the body of the reply is not read."""
 
 
+_BROKEN: Final = "the connection broke"
+
+
 class EgressClient:
     """HTTP client, one per process and event loop. Connections are pooled per endpoint; calls share
     nothing else, in particular no cookies.
@@ -125,7 +128,10 @@ class EgressClient:
         except aiohttp.ClientResponseError:
             raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is not valid HTTP") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise EgressFailure(FailureKind.UNREACHABLE, _describe(error)) from None
+            described = _describe(error)
+            raise EgressFailure(
+                FailureKind.UNREACHABLE, described, was_connected=described == _BROKEN
+            ) from None
 
     async def _send(self, endpoint: EndpointUrl, request: _Request) -> EgressReply:
         started = time.perf_counter()
@@ -200,7 +206,7 @@ def _describe(error: Exception) -> str:
         case aiohttp.ClientConnectorError():
             return "connection refused"
         case _:
-            return "the connection broke"
+            return _BROKEN
 
 
 def build_egress(settings: EgressSettings) -> EgressClient:

@@ -27,9 +27,11 @@ class FailureKind(StrEnum):
 class EgressFailure(AgentRftError):
     """A call without a usable reply. The message contains no address, body or header."""
 
-    def __init__(self, kind: FailureKind, message: str) -> None:
+    def __init__(self, kind: FailureKind, message: str, *, was_connected: bool = False) -> None:
+        """`was_connected`: the connection broke, as it does if a handler ends its process."""
         super().__init__(message)
         self.kind = kind
+        self.was_connected = was_connected
 
 
 @dataclass(frozen=True, slots=True)

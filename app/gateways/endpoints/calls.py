@@ -1,13 +1,16 @@
 """One call to a customer's endpoint: its request, its answer, or the fault in its place."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from app.gateways.egress.egress import EgressReply
 
 Value = TypeVar("Value")
+_LONG: Final = 16_384
+"""Number of bytes from which a reply is parsed on a thread."""
 
 
 class FaultKind(StrEnum):
@@ -25,13 +28,20 @@ class EndpointFault(Exception):
     """
 
     def __init__(
-        self, kind: FaultKind, message: str, *, status: int | None = None, retry_after_s: float = 0
+        self,
+        kind: FaultKind,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after_s: float = 0,
+        was_connected: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.retry_after_s = retry_after_s
         self.status = status
+        self.was_connected = was_connected
         self.attempts = 0
 
     def hide(self, hidden: Callable[[str], str]) -> None:
@@ -65,3 +75,10 @@ class EndpointAnswer(Generic[Value]):
 
 Read = Callable[[EgressReply], Value]
 """Parses a reply whose status is not always retried; raises `EndpointFault`."""
+
+
+async def value_of(reply: EgressReply, read: Read[Value]) -> Value:
+    """Parses a reply, a long one on a thread: other calls wait for this loop."""
+    if len(reply.body) < _LONG:
+        return read(reply)
+    return await asyncio.to_thread(read, reply)

@@ -5,10 +5,11 @@ from typing import Final
 from app.domain.http.status import is_server_error
 from app.gateways.egress.egress import FailureKind
 from app.gateways.endpoints.calls import EndpointFault, FaultKind
+from app.gateways.endpoints.limits import Absence
 
 _RETRIED_STATUSES: Final = frozenset({408, 425, 429})
 _OVERLOADED: Final = frozenset({429, 503})
-_OF_NO_SERVER: Final = frozenset({502, 503, 504})
+_OF_NO_SERVER: Final = frozenset({502, 503})
 """Answers of a gateway whose server is down."""
 _FINAL: Final = frozenset({FaultKind.REFUSED, FaultKind.TOO_LARGE})
 _ALIVE: Final = frozenset({FaultKind.BAD_REPLY, FaultKind.TOO_LARGE, FaultKind.REFUSED})
@@ -45,7 +46,11 @@ def is_overloaded(fault: EndpointFault) -> bool:
     return fault.status in _OVERLOADED or fault.kind is FaultKind.TIMEOUT
 
 
-def is_down(fault: EndpointFault) -> bool:
-    """Returns whether no server took the request; one that is overloaded says when to retry."""
+def absence_of(fault: EndpointFault) -> Absence | None:
+    """Returns which absence the fault shows, if any. A gateway that is overloaded says when to
+    retry.
+    """
+    if fault.kind is FaultKind.UNREACHABLE:
+        return Absence.OF_SERVER if fault.was_connected else Absence.OF_LISTENER
     of_gateway = fault.status in _OF_NO_SERVER and not fault.retry_after_s
-    return fault.kind is FaultKind.UNREACHABLE or of_gateway
+    return Absence.OF_SERVER if of_gateway else None

@@ -10,6 +10,7 @@ import asyncio
 import math
 from collections import deque
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 
 from app.gateways.endpoints.clock import Clock, settled_by
@@ -20,6 +21,7 @@ _AFTER_OUTAGE: Final = 8
 _CLEAN_ROUNDS: Final = 3
 _DECREASE: Final = 0.9
 CALLS_TO_OPEN: Final = 16
+_FEWEST_WITHOUT_SERVER: Final = 2
 UNKNOWN_PATIENCE_S: Final = 120.0
 """Longest patience with an endpoint that has never answered: its address may be wrong."""
 _FIRST_PAUSE_S: Final = 1.0
@@ -37,6 +39,13 @@ class OutagePatience:
 
     is_known: bool
     """False if the endpoints may never have answered."""
+
+
+class Absence(Enum):
+    """A fault without any server."""
+
+    OF_LISTENER = "nothing listens at the endpoint, which no request can cause"
+    OF_SERVER = "no server may be behind the endpoint, or the request made it fail"
 
 
 class Pacer:
@@ -159,11 +168,12 @@ class Breaker:
     probes the endpoint after each pause.
 
     Opens when sixteen different calls failed since the last answer, in their first attempt or
-    because the endpoint was unreachable; and when as many as `enough` found it down, which may be
-    fewer. Other retries do not count: at the end of a step the only calls left may be retries of a
-    tool that fails for some calls only, which would look like an outage. `patience_s` after the
-    outage began, all callers stop waiting: otherwise each call would wait that long again for an
-    endpoint that is unlikely to recover.
+    because the endpoint was unreachable. Fewer calls, `enough` of them, open it if each found
+    nothing that listens; or if each, and at least two, found no server behind it, and no other call
+    was answered after its first failure. Other retries do not count: at the end of a step the only
+    calls left may be retries of a tool that fails for some calls only, which would look like an
+    outage. `patience_s` after the outage began, all callers stop waiting: otherwise each call would
+    wait that long again for an endpoint that is unlikely to recover.
     """
 
     def __init__(self, clock: Clock, *, patience_s: float, is_known: bool = True) -> None:
@@ -172,7 +182,12 @@ class Breaker:
         self._patience_s = patience_s
         self._is_known = is_known
         self._failed_calls: set[str] = set()
-        self._unserved_calls: set[str] = set()
+        self._found_nothing: set[str] = set()
+        self._found_no_server: set[str] = set()
+        self._failed_at: dict[str, float] = {}
+        """The time of the first failure of each pending call that has failed."""
+        self._answered_at = -math.inf
+        self._is_absent = False
         self._down_since: float | None = None
         self._pause_s = _FIRST_PAUSE_S
         self._probe_at = 0.0
@@ -210,32 +225,59 @@ class Breaker:
     def answered(self) -> bool:
         """Records that the endpoint is alive. Returns true if this ended an outage."""
         was_open = self.is_open
-        self._is_known = True
+        self._is_known, self._answered_at = True, self._clock.now()
         self._failed_calls.clear()
-        self._unserved_calls.clear()
+        self._found_nothing.clear()
+        self._found_no_server.clear()
         self._down_since, self._pause_s = None, _FIRST_PAUSE_S
         self._notify()
         return was_open
 
     def failed(
-        self, call_id: str, *, counts: bool, is_down: bool = False, enough: int = CALLS_TO_OPEN
+        self,
+        call_id: str,
+        *,
+        counts: bool,
+        absence: Absence | None = None,
+        enough: int = CALLS_TO_OPEN,
     ) -> None:
         """Records a failed attempt. `counts` is true if it indicates a fault of the endpoint as a
-        whole rather than of one call, `is_down` if no server behind the endpoint took the request.
+        whole rather than of one call.
         """
-        now = self._clock.now()
+        if self.is_open and absence is None and self._is_absent:
+            self.answered()  # a server is there again, and fails
         if self.is_open:
-            if self._prober == call_id:
-                self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
-                self._probe_at = now + self._pause_s
-                self._notify()
+            self._probe_failed(call_id)
             return
         if counts:
             self._failed_calls.add(call_id)
-        if is_down:
-            self._unserved_calls.add(call_id)
-        if len(self._failed_calls) >= CALLS_TO_OPEN or len(self._unserved_calls) >= enough:
+        if absence is not None:
+            self._note_absence(call_id, absence)
+        found_none = max(_FEWEST_WITHOUT_SERVER, enough)
+        self._is_absent = (
+            len(self._found_nothing) >= enough or len(self._found_no_server) >= found_none
+        )
+        if self._is_absent or len(self._failed_calls) >= CALLS_TO_OPEN:
+            now = self._clock.now()
             self._down_since, self._probe_at = now, now + self._pause_s
+
+    def _probe_failed(self, call_id: str) -> None:
+        if self._prober == call_id:
+            self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
+            self._probe_at = self._clock.now() + self._pause_s
+            self._notify()
+
+    def _note_absence(self, call_id: str, absence: Absence) -> None:
+        now = self._clock.now()
+        if absence is Absence.OF_LISTENER:
+            self._found_nothing.add(call_id)
+        # A call that failed before another one was answered is at fault itself.
+        if self._answered_at < self._failed_at.setdefault(call_id, now):
+            self._found_no_server.add(call_id)
+
+    def ended(self, call_id: str) -> None:
+        """Forgets a call."""
+        self._failed_at.pop(call_id, None)
 
     def abandoned(self, call_id: str) -> None:
         """Records that a call ended without an outcome; if it was the probe, another may probe."""

@@ -82,11 +82,6 @@ class WaitingCalls:
     def is_waited_for(self) -> bool:
         return bool(self._pending)
 
-    @property
-    def is_failing(self) -> bool:
-        """True if an attempt has failed since the last answer."""
-        return self._failing_since is not None
-
     def outage(self, now: float, *, patience_ends: float | None) -> Outage | None:
         """Returns the outage while calls wait: from the moment that the breaker opens, or once no
         call has been answered for long. `patience_ends` is when all calls of an open breaker give

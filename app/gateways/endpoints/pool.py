@@ -6,7 +6,6 @@ Promises: ids stay the same over retries, only `X-Attempt`, timestamp and signat
 always ends. Must not know the content of a call or the effect of a failure on a rollout.
 """
 
-import asyncio
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,12 +23,13 @@ from app.gateways.endpoints.calls import (
     GaveUp,
     Read,
     Value,
+    value_of,
 )
 from app.gateways.endpoints.clock import Clock, SystemClock
 from app.gateways.endpoints.diagnosis import (
     KINDS,
+    absence_of,
     has_answered,
-    is_down,
     is_final,
     is_overloaded,
     is_retried,
@@ -48,8 +48,8 @@ from app.gateways.endpoints.retry_after import retry_after
 from app.gateways.endpoints.signing import CallSigner
 
 MAX_REQUEST_BYTES: Final = 1_048_576
-_LONG: Final = 16_384
-"""Number of bytes from which a reply is parsed on a thread."""
+_MOST_GIVE_UPS: Final = 3
+"""Retries of a call that was not sent, because its endpoint was down for too long."""
 _FIRST_DELAY_S: Final = 0.5
 _LONGEST_DELAY_S: Final = 30.0
 
@@ -95,12 +95,10 @@ class EndpointPool:
         """
         return self.clock.now() - self._last_change if self._pending else None
 
-    def failing_of_awaited(self) -> list[bool]:
-        """Returns for each endpoint with a pending call whether it has failed since its last
-        answer.
-        """
-        silences = [endpoint.silence for endpoint in self._endpoints.values()]
-        return [silence.is_failing for silence in silences if silence.is_waited_for]
+    def down_of_awaited(self) -> list[bool]:
+        """Returns for each endpoint with a pending call whether it is down."""
+        endpoints = self._endpoints.values()
+        return [each.breaker.is_open for each in endpoints if each.silence.is_waited_for]
 
     def states(self) -> list[EndpointState]:
         """Returns the called endpoints, with the outages of those that do not answer."""
@@ -165,6 +163,7 @@ class Endpoint:
             raise
         finally:
             self.silence.ended(request.call_id)
+            self.breaker.ended(request.call_id)
             self._calls -= 1
 
     async def _call_with_retries(
@@ -174,7 +173,7 @@ class Endpoint:
         while True:
             try:
                 reply = await self._attempt(request, signer, attempt, deadline=deadline)
-                value = await _value_of(reply, read)
+                value = await value_of(reply, read)
                 return EndpointAnswer(value, attempt, reply.latency_s)
             except EndpointFault as fault:
                 fault.attempts = attempt
@@ -191,13 +190,16 @@ class Endpoint:
         those that a call has.
         """
         is_waiting = self._pool.outages is not None and self.breaker.is_open
-        return is_waiting and not isinstance(fault, GaveUp)
+        return is_waiting and absence_of(fault) is not None and not isinstance(fault, GaveUp)
 
     def _delay(self, fault: EndpointFault, failed: int) -> float | None:
         """Returns the seconds before the next attempt, after so many that count; `None` if the call
         must not be retried.
         """
-        if is_final(fault) or failed > self._pool.max_retries or not self._pool.max_retries:
+        most = self._pool.max_retries
+        if isinstance(fault, GaveUp):
+            most = min(most, _MOST_GIVE_UPS)
+        if is_final(fault) or failed > most:
             return None
         longest = min(_LONGEST_DELAY_S, _FIRST_DELAY_S * 2.0 ** max(0, failed - 1))
         return max(self._pool.jitter() * longest, fault.retry_after_s)
@@ -259,7 +261,9 @@ class Endpoint:
         except EndpointRefused as refused:
             raise EndpointFault(FaultKind.REFUSED, str(refused)) from None
         except EgressFailure as failure:
-            raise EndpointFault(KINDS[failure.kind], str(failure)) from None
+            raise EndpointFault(
+                KINDS[failure.kind], str(failure), was_connected=failure.was_connected
+            ) from None
         if is_retried(reply.status):
             raise EndpointFault(
                 FaultKind.ERROR,
@@ -282,7 +286,9 @@ class Endpoint:
         else:
             self._last_fault = fault.kind
             counts = first or fault.kind is FaultKind.UNREACHABLE
-            self.breaker.failed(call_id, counts=counts, is_down=is_down(fault), enough=self._enough)
+            self.breaker.failed(
+                call_id, counts=counts, absence=absence_of(fault), enough=self._enough
+            )
 
     @property
     def _enough(self) -> int:
@@ -290,10 +296,3 @@ class Endpoint:
         if self._pool.outages is None:
             return CALLS_TO_OPEN
         return max(1, min(CALLS_TO_OPEN, self._calls))
-
-
-async def _value_of(reply: EgressReply, read: Read[Value]) -> Value:
-    """Parses a reply, a long one on a thread: other calls wait for this loop."""
-    if len(reply.body) < _LONG:
-        return read(reply)
-    return await asyncio.to_thread(read, reply)
