@@ -112,7 +112,7 @@ def read_scores(
     outside 0…1 is clamped; `judged` and `key` are as in `read_answer`. Raises `UnreadableAnswer`,
     also for scores of another scale, which clamping would make equal.
     """
-    content = read_answer(text, judged, key=key).content
+    content = read_answer(text, judged, key=key, is_readable=None).content
     entries = content.get("scores")
     # A quotation without escapes could end the list, or open another one within an entry, and move
     # the judge's own scores there.

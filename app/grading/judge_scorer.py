@@ -24,6 +24,7 @@ from app.grading.judge_texts.judge_answers import (
     quoted_text,
     read_answer,
 )
+from app.grading.judge_texts.verdicts import is_number
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
@@ -111,6 +112,10 @@ class JudgedScorer(ABC):
         """Returns the prompt about this sample. Raises `Unrenderable` or `ScoreFault`."""
         return fill(self._prompt, request, source=self._source)
 
+    def is_readable(self, value: Any) -> bool:
+        """Returns whether a value at the coded key of a second answer is a verdict."""
+        return is_number(value)
+
     def read_words(self, text: str, sample: dict[str, Any]) -> float | None:
         """Returns the score of a second answer without the coded key, for a judge that may answer
         in words. Raises `UnreadableAnswer`.
@@ -123,7 +128,7 @@ class JudgedScorer(ABC):
     ) -> tuple[float, str | None]:
         """Returns score and reason of an answer. Raises `UnreadableAnswer`."""
         try:
-            answer = read_answer(text, sample, key=key)
+            answer = read_answer(text, sample, key=key, is_readable=self.is_readable)
         except UnreadableAnswer:
             score = None if key is None else self.read_words(text, sample)
             if score is None:

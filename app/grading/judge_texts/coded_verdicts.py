@@ -6,12 +6,12 @@ second request renames the key of the verdict, `result` to `result_k3f9q2mz`, by
 derived from the service's secret key for this question. The judge alone has read it. Pure.
 """
 
-import json
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.grading.texts.json_in_text import embedded_json, object_of
+from app.grading.texts.json_in_text import EmbeddedJson, embedded_json, json_at, object_of
 from app.grading.texts.long_texts import matches_in
 
 _MARKS: Final = r"[\s\"'`*\\]{0,8}"
@@ -20,12 +20,15 @@ _MOST_VALUES: Final = 1_000
 _LONGEST: Final = 1_000
 """Number of characters of a value that are read, more than any number or label has."""
 _LIST: Final = "scores"
-_OF_GROUP: Final = re.compile(r'\{\s{0,64}"scores"')
+_LIST_STARTS: Final = re.compile(r'"scores"\s{0,64}:\s{0,64}(?=\[)')
 _MOST_LISTS: Final = 16
-"""Number of last objects of a group that are read: each may be as long as the answer."""
-_ITEM: Final = re.compile(r"[^\n,;}\]]{1,200}")
-"""A value without quotes, as in `result: good`."""
-_EDGES: Final = " \t\"'`*\\."
+"""Number of last lists of a group that are read: each may be as long as the answer."""
+_ITEM: Final = re.compile(r"(?:(?!,\s{0,16}[\"'])[^\n;}\]]){1,200}")
+"""A value without quotes, up to the end of its line, its object or another key."""
+_EDGES: Final = " \t\"'`\\"
+
+Readable = Callable[[Any], bool]
+"""Returns whether a value is a verdict, such as a number or one of the labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,62 +60,54 @@ class CodedKey:
     def _renamed(self, key: str) -> str:
         return self.coded if key == self.name else key
 
-    def content_of(self, text: str) -> dict[str, Any] | None:
-        """Returns the last object of an answer that has the coded key, under its first name; else
-        the last value behind the key alone, if the JSON is broken or there is none. `None` without
-        the key.
+    def content_of(self, text: str, is_readable: Readable | None) -> dict[str, Any] | None:
+        """Returns the last verdict at the coded key: its object, or the value alone where there is
+        no valid one, under the first name of the key. `None` without a readable verdict. For a
+        group, `is_readable` is `None` and the last list counts.
         """
         if self.coded not in text:
             return None
-        objects = [object_of(one.value) for one in embedded_json(text)]
-        for content in reversed([*_lists_in(text), *objects]):
-            if self.coded in content:
-                return {**content, self.name: content[self.coded]}
-            entries = content.get(_LIST)
-            if isinstance(entries, list) and any(self.coded in object_of(one) for one in entries):
-                return {_LIST: [self._uncoded(one) for one in entries]}
-        values = self._values(text)
-        return {self.name: values[-1]} if values else None
+        found = [*(self._lists(text) if is_readable is None else self._values(text, is_readable))]
+        return max(found, key=lambda one: one[0])[1] if found else None
 
-    def _uncoded(self, entry: Any) -> Any:
-        """Returns an entry with its own score alone: one without the code may be a quotation."""
-        if not isinstance(entry, dict):
-            return entry
-        named = {key: entry[key] for key in entry if key != self.name}
-        return {**named, self.name: entry[self.coded]} if self.coded in entry else named
+    def _lists(self, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yields the last lists of a group with their places, wherever they begin: a quotation in
+        front of one may have a bracket without an end. An entry without the code is none.
+        """
+        for start in list(matches_in(_LIST_STARTS, text))[-_MOST_LISTS:]:
+            entries = json_at(text, start.end())
+            coded = [
+                {**one, self.name: one[self.coded]}
+                for one in map(object_of, entries if isinstance(entries, list) else [])
+                if self.coded in one
+            ]
+            if coded:
+                yield start.start(), {_LIST: coded}
 
-    def _values(self, text: str) -> list[Any]:
-        """Returns the numbers and texts in JSON behind the key, else the words behind it."""
+    def _values(self, text: str, is_readable: Readable) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yields the objects that have the key, and the values behind a key that is in none."""
+        objects = [one for one in embedded_json(text) if self.coded in object_of(one.value)]
+        for one in objects:
+            if is_readable(one.value[self.coded]):
+                yield one.end, {**one.value, self.name: one.value[self.coded]}
         pattern = re.compile(rf"{re.escape(self.coded)}{_MARKS}[:=]\s{{0,8}}")
-        read, words = list[Any](), list[str]()
         for number, found in enumerate(matches_in(pattern, text)):
             if number == _MOST_VALUES:
                 break
-            behind = text[found.end() : found.end() + _LONGEST]
-            value = _decoded(behind)
-            if value is not None:
-                read.append(value)
-            elif (word := _ITEM.match(behind)) is not None:
-                words.append(word[0].strip(_EDGES))
-        return read or words
+            value = _value_at(text, found.end())
+            if not _is_within(objects, found.start()) and is_readable(value):
+                yield found.end(), {self.name: value}
 
 
-def _lists_in(text: str) -> list[dict[str, Any]]:
-    """Returns the objects of a group, wherever they begin: a quotation in front of one may have a
-    bracket without an end.
-    """
-    starts = [found.start() for found in matches_in(_OF_GROUP, text)][-_MOST_LISTS:]
-    return [object_of(_json_at(text, start)) for start in starts]
+def _is_within(objects: list[EmbeddedJson], at: int) -> bool:
+    return any(one.start <= at < one.end for one in objects)
 
 
-def _json_at(text: str, start: int) -> Any:
-    try:
-        return json.JSONDecoder(strict=False).raw_decode(text, start)[0]
-    except (ValueError, RecursionError):
-        return None
-
-
-def _decoded(text: str) -> str | int | float | None:
-    """Returns the number or the text that stands at the beginning, `None` for anything else."""
-    value = _json_at(text, 0)
-    return value if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+def _value_at(text: str, start: int) -> str | int | float | None:
+    """Returns the text in quotes that begins there, else the words up to their end."""
+    behind = text[start : start + _LONGEST]
+    quoted = json_at(behind, 0) if behind.startswith('"') else None
+    if isinstance(quoted, str):
+        return quoted
+    words = _ITEM.match(behind)
+    return None if words is None else words[0].strip(_EDGES).rstrip(f"{_EDGES},")

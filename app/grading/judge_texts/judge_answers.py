@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from app.domain.texts.storable_text import storable
 from app.grading.judge_texts.bare_answers import bare_answer, trimmed_answer
-from app.grading.judge_texts.coded_verdicts import CodedKey
+from app.grading.judge_texts.coded_verdicts import CodedKey, Readable
 from app.grading.judge_texts.quotable_verdicts import quotable_verdicts
 from app.grading.judge_texts.thinking_ends import begins_with_thinking, own_words
-from app.grading.judge_texts.verdicts import VERDICTS, has_key_within
+from app.grading.judge_texts.verdicts import VERDICTS, has_key_within, is_number
 from app.grading.texts.json_in_text import object_of, parsed_json
 
 QUOTED_CHARACTERS: Final = 200
@@ -45,14 +45,20 @@ class JudgeAnswer:
         return UnreadableAnswer(f"the judge's answer contains {fault}")
 
 
-def read_answer(text: str, judged: Any = None, *, key: CodedKey | None = None) -> JudgeAnswer:
+def read_answer(
+    text: str,
+    judged: Any = None,
+    *,
+    key: CodedKey | None = None,
+    is_readable: Readable | None = is_number,
+) -> JudgeAnswer:
     """Reads the JSON of an answer, whose verdict is in its content under the first name of the key.
-    `judged` is the sample or the rollouts; `key` is that of a second answer. Raises
-    `UnreadableAnswer`.
+    `judged` is the sample or the rollouts; `key` is that of a second answer, and `is_readable`
+    decides what is a verdict at it (`None` for a group). Raises `UnreadableAnswer`.
     """
     if text.count("{") > MAX_OBJECTS:
         raise UnreadableAnswer(f"the judge's answer has more than {MAX_OBJECTS} brackets")
-    coded = None if key is None else key.content_of(text)
+    coded = None if key is None else key.content_of(text, is_readable)
     return JudgeAnswer(_object_alone(trimmed_answer(text), judged) if coded is None else coded)
 
 

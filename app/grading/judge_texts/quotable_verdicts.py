@@ -31,16 +31,20 @@ _NUMBER: Final = re.compile(
     r"[-+\u2212]?(?:\d{1,80}(?:\.\d{0,80})?|\.\d{1,80})(?:e[-+]?\d{1,80})?",
     re.ASCII | re.IGNORECASE,
 )
+_LONG: Final = 30
+"""Characters from which a number is not compared: the pattern may have read a part of it."""
 _BLANKS: Final = re.compile(r"[\s\\]{2,}+")
 _MOST_WORDS: Final = 8
 """Number of first words after a key that are compared with a label."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class VerdictValues:
     """The values that texts have at the keys of verdicts, whichever key it is."""
 
     numbers: set[float] = field(default_factory=set)
+    has_long_number: bool = False
+    """True if a number has so many digits that its value is not compared."""
     labels: set[str] = field(default_factory=set)
 
     def has(self, value: Any) -> bool:
@@ -51,11 +55,14 @@ class VerdictValues:
     def _has(self, value: Any) -> bool:
         if isinstance(value, list):
             entries = (number_in(object_of(one).get("score")) for one in value)
-            return any(one in self.numbers for one in entries if one is not None)
+            return any(self._has_number(one) for one in entries if one is not None)
         number = number_in(value)
         if number is not None:
-            return number in self.numbers
+            return self._has_number(number)
         return isinstance(value, str) and _label(value) in self.labels
+
+    def _has_number(self, number: float) -> bool:
+        return self.has_long_number or number in self.numbers
 
 
 def quotable_verdicts(judged: Any) -> VerdictValues:
@@ -79,6 +86,7 @@ def _add(quotable: VerdictValues, value: str) -> None:
         return
     number = _NUMBER.match(words[0])
     if number is not None:
+        quotable.has_long_number |= len(number[0]) >= _LONG
         quotable.numbers.add(float(number[0].replace("\u2212", "-")))
     elif words[0].rstrip(".!") in NUMBER_WORDS:
         quotable.numbers.add(NUMBER_WORDS[words[0].rstrip(".!")])

@@ -7,10 +7,8 @@ one, so that nothing within them is looked at. Pure.
 
 import re
 from collections.abc import Collection, Iterable
-from decimal import Decimal
 from typing import Any, Final
 
-from app.domain.graders.texts.numerals import number_of
 from app.grading.score_bounds import finite
 from app.grading.texts.json_in_text import object_of, objects_in
 
@@ -19,6 +17,7 @@ VERDICTS: Final = ("result", "score", "scores")
 
 Plain = float | str | None
 """A number, another text, or `None` for a value that is no score."""
+_PLAIN: Final = re.compile(r"[-+\u2212]?(?:\d{1,30}(?:\.\d{1,30})?|\.\d{1,30})", re.ASCII)
 _ID: Final = re.compile(
     r"(?:(?:rollout|trajectory|id)[ _#:-]{0,3}|#)?0*+(?P<number>[1-9][0-9]{0,8})(?:\.0)?",
     re.IGNORECASE,
@@ -39,11 +38,17 @@ def has_key_within(values: Iterable[Any], keys: Collection[str]) -> bool:
 
 
 def number_in(value: Any) -> float | None:
-    """Returns the finite number that is the value, or that its text is; `None` for any other."""
+    """Returns the finite number that is the value, or that its text is in plain digits; `None` for
+    any other. What a comparison with the judged answer would not find (`$10`, `1,000`) is none.
+    """
     if isinstance(value, str):
-        number = number_of(value)
-        return finite(float(number)) if isinstance(number, Decimal) else None
+        found = _PLAIN.fullmatch(value.strip())
+        return None if found is None else finite(float(found[0].replace("\u2212", "-")))
     return finite(value)
+
+
+def is_number(value: Any) -> bool:
+    return number_in(value) is not None
 
 
 def _plain(value: Any) -> Plain | frozenset[tuple[str, Plain]]:

@@ -35,6 +35,10 @@ class LabelModelScorer(JudgedScorer):
             raise answer.without_verdict("none of the labels as `result`")
         return float(label in self._passing)
 
+    @override
+    def is_readable(self, value: Any) -> bool:
+        return self._label(value) is not None
+
     def _label(self, said: Any) -> str | None:
         """Returns the label that a judge writes, in any case where only one label is meant."""
         if not isinstance(said, str):

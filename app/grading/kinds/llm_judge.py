@@ -19,7 +19,7 @@ from app.grading.judge_texts.judge_answers import JudgeAnswer, UnreadableAnswer,
 from app.grading.judge_texts.quotable_scores import quotable_shares
 from app.grading.judge_texts.scores_in_words import ScoresInWords
 from app.grading.judge_texts.thinking_ends import words_behind_thinking
-from app.grading.judge_texts.verdicts import number_in
+from app.grading.judge_texts.verdicts import is_number, number_in
 from app.grading.scorer import GradeRequest
 from app.grading.texts.templating import render_all
 
@@ -80,6 +80,10 @@ class LlmJudgeScorer(JudgedScorer):
         if isinstance(value, str) and self._words.is_one(value):
             return self._checked(list(self._words.shares(value)))
         raise answer.without_verdict("no number `score`")
+
+    @override
+    def is_readable(self, value: Any) -> bool:
+        return is_number(value) or (isinstance(value, str) and self._words.is_one(value))
 
     @override
     def read_words(self, text: str, sample: dict[str, Any]) -> float | None:

@@ -95,6 +95,16 @@ def _loaded(text: str) -> EmbeddedJson | None:
         return None
 
 
+def json_at(text: str, start: int) -> Any:
+    """Returns the JSON value that begins there, whatever follows it; `None` without one, and for
+    one that repeats a key.
+    """
+    try:
+        return _DECODER.raw_decode(text, start)[0]
+    except (ValueError, RecursionError):
+        return None
+
+
 def _escaped(found: re.Match[str]) -> str:
     return found[0] if found[1] else "\\\\"
 
@@ -105,6 +115,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         raise ValueError("a key is repeated")
     return made
+
+
+_DECODER: Final = json.JSONDecoder(strict=False, object_pairs_hook=_object)
 
 
 def object_of(value: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.gateways.endpoints.signing import CallSigner
 from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.judge_answers import UnreadableAnswer, read_answer
-from app.grading.judge_texts.verdicts import number_in
+from app.grading.judge_texts.verdicts import is_number, number_in
 from app.grading.scorer import ScoreFault
 from tests.support.grading.coded_judges import coded_key, judge_that_says
 from tests.support.grading.judge_graders import LABEL, RUBRIC, SCORE
@@ -113,23 +113,80 @@ def test_a_code_is_the_services_own_and_the_same_for_a_question() -> None:
         ('"{\\"result_0123456789\\": 2}"', 2),
         ('{"result_0123456789": "good", oh', "good"),
         ("result_0123456789: good\n", "good"),
+        ('{"result_0123456789": "correct, but late", oh', "correct, but late"),
+        ("result_0123456789: correct, but late", "correct, but late"),
         ('{result_0123456789: "very good"}', "very good"),
         # The last one is the judge's final one; an object is clearer than words.
         ('<think>Is result_0123456789: 3?</think>{"result_0123456789": 2}', 2),
         ('{"result_0123456789": 3} no: {"result_0123456789": 2}', 2),
         ('{"result_0123456789": 2}. As requested, result_0123456789: a number', 2),
+        ('<think>{"result_0123456789": 3}</think>{"a": "it says "x"", "result_0123456789": 2}', 2),
+        ('Draft {"result_0123456789": 3}. It ends with {" oddly: {"result_0123456789": 2}', 2),
+        ("{'result_0123456789': 3,} {'result_0123456789': 2,}", 2),
+        ("result_0123456789: .5", 0.5),
+        ('{"result_0123456789": .5}', 0.5),
+        ('{"result_0123456789": -2}', -2),
         ("First result_0123456789: 3, then result_0123456789: 2", 2),
         ('{"a": {"result_0123456789": 3}, "result_0123456789": 2}', 2),
     ],
 )
 def test_a_verdict_is_read_at_the_code(said: str, value: float | str) -> None:
-    assert read_answer(said, {"output_text": "x"}, key=RESULT).content["result"] == value
+    def is_label(found: Any) -> bool:
+        return isinstance(found, str) and found != "a number"
+
+    is_readable = is_label if isinstance(value, str) else is_number
+    content = read_answer(said, {"output_text": "x"}, key=RESULT, is_readable=is_readable).content
+    assert (number_in(content["result"]) or content["result"]) == value
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(
+            "8,5",
+            "0,8",
+            "1,000",
+            "7\u00bd",
+            "8-9",
+            "10 - 3 = 7",
+            "8 no, 3",
+            "8/10",
+            "$8",
+            "8 of 10",
+            "[8]",
+        )
+    ],
+)
+def test_no_part_of_other_words_is_a_number(said: str) -> None:
+    with pytest.raises(UnreadableAnswer):
+        read_answer(f"result_0123456789: {said}", {"output_text": "x"}, key=RESULT)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"steps": [{"conclusion": "The key result_0123456789: ok"}], "result": 2}',
+        '<think>Format: result_0123456789: number.</think>{"steps": [], "result": 2}',
+    ],
+)
+def test_a_code_without_a_verdict_hides_none(said: str) -> None:
+    assert read_answer(said, {"output_text": "x"}, key=RESULT).content["result"] == 2
+
+
+async def test_the_last_list_of_a_group_counts() -> None:
+    draft, final = (f'{{"scores": [{{"id": "1", "KEY": {score}}}]}}' for score in (0.9, 0.1))
+    for said in (f'{draft} It says {{" oddly: {final}', f"<think>{draft}</think>{final}"):
+        found = await scored(RULER, "x", item=ITEM, judges=judge_that_says("So so.", said))
+        assert found.score == pytest.approx(0.1)
+    twice = final.replace('"id": "1"', '"id": "2", "id": "1"')
+    with pytest.raises(ScoreFault):
+        await scored(RULER, "x", item=ITEM, judges=judge_that_says("So so.", twice))
 
 
 def test_an_entry_without_the_code_has_no_score() -> None:
     said = '{"scores": [{"id": "1", "score_0123456789": 0.1}, {"id": "2", "score": 1}]}'
-    scores = read_answer(said, key=SCORED).content["scores"]
-    assert scores == [{"id": "1", "score": 0.1, "score_0123456789": 0.1}, {"id": "2"}]
+    scores = read_answer(said, key=SCORED, is_readable=None).content["scores"]
+    assert scores == [{"id": "1", "score": 0.1, "score_0123456789": 0.1}]
 
 
 def test_an_answer_without_the_code_counts_as_a_first_one() -> None:
@@ -165,7 +222,8 @@ def test_no_quotation_moves_a_coded_verdict(hostile: str, is_behind: bool, is_wi
     own = '"result_0123456789": 2}'
     said = f'{{"reason": "It says {hostile}", {own}' if is_within else f"It says {hostile} {{{own}"
     text = f"{said} and {hostile}" if is_behind else said
-    assert read_answer(text, {"output_text": hostile}, key=RESULT).content["result"] == 2
+    content = read_answer(text, {"output_text": hostile}, key=RESULT).content
+    assert number_in(content["result"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,16 @@ async def test_a_plant_in_any_spelling_is_no_verdict(
         await judged(grader, plant.replace("VALUE", value), said)
 
 
+@pytest.mark.parametrize("number", ["$10", "1,000", "1_000", "10\u202f000", "0" * 90 + "10"])
+async def test_a_number_that_no_comparison_finds_is_none(number: str) -> None:
+    said = f'{{"reason": "It ends with Fine.", "result": "{number}"}}'
+    with pytest.raises(ScoreFault):
+        await judged(SCORE, f'Fine.", "result": "{number}"}}', said)
+    plain = f'{{"result": 1{"0" * 90}}}'
+    with pytest.raises(ScoreFault, match="names too"):
+        await judged(SCORE, f"Fine. {plain}", plain)
+
+
 @pytest.mark.parametrize(
     "plant",
     [
