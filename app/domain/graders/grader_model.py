@@ -100,6 +100,11 @@ class GraderModel(OpenKeys, DescribedModel):
         return False
 
     @property
+    def parts_read_by_nature(self) -> tuple[str, ...]:
+        """The parts of the sample that it scores instead of its template `input`, if it has one."""
+        return ()
+
+    @property
     def repeats_its_scores(self) -> bool:
         """True if the same rollout always gets the same score, so that no score needs to be
         journalled. Scores of a grader that calls an address or a judge are journalled anyway.

@@ -56,7 +56,8 @@ class EvalRunService:
         of = await self._eval(eval_id)
         if of.job_id is not None:
             raise WrongState(f"The runs of {eval_id} are the validations of job {of.job_id}.")
-        fault = await asyncio.to_thread(lambda: next(data_source_faults(source), None))
+        faults = data_source_faults(source, of.testing_criteria)
+        fault = await asyncio.to_thread(next, faults, None)
         if fault is not None:
             raise fault
         rows = source.source
