@@ -10,6 +10,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.graders import GRADER_MODELS, AnyGrader, Grader
+from app.domain.graders.templates.template_faults import unplayable_path
 from app.domain.registry.registered_objects import LabelChanges, Noun, RegisteredVersion
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition, read_definition
@@ -75,6 +76,9 @@ class RegisteredGraderService(RegistryService):
     @override
     async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
         grader = await asyncio.to_thread(self._read, definition)
+        fault = await asyncio.to_thread(unplayable_path, grader, self.root)
+        if fault is not None:
+            raise fault
         return await check_definition(
             grader, self.root, egress=self._ports.egress, models=self._models
         )

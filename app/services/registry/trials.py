@@ -16,6 +16,7 @@ from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.faults.unknown_keys import refused_wholly
 from app.domain.graders.graders import AnyGrader
+from app.domain.graders.templates.template_faults import unplayable_path
 from app.domain.ids import new_id
 from app.domain.registry.scenarios import ScenarioPlan, ScenarioSet
 from app.domain.secrets.redaction import redacted_json
@@ -98,6 +99,9 @@ class TrialService:
 
     async def validate_grader(self, grader: AnyGrader) -> dict[str, Any]:
         """Returns the grader as parsed, with redacted secrets. Raises `InvalidRequest`."""
+        fault = await asyncio.to_thread(unplayable_path, grader, "grader")
+        if fault is not None:
+            raise fault
         await self._check(grader, "grader")
         return await asyncio.to_thread(redacted_json, grader)
 
