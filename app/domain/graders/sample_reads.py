@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from app.domain.documents.walk import FieldKind, walk_fields
+from app.domain.faults.no_effect import CONSTANT_GRADER, NoEffect
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.templates.template_faults import placeholders
 
@@ -25,6 +26,28 @@ def reads_sample(grader: GraderModel) -> bool:
     as one that reads it.
     """
     return any(map(_may_read_sample, _single_graders(grader)))
+
+
+def constant_rewards(grader: GraderModel, param: str) -> Iterator[NoEffect]:
+    """Yields a warning about a job's grader that reads nothing of a sample."""
+    if not reads_sample(grader):
+        yield NoEffect(
+            CONSTANT_GRADER,
+            param,
+            f"'{param}' reads nothing of a sample, so all rollouts of a row earn the same and the "
+            "job learns nothing; use a template such as '{{sample.output_text}}'",
+        )
+
+
+def constant_scores(grader: GraderModel, param: str) -> Iterator[NoEffect]:
+    """Yields a warning about a criterion of an eval that reads nothing of a sample."""
+    if not reads_sample(grader):
+        yield NoEffect(
+            CONSTANT_GRADER,
+            param,
+            f"'{param}' reads nothing of a sample, so an item's score is the same for every model; "
+            "use a template such as '{{sample.output_text}}', unless the items hold the answers",
+        )
 
 
 def _may_read_sample(grader: GraderModel) -> bool:
