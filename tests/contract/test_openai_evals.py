@@ -289,8 +289,8 @@ def _add_validations(
         service.execute(
             "INSERT INTO rollouts (id, project_id, job_id, split, step, prompt_index,"
             " sample_index, attempt, trace_id, reward, failure_class, failure_message,"
-            " policy_version, prompt_tokens, completion_tokens, reasoning_tokens, tool_calls, components, trace,"
-            " started_at, finished_at)"
+            " policy_version, prompt_tokens, completion_tokens, reasoning_tokens, tool_calls,"
+            " components, trace, started_at, finished_at)"
             " SELECT 'rollout_' || substr(id, 7) || %s || 'n' || n, project_id, id, 'valid', %s, n,"
             " 0, 0, 'trace_' || n, CASE WHEN n >= lost THEN NULL WHEN n < 4 THEN 0.75 ELSE 0.5 END,"
             " CASE WHEN n >= lost THEN 'tool_error' END, CASE WHEN n >= lost THEN 'lost ' || n END,"
