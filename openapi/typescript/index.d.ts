@@ -6072,7 +6072,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Unknown keys of this request; only in the reply to a create or an update.
+             * @description Parts of this request without effect; only in the reply to a create or an update.
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
@@ -6800,7 +6800,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Unknown keys of this request; only in the reply to a create or an update.
+             * @description Parts of this request without effect; only in the reply to a create or an update.
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
@@ -7156,7 +7156,7 @@ export interface components {
             shared_with_openai: boolean;
             /**
              * Warnings
-             * @description Unknown keys of the criteria; only in the reply to a create (an extension).
+             * @description Unknown keys of the criteria, and criteria that read no sample; only in the reply to a create (an extension).
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
         };
@@ -12794,7 +12794,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Unknown keys of this request; only in the reply to a create or an update.
+             * @description Parts of this request without effect; only in the reply to a create or an update.
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
@@ -12830,16 +12830,17 @@ export interface components {
         };
         /**
          * RegistryWarning
-         * @description An unknown key of the request, which has no effect.
+         * @description A part of the request that is accepted and changes nothing: an unknown key, or a grader that
+         *     reads no sample.
          */
         RegistryWarning: {
             /**
              * Code
              * @description The fault in a word that programs can compare.
              * @default unknown_parameter
-             * @constant
+             * @enum {string}
              */
-            code: "unknown_parameter";
+            code: "unknown_parameter" | "constant_grader";
             /**
              * Message
              * @description The fault in a sentence, with the nearest known name.
@@ -12847,7 +12848,7 @@ export interface components {
             message: string;
             /**
              * Param
-             * @description The key, as a path from the body.
+             * @description The part, as a path from the body.
              */
             param: string;
         };
@@ -15166,7 +15167,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Unknown keys of this request; only in the reply to a create or an update.
+             * @description Parts of this request without effect; only in the reply to a create or an update.
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
@@ -16185,6 +16186,11 @@ export interface components {
             grader: {
                 [key: string]: unknown;
             };
+            /**
+             * Warnings
+             * @description A grader whose score does not depend on the answer (an extension).
+             */
+            warnings?: components["schemas"]["RegistryWarning"][] | null;
         };
         /**
          * Wandb

@@ -260,7 +260,7 @@ def test_a_validation_without_a_reward_has_failed_as_other_runs_do(
     )
     assert (run.result_counts.total, run.result_counts.errored) == (12, 12)
     assert client.evals.runs.retrieve(run.id, eval_id=job.eval_id).to_dict() == run.to_dict()
-    ended = client.evals.runs.list(job.eval_id, status="completed")
+    ended: Any = client.evals.runs.list(job.eval_id, status="completed")
     assert [(run.name, run.error) for run in ended] == [("Step 5", None), ("Step 10", None)]
     assert list(client.evals.runs.list(job.eval_id, status="queued")) == []
 

@@ -36,10 +36,10 @@ class CriterionNeeds:
 
 @dataclass(frozen=True, slots=True)
 class GivenFault:
-    """Why a row cannot be graded."""
+    """The reason for which a row cannot be graded."""
 
     path: Path
-    """Where in the row."""
+    """The place in the row."""
     reason: str
 
 

@@ -47,7 +47,7 @@ class ValidationCounts:
     checkpoint: str | None
     """The model that was validated; `None` for the base."""
     fault: str | None
-    """Why the first rollout in the order of their rows was lost; `None` if all have a reward."""
+    """Failure of the first lost rollout in the order of the rows; `None` if none was lost."""
 
     @property
     def status(self) -> EvalRunStatus:
