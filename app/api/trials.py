@@ -12,6 +12,7 @@ from app.api.schemas.mcp_servers import (
     McpServerTest,
     RunMcpServerTest,
 )
+from app.api.schemas.registry import warnings_of
 from app.api.schemas.scenarios import GeneratedScenarios, GenerateScenarios
 from app.api.schemas.tool_trials import RunToolRequest, ToolRun
 from app.api.schemas.tools import Tool
@@ -49,7 +50,8 @@ async def run_grader(body: RunGraderRequest, request: Request, services: Service
 async def validate_grader(body: ValidateGraderRequest, services: Services) -> ValidatedGrader:
     """Checks a grader's definition without running it."""
     await services.trials().check_keys(body.grader)
-    return ValidatedGrader(grader=await services.trials().validate_grader(body.grader))
+    shown, unused = await services.trials().validate_grader(body.grader)
+    return ValidatedGrader(grader=shown, warnings=warnings_of([], unused))
 
 
 @router.post("/tool/run", operation_id="runTool", responses=responses())

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from app.domain.faults.issues import PreflightIssue
+from app.domain.faults.no_effect import NoEffect
 from app.domain.jobs.creation.preflight import DatasetReport, Estimate, InspectionRequest
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.jobs.creation.row_needs import NO_NEEDS, row_needs
-from app.domain.methods.ineffective_options import NoEffect, without_calls
+from app.domain.methods.ineffective_options import without_calls
 from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod

@@ -16,6 +16,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unread
 from app.domain.graders.formula_faults import formula_faults
+from app.domain.graders.ineffective_values import value_faults
 from app.domain.graders.source_faults import source_faults
 from app.domain.jobs.creation.integration_faults import integration_faults, sent_integrations
 from app.domain.jobs.creation.preflight import issue_of
@@ -80,6 +81,7 @@ def _errors(
     if readable is not None:
         yield from source_faults([(ROOT, readable)])
         yield from formula_faults([(ROOT, readable)])
+        yield from value_faults([(ROOT, readable)])
     unfit = model_fault(base, runs_calls=runs_calls(method))
     if unfit is not None:
         yield unfit

@@ -25,6 +25,7 @@ from app.domain.errors import EndpointRefused, InvalidRequest, refused_value
 from app.domain.faults.suggestions import NOWHERE, KeyHints
 from app.domain.faults.unknown_keys import is_refused, unknown_key_error
 from app.domain.graders.formula_faults import formula_faults
+from app.domain.graders.ineffective_values import value_faults
 from app.domain.graders.source_faults import source_faults
 from app.domain.graders.templates.template_faults import template_fault
 from app.domain.secrets.bounds import bound_faults
@@ -86,6 +87,7 @@ def definition_faults(
     models = [(each.root, each.value) for each in definitions if isinstance(each.value, BaseModel)]
     yield from source_faults(models)
     yield from formula_faults(models)
+    yield from value_faults(models)
     for root, field in walked:
         if called(root, field):
             yield from _address_faults(field, root)

@@ -6130,7 +6130,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Unknown keys of this request; only in the reply to a create or an update.
+             * @description Parts of this request without effect; only in the reply to a create or an update.
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
@@ -6858,7 +6858,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Unknown keys of this request; only in the reply to a create or an update.
+             * @description Parts of this request without effect; only in the reply to a create or an update.
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
@@ -7214,7 +7214,7 @@ export interface components {
             shared_with_openai: boolean;
             /**
              * Warnings
-             * @description Unknown keys of the criteria; only in the reply to a create (an extension).
+             * @description Unknown keys of the criteria, and criteria that read no sample; only in the reply to a create (an extension).
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
         };
@@ -12857,7 +12857,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Unknown keys of this request; only in the reply to a create or an update.
+             * @description Parts of this request without effect; only in the reply to a create or an update.
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
@@ -12893,16 +12893,17 @@ export interface components {
         };
         /**
          * RegistryWarning
-         * @description An unknown key of the request, which has no effect.
+         * @description A part of the request that is accepted and changes nothing: an unknown key, or a grader that
+         *     reads no sample.
          */
         RegistryWarning: {
             /**
              * Code
              * @description The fault in a word that programs can compare.
              * @default unknown_parameter
-             * @constant
+             * @enum {string}
              */
-            code: "unknown_parameter";
+            code: "unknown_parameter" | "constant_grader";
             /**
              * Message
              * @description The fault in a sentence, with the nearest known name.
@@ -12910,7 +12911,7 @@ export interface components {
             message: string;
             /**
              * Param
-             * @description The key, as a path from the body.
+             * @description The part, as a path from the body.
              */
             param: string;
         };
@@ -15229,7 +15230,7 @@ export interface components {
             } | null;
             /**
              * Warnings
-             * @description Unknown keys of this request; only in the reply to a create or an update.
+             * @description Parts of this request without effect; only in the reply to a create or an update.
              */
             warnings?: components["schemas"]["RegistryWarning"][] | null;
             /**
@@ -16248,6 +16249,11 @@ export interface components {
             grader: {
                 [key: string]: unknown;
             };
+            /**
+             * Warnings
+             * @description A grader whose score does not depend on the answer (an extension).
+             */
+            warnings?: components["schemas"]["RegistryWarning"][] | null;
         };
         /**
          * Wandb

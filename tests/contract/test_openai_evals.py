@@ -247,8 +247,30 @@ async def test_the_asynchronous_client_too(service: Service) -> None:
         assert (await client.evals.delete(of.id)).deleted
 
 
-def _add_validations(service: Service, job_id: str, *, steps: tuple[int, ...]) -> None:
-    """Twelve rollouts for each step: one lost, four above 0.75, seven below."""
+def test_a_validation_without_a_reward_has_failed_as_other_runs_do(
+    service: Service, job: Any
+) -> None:
+    client = service.client()
+    _add_validations(service, job.id, steps=(0,), lost=0)
+    _add_validations(service, job.id, steps=(5, 10))
+    (run,) = client.evals.runs.list(job.eval_id, status="failed")
+    assert (run.name, run.status, run.error.code) == ("Step 0", "failed", "all_items_errored")
+    assert run.error.message == (
+        "Nothing could be scored: each of 12 output items is an error. The first one: lost 0"
+    )
+    assert (run.result_counts.total, run.result_counts.errored) == (12, 12)
+    assert client.evals.runs.retrieve(run.id, eval_id=job.eval_id).to_dict() == run.to_dict()
+    ended: Any = client.evals.runs.list(job.eval_id, status="completed")
+    assert [(run.name, run.error) for run in ended] == [("Step 5", None), ("Step 10", None)]
+    assert list(client.evals.runs.list(job.eval_id, status="queued")) == []
+
+
+def _add_validations(
+    service: Service, job_id: str, *, steps: tuple[int, ...], lost: int = 11
+) -> None:
+    """Inserts twelve rollouts for each step: four at 0.75, others below, and those from the number
+    `lost` on without a reward.
+    """
     asked = {"id": "call_1", "type": "function"} | {
         "function": {"name": "search", "arguments": "{}"}
     }
@@ -266,15 +288,17 @@ def _add_validations(service: Service, job_id: str, *, steps: tuple[int, ...]) -
     for step in steps:
         service.execute(
             "INSERT INTO rollouts (id, project_id, job_id, split, step, prompt_index,"
-            " sample_index, attempt, trace_id, reward, failure_class, policy_version,"
-            " prompt_tokens, completion_tokens, reasoning_tokens, tool_calls, components, trace,"
-            " started_at, finished_at)"
+            " sample_index, attempt, trace_id, reward, failure_class, failure_message,"
+            " policy_version, prompt_tokens, completion_tokens, reasoning_tokens, tool_calls,"
+            " components, trace, started_at, finished_at)"
             " SELECT 'rollout_' || substr(id, 7) || %s || 'n' || n, project_id, id, 'valid', %s, n,"
-            " 0, 0, 'trace_' || n, CASE WHEN n = 11 THEN NULL WHEN n < 4 THEN 0.75 ELSE 0.5 END,"
-            " CASE WHEN n = 11 THEN 'tool_error' END, 1, 10, 10, 0, 1, '{}', %s, 1.0, 2.0"
-            " FROM fine_tuning_jobs, generate_series(0, 11) n WHERE id = %s",
+            " 0, 0, 'trace_' || n, CASE WHEN n >= lost THEN NULL WHEN n < 4 THEN 0.75 ELSE 0.5 END,"
+            " CASE WHEN n >= lost THEN 'tool_error' END, CASE WHEN n >= lost THEN 'lost ' || n END,"
+            " 1, 10, 10, 0, 1, '{}', %s, 1.0, 2.0"
+            " FROM fine_tuning_jobs, generate_series(0, 11) n, (SELECT %s AS lost) l WHERE id = %s",
             f"s{step}",
             step,
             json.dumps(trace),
+            lost,
             job_id,
         )

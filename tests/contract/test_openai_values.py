@@ -178,7 +178,8 @@ def test_nulls_of_other_calls(service: Service) -> None:
     assert of.metadata is None
     assert client.evals.update(of.id, metadata={"a": "b"}).metadata == {"a": "b"}
     assert client.evals.update(of.id, metadata=None).metadata is None
-    jsonl: Any = {"type": "jsonl", "source": {"type": "file_content", "content": [{"item": {}}]}}
+    rows = [{"item": {}, "sample": {"output_text": "x"}}]
+    jsonl: Any = {"type": "jsonl", "source": {"type": "file_content", "content": rows}}
     run = client.evals.runs.create(of.id, data_source=jsonl, metadata=None)
     assert run.metadata is None
     upload: Any = client.files.create

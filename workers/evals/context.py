@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from app.domain.errors import SECRETS_LOST, RunFailed, SecretsLost
 from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
 from app.domain.evals.evals import Eval, EvalCriterion, EvalRun, Tally, result_names
+from app.domain.evals.given_samples import CriterionNeeds, needs_of
 from app.domain.faults.values import refused_today
 from app.domain.graders.graders import GRADER_MODELS, Grader
 from app.domain.models.models import find_base_model
@@ -41,6 +42,8 @@ class EvalContext:
     source: JsonlSource | SampledSource
     criteria: list[ItemCriterion]
     """The scorer of each criterion of the eval, in order, with unsealed headers."""
+    needs: list[CriterionNeeds]
+    """The parts of a sample that the criteria read."""
     tally: Tally
     done: frozenset[int]
     """Positions of the output items that an earlier claim has written."""
@@ -84,6 +87,7 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
                 build_criterion(spec, grading, compares=source.sampled_model is not None)
                 for spec in specs
             ],
+            needs=list(needs_of(of.testing_criteria)),
             tally=tally,
             done=frozenset(position for position, *_ in items),
             age_s=age_s,

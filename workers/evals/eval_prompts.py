@@ -65,12 +65,21 @@ def sample_of(choices: list[Any], model: str | None, *, tokens: int | None = Non
 
 
 def given_sample(sample: Json) -> Json:
-    """Returns the sample that came with an item, completed by derived fields."""
-    choices = sample.get("choices")
+    """Returns the sample that came with an item, completed by derived fields. A null counts as
+    absent, as in templates.
+    """
+    sent = {key: value for key, value in sample.items() if value is not None}
+    choices = sent.get("choices", [_choice_of(sent)] if "output_text" in sent else [])
     read = sample_of(choices if isinstance(choices, list) else [], None)
-    if "output_text" in sample and "output_json" not in sample:
-        read["output_json"] = object_or_list(str(sample["output_text"]))
-    if "choices" not in sample:
-        message = {"content": sample.get("output_text"), "tool_calls": sample.get("output_tools")}
-        read |= one_turn_keys(message, "stop")
-    return {**read, **sample}
+    if "output_text" in sent and "output_json" not in sent:
+        read["output_json"] = object_or_list(str(sent["output_text"]))
+    if "choices" not in sent:
+        read |= one_turn_keys(_choice_of(sent)["message"], "stop")
+    return {**read, **sent}
+
+
+def _choice_of(sample: Json) -> Json:
+    """Returns the answer of a sample without `choices` as a choice of a chat completion."""
+    calls = sample.get("output_tools") or []
+    message = {"role": "assistant", "content": sample.get("output_text"), "tool_calls": calls}
+    return {"index": 0, "message": message, "finish_reason": "stop"}

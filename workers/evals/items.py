@@ -17,6 +17,7 @@ from app.domain.documents.json_object import Json
 from app.domain.errors import LeaseLost, RunFailed, Unavailable, first_fault
 from app.domain.evals.data_sources import EvalRow, JsonlSource, SampledSource
 from app.domain.evals.evals import ItemStatus, OutputItem, token_usage
+from app.domain.evals.given_samples import given_fault
 from app.domain.evals.sampling import settings_of, tools_of
 from app.domain.ids import GroupKey, SampleKey, new_id
 from app.domain.rollouts.trajectory import ScoredRollout, Trajectory
@@ -125,7 +126,7 @@ async def _samples(
                     }
             return {key: task.result() for key, task in asked.items()}
         case JsonlSource():
-            return {key: await _given(row) for key in keys}
+            return {key: await _given(context, row) for key in keys}
         case source:
             assert_never(source)
 
@@ -200,11 +201,15 @@ def _no_output(model: str | None) -> Json:
     }
 
 
-async def _given(row: EvalRow) -> _ItemSample:
+async def _given(context: EvalContext, row: EvalRow) -> _ItemSample:
     """Returns the sample that came with the item."""
     output = {**_no_output(None), "finish_reason": "stop"}
 
     async def read() -> _ItemSample:
+        fault = given_fault(row, context.needs)
+        if fault is not None:
+            message = f"The row cannot be graded: {fault.reason}."
+            return _ItemSample({}, output, fault={"code": "invalid_item", "message": message})
         if row.sample is None:
             return _ItemSample({}, output)
         sample = given_sample(row.sample)

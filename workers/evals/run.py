@@ -12,7 +12,7 @@ import structlog
 
 from app.domain.errors import RunFailed, first_fault
 from app.domain.evals.data_sources import EvalRow
-from app.domain.evals.evals import OutputItem
+from app.domain.evals.evals import ALL_ITEMS_ERRORED, OutputItem, nothing_scored
 from workers.evals.context import EvalContext
 from workers.evals.items import WorkedItem, work_on
 from workers.evals.rows import load_rows
@@ -20,7 +20,6 @@ from workers.processes.retry import retry_while_unavailable
 
 log = structlog.get_logger()
 
-ALL_ITEMS_ERRORED: Final = "all_items_errored"
 CONCURRENT_SAMPLES: Final = 16
 """Answers that a run samples at a time."""
 
@@ -93,11 +92,7 @@ class EvalWork:
         counts = self._context.tally.counts
         if counts.errored < counts.total:
             return
-        why = "" if self._first_fault is None else f" The first one: {self._first_fault}"
-        raise RunFailed(
-            f"Nothing could be scored: each of {counts.total} output items is an error.{why}",
-            code=ALL_ITEMS_ERRORED,
-        )
+        raise RunFailed(nothing_scored(counts.total, self._first_fault), code=ALL_ITEMS_ERRORED)
 
     async def _complete(self) -> None:
         async with self._context.unit() as unit:

@@ -97,7 +97,9 @@ class EvalObject(DescribedModel):
     warnings: list[RegistryWarning] | None = Field(
         default=None, exclude_if=lambda value: value is None
     )
-    """Unknown keys of the criteria; only in the reply to a create (an extension)."""
+    """Unknown keys of the criteria, and criteria that read no sample; only in the reply to a create
+    (an extension).
+    """
 
     @classmethod
     def of(cls, row: Eval) -> "EvalObject":
@@ -109,7 +111,7 @@ class EvalObject(DescribedModel):
             metadata=row.metadata,
             created_at=row.created_at,
             updated_at=row.updated_at,
-            warnings=warnings_of(row.unread),
+            warnings=warnings_of(row.unread, row.unused),
         )
 
 

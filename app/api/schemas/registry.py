@@ -9,6 +9,7 @@ from pydantic import Field
 from app.api.schemas.common import WireModel
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.walk import FieldKind, WalkedField
+from app.domain.faults.no_effect import CONSTANT_GRADER, NoEffect
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, UnreadKey, unknown_key_error, unread
 from app.domain.registry.registered_objects import LabelChanges, RegisteredVersion
 
@@ -19,18 +20,24 @@ Version = Annotated[
 
 
 class RegistryWarning(DescribedModel):
-    """An unknown key of the request, which has no effect."""
+    """A part of the request that is accepted and changes nothing: an unknown key, or a grader that
+    reads no sample.
+    """
 
-    code: Literal["unknown_parameter"] = UNKNOWN_PARAMETER
+    code: Literal["unknown_parameter", "constant_grader"] = UNKNOWN_PARAMETER
     """The fault in a word that programs can compare."""
     message: str
     """The fault in a sentence, with the nearest known name."""
     param: str
-    """The key, as a path from the body."""
+    """The part, as a path from the body."""
 
     @classmethod
     def of(cls, key: UnreadKey) -> Self:
         return cls(message=key.message, param=key.param)
+
+    @classmethod
+    def of_unused(cls, part: NoEffect) -> Self:
+        return cls(code=CONSTANT_GRADER, message=f"{part.message}.", param=part.param)
 
 
 class RegisteredObject(DescribedModel):
@@ -48,7 +55,7 @@ class RegisteredObject(DescribedModel):
     warnings: list[RegistryWarning] | None = Field(
         default=None, exclude_if=lambda value: value is None
     )
-    """Unknown keys of this request; only in the reply to a create or an update."""
+    """Parts of this request without effect; only in the reply to a create or an update."""
 
 
 def unread_keys(body: WireModel, shown: type[RegisteredObject]) -> tuple[UnreadKey, ...]:
@@ -83,10 +90,14 @@ def own_keys(registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()) ->
         "version": registered.version,
         "name": registered.name,
         "metadata": registered.metadata,
-        "warnings": warnings_of([*unread, *registered.unread]),
+        "warnings": warnings_of([*unread, *registered.unread], registered.unused),
     }
 
 
-def warnings_of(unread: Sequence[UnreadKey]) -> list[RegistryWarning] | None:
+def warnings_of(
+    unread: Sequence[UnreadKey], unused: Sequence[NoEffect]
+) -> list[RegistryWarning] | None:
     """Returns the warnings of a reply, `None` without any."""
-    return [RegistryWarning.of(key) for key in unread[:_MOST_WARNINGS]] or None
+    found = [RegistryWarning.of_unused(part) for part in unused]
+    found += [RegistryWarning.of(key) for key in unread]
+    return found[:_MOST_WARNINGS] or None

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from app.api.schemas.common import ClosedBody, WireModel
+from app.api.schemas.registry import RegistryWarning
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.faults.closed_objects import unknown_key
@@ -125,6 +126,10 @@ class ValidatedGrader(DescribedModel):
 
     grader: Json
     """The grader with default values added and secrets redacted."""
+    warnings: list[RegistryWarning] | None = Field(
+        default=None, exclude_if=lambda value: value is None
+    )
+    """A grader whose score does not depend on the answer (an extension)."""
 
 
 class GraderErrorFlags(DescribedModel):

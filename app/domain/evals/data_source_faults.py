@@ -6,9 +6,10 @@ customer's data and are not walked.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, assert_never
 
+from app.domain.documents.json_object import Json
 from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import FieldKind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, refused_value
@@ -24,6 +25,7 @@ from app.domain.evals.data_sources import (
     SampledSource,
     repeats_too_much,
 )
+from app.domain.evals.given_samples import given_fault, needs_of
 from app.domain.evals.sampling import sampling_fault
 from app.domain.faults.unknown_keys import NOT_AVAILABLE, refused_wholly
 from app.domain.graders.templates.template_faults import placeholders, template_fault
@@ -38,8 +40,12 @@ _Reading = tuple[Path, Placeholder]
 """A path that a prompt reads, with the field that has it."""
 
 
-def data_source_faults(source: JsonlSource | SampledSource) -> Iterator[InvalidRequest]:
-    """Yields an error per fault, each with its parameter."""
+def data_source_faults(
+    source: JsonlSource | SampledSource, criteria: Sequence[Json]
+) -> Iterator[InvalidRequest]:
+    """Yields an error per fault, each with its parameter. `criteria` are those of the eval, in
+    which secrets may be redacted.
+    """
     walked = _walked(source)
     for field in walked:
         fault = refused_wholly(field, ROOT) or template_fault(field, ROOT)
@@ -58,6 +64,24 @@ def data_source_faults(source: JsonlSource | SampledSource) -> Iterator[InvalidR
     yield from _samples_read(read)
     yield from _missing_fields(source, read)
     yield from _too_many_samples(source)
+    yield from _ungradable_rows(source, criteria)
+
+
+def _ungradable_rows(
+    source: JsonlSource | SampledSource, criteria: Sequence[Json]
+) -> Iterator[InvalidRequest]:
+    """Yields the error of each row whose own sample cannot be graded."""
+    match source:
+        case JsonlSource(source=FileContent(content=content)):
+            needs = list(needs_of(criteria))
+            for number, row in enumerate(content):
+                fault = given_fault(row, needs)
+                if fault is not None:
+                    yield _invalid((*_ROWS, number, *fault.path), fault.reason)
+        case JsonlSource() | SampledSource():
+            return
+        case _:
+            assert_never(source)
 
 
 def _too_many_samples(source: JsonlSource | SampledSource) -> Iterator[InvalidRequest]:

@@ -166,7 +166,9 @@ class RowFault(ValueError):
 
 
 def parse_row(line: bytes, number: int) -> EvalRow:
-    """Returns one line of an eval file: `{"item": {…}, "sample": {…}?}`. Raises `RowFault`."""
+    """Returns one line of an eval file: `{"item": {…}, "sample": {…}?}`. Raises `RowFault`. Other
+    keys are kept, so that a run whose samples are in the rows can report them.
+    """
     try:
         content = load_line(line, number)
     except DatasetError as fault:
@@ -177,4 +179,4 @@ def parse_row(line: bytes, number: int) -> EvalRow:
     sample = content.get("sample")
     if sample is not None and not isinstance(sample, dict):
         raise RowFault(number, "`sample` must be an object")
-    return EvalRow(item=item, sample=sample)
+    return EvalRow.model_validate(content)

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from uuid import NAMESPACE_URL, uuid5
 
 from app.domain.errors import NotFound
+from app.domain.faults.no_effect import NoEffect
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.graders import AnyGrader, passing_score
 
@@ -30,6 +31,8 @@ class EvalRunStatus(StrEnum):
     FAILED = "failed"
 
 
+ALL_ITEMS_ERRORED: Final = "all_items_errored"
+"""Code of the error of a run without a score."""
 INVOCATIONS: Final = "invocation_count"
 OPEN_RUNS: Final = (EvalRunStatus.QUEUED, EvalRunStatus.IN_PROGRESS)
 EvalOrder = Literal["created_at", "updated_at"]
@@ -52,6 +55,8 @@ class Eval:
     updated_at: int = 0
     unread: tuple[UnreadKey, ...] = ()
     """Unknown keys of criteria that were just sent, which are stored without effect."""
+    unused: tuple[NoEffect, ...] = ()
+    """Criteria that were just sent and depend on no sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,12 @@ class ResultCounts:
     errored: int = 0
     failed: int = 0
     passed: int = 0
+
+
+def nothing_scored(total: int, why: str | None) -> str:
+    """Returns the message about a run whose every item is an error. `why` is that of one item."""
+    shown = "" if why is None else f" The first one: {why}"
+    return f"Nothing could be scored: each of {total} output items is an error.{shown}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

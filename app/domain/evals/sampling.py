@@ -2,12 +2,16 @@
 Pure.
 """
 
-from typing import assert_never
+from collections.abc import Sequence
+from typing import Final, assert_never
 
 from app.domain.chat.parameters import check_parameters
 from app.domain.documents.json_object import Json
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, refused_value
 from app.domain.evals.data_sources import JsonlSource, SampledSource, SentSampling
+
+TEXT: Final = "text"
+"""Type of the `response_format` that every engine gives."""
 
 
 def settings_of(params: SentSampling, *, seed: int) -> Json:
@@ -28,6 +32,24 @@ def settings_of(params: SentSampling, *, seed: int) -> Json:
         "tools": _tools(params) or None,
     }
     return {key: value for key, value in settings.items() if value is not None}
+
+
+def requested_format(source: SampledSource) -> str:
+    """Returns the type of the requested `response_format`, which was checked."""
+    form = settings_of(source.sampling_params, seed=0).get("response_format", {})
+    return str(form.get("type", TEXT))
+
+
+def unavailable_format(
+    source: SampledSource, formats: Sequence[str], *, root: str
+) -> InvalidRequest:
+    """Returns the error of a format that the engine of the model cannot give."""
+    sent = "response_format" if source.sampling_params.response_format else "text.format"
+    return refused_value(
+        f"{root}.sampling_params.{sent}.type",
+        f"the engine that serves '{source.model}' gives {', '.join(formats)} alone; leave it out, "
+        "and ask for the form in the messages",
+    )
 
 
 def tools_of(source: JsonlSource | SampledSource) -> list[Json]:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.domain.evals.evals import (
+    ALL_ITEMS_ERRORED,
     Eval,
     EvalRun,
     EvalRunStatus,
     ItemStatus,
     OutputItem,
     ResultCounts,
+    nothing_scored,
     passes_criterion,
     result_names,
     token_usage,
@@ -44,6 +46,14 @@ class ValidationCounts:
     """Unix seconds."""
     checkpoint: str | None
     """The model that was validated; `None` for the base."""
+    fault: str | None
+    """Failure of the first lost rollout in the order of the rows; `None` if none was lost."""
+
+    @property
+    def status(self) -> EvalRunStatus:
+        """A validation without a reward has failed, as any run that could score nothing."""
+        scored = self.errored < self.total
+        return EvalRunStatus.COMPLETED if scored else EvalRunStatus.FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +146,14 @@ def run_of(of: Eval, job: Job, validation: ValidationCounts) -> EvalRun:
         id=validation_run_id(job.id, validation.step),
         eval_id=of.id,
         name=f"Step {validation.step}",
-        status=EvalRunStatus.COMPLETED,
+        status=validation.status,
         model=model,
         data_source={
             "type": "completions",
             "source": {"type": "file_id", "id": job.validation_file},
             "model": model,
         },
+        error=_error_of(validation),
         counts=ResultCounts(validation.total, validation.errored, failed, validation.passed),
         criteria=[
             {
@@ -154,6 +165,13 @@ def run_of(of: Eval, job: Job, validation: ValidationCounts) -> EvalRun:
         usage=[{"model_name": model, "invocation_count": validation.total, **usage}],
         created_at=int(validation.finished_at),
     )
+
+
+def _error_of(validation: ValidationCounts) -> dict[str, str] | None:
+    if validation.status is EvalRunStatus.COMPLETED:
+        return None
+    message = nothing_scored(validation.total, validation.fault)
+    return {"code": ALL_ITEMS_ERRORED, "message": message}
 
 
 def _model(job: Job, validation: ValidationCounts) -> str:

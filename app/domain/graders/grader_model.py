@@ -4,7 +4,8 @@ Owns the keys that every grader has. Unknown keys are kept and echoed. Must not 
 type of grader.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final
 
@@ -14,6 +15,7 @@ from typing_extensions import override
 
 from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.fields import OpenKeys
+from app.domain.documents.pointers import Path
 
 Number = Annotated[float, Field(strict=True)]
 """A number; texts and booleans are refused."""
@@ -80,6 +82,17 @@ class GraderModel(OpenKeys, DescribedModel):
         return None
 
     @property
+    def score_range(self) -> tuple[float, float]:
+        """Bounds of the scores, infinite where the definition has none; they may be too wide."""
+        low, high = self.lowest, self.highest
+        return (-math.inf if low is None else low, math.inf if high is None else high)
+
+    @property
+    def empty_texts(self) -> Sequence[tuple[Path, str]]:
+        """The empty texts by which every sample passes, or none: their places, and the reasons."""
+        return ()
+
+    @property
     def parts(self) -> "Mapping[str, GraderModel]":
         """The graders whose scores it combines, by name."""
         return {}
@@ -98,6 +111,11 @@ class GraderModel(OpenKeys, DescribedModel):
     def reads_beside_templates(self) -> bool:
         """True if the score depends on parts of the sample that no template names."""
         return False
+
+    @property
+    def parts_read_by_nature(self) -> tuple[str, ...]:
+        """The parts of the sample that it scores instead of its template `input`, if it has one."""
+        return ()
 
     @property
     def repeats_its_scores(self) -> bool:

@@ -57,6 +57,9 @@ TURN_KEYS: Final = tuple(field.name for field in fields(SampleTurn))
 CHAT_CALL_KEYS: Final = ("id", "type", "function", "index")
 CHAT_FUNCTION_KEYS: Final = ("name", "arguments")
 """Keys of a call in chat form, and of its `function`."""
+CHOICE_KEYS: Final = ("index", "message", "finish_reason")
+MESSAGE_KEYS: Final = ("role", "content", "tool_calls")
+"""Keys of the one choice of a rollout's sample, and of its `message`."""
 
 
 def flat_call(call: Any) -> Any:

@@ -18,6 +18,7 @@ from app.domain.errors import InvalidRequest, refused_value
 from app.domain.graders.definition_work import DefinitionWork
 from app.domain.graders.grader_model import GraderModel
 from app.domain.graders.graders import AnyGrader, read_grader
+from app.domain.graders.ineffective_values import out_of_range
 from app.domain.graders.row_readings import literal_faults
 from app.domain.graders.templates.template_faults import sample_fault, template_fault
 from app.domain.methods.mcp_faults import mcp_faults
@@ -105,14 +106,9 @@ def _useless_pass_reward(method: Any, grader: GraderModel, root: str) -> Iterato
     reward = value_of(value_of(method, "ordering"), "pass_reward")
     if not isinstance(reward, int | float) or isinstance(reward, bool):
         return
-    low, high = grader.lowest, grader.highest
-    if (low is not None and reward <= low) or (high is not None and reward > high):
-        shown = " to ".join("no limit" if end is None else f"{end:g}" for end in (low, high))
-        yield refused_value(
-            f"{root}.ordering.pass_reward",
-            f"the scores of the grader are from {shown}: send a number above the lowest and not "
-            "above the highest, so that some rollouts can pass and some not",
-        )
+    useless = out_of_range(reward, grader)
+    if useless is not None:
+        yield refused_value(f"{root}.ordering.pass_reward", useless)
 
 
 def _has_http_environment(method: Any) -> bool:

@@ -4,7 +4,6 @@ Works on a method; checks that depend on rows also work on its JSON, valid or no
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -13,8 +12,9 @@ from pydantic import BaseModel
 from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import FieldKind, WalkedField, value_of, walk_fields
 from app.domain.environments.environments import is_graded_by
-from app.domain.graders.grader_model import GraderModel
+from app.domain.faults.no_effect import NoEffect
 from app.domain.graders.graders import AnyGrader
+from app.domain.graders.sample_reads import constant_rewards
 from app.domain.graders.templates.template_faults import placeholders
 from app.domain.graders.templates.templates import Placeholder
 from app.domain.methods.reinforcement import RUNS_CALLS, ReinforcementMethod
@@ -40,28 +40,12 @@ _SampleTemplate = tuple[WalkedField, Sequence[Placeholder]]
 """A template, and its placeholders of `sample`."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoEffect:
-    """A part of a call that changes nothing."""
-
-    code: str
-    param: str
-    message: str
-
-
 def without_effect(
     method: ReinforcementMethod, root: str, walked: Sequence[WalkedField]
 ) -> Iterator[NoEffect]:
     """Yields parts that have no effect, whatever the rows are. `walked` are the method's fields."""
     templates = list(_templates(walked))
-    if not _reads_sample(method.grader, ("grader",), templates):
-        param = f"{root}.grader"
-        yield NoEffect(
-            "constant_grader",
-            param,
-            f"'{param}' reads nothing of a sample, so all rollouts of a row earn the same and the "
-            "job learns nothing; use a template such as '{{sample.output_text}}'",
-        )
+    yield from constant_rewards(method.grader, f"{root}.grader")
     for name in method.grader.unused_parts:
         param = f"{root}.grader.graders.{name}"
         yield NoEffect(
@@ -209,17 +193,6 @@ def _readers(templates: Iterable[_SampleTemplate], part: str) -> Iterator[Path]:
 def _text(holder: Any, key: str) -> str | None:
     value = value_of(holder, key)
     return value if isinstance(value, str) else None
-
-
-def _reads_sample(grader: GraderModel, path: Path, templates: Sequence[_SampleTemplate]) -> bool:
-    """Returns whether the grader at a path of the method depends on the sample."""
-    if grader.parts:
-        return any(
-            _reads_sample(part, (*path, "graders", name), templates)
-            for name, part in grader.parts.items()
-        )
-    own = [read for field, read in templates if field.path[: len(path)] == path]
-    return grader.reads_beside_templates or not own or any(own)
 
 
 def _sent(method: Any, path: tuple[str, ...]) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from app.domain.faults.no_effect import NoEffect
 from app.domain.faults.unknown_keys import UnreadKey
 
 
@@ -62,6 +63,8 @@ class RegisteredVersion:
     """Creation time of this version."""
     unread: tuple[UnreadKey, ...] = ()
     """Unknown keys of a definition that was just sent, which are stored without effect."""
+    unused: tuple[NoEffect, ...] = ()
+    """Parts of a definition that was just sent, which can change nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,13 @@ class HttpInference:
                 return EngineMachine(str(processor), batch_invariant=invariant is True)
         return None
 
+    async def response_formats(self, model: str) -> tuple[str, ...] | None:
+        for served in await self._models():
+            formats = served.get("response_formats")
+            if served["id"] == model and isinstance(formats, list):
+                return tuple(map(str, formats))
+        return None
+
     async def _models(self) -> list[dict[str, Any]]:
         async with self._request("GET", "/v1/models", None) as response:
             reply = await response.json()

@@ -84,6 +84,12 @@ class Inference(Protocol):
         """
         ...
 
+    async def response_formats(self, model: str) -> tuple[str, ...] | None:
+        """Returns the types of `response_format` that the engine can give for a base model; `None`
+        for an engine that does not say so, such as vLLM.
+        """
+        ...
+
     async def healthy(self) -> bool:
         """Returns true if the engine answers. Never raises."""
         ...
@@ -165,6 +171,10 @@ class InMemoryInference:
     async def machine(self, model: str) -> EngineMachine | None:
         self._check(model)
         return self.machine_of_engine
+
+    async def response_formats(self, model: str) -> tuple[str, ...] | None:
+        self._check(model)
+        return None
 
     async def healthy(self) -> bool:
         return not self.unavailable

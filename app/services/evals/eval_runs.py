@@ -6,14 +6,15 @@ its validations: they are read, never started.
 
 import asyncio
 import json
-from typing import Any
+from typing import Any, assert_never
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.evals.baselines import run_baseline
-from app.domain.evals.data_source_faults import data_source_faults
+from app.domain.evals.data_source_faults import ROOT, data_source_faults
 from app.domain.evals.data_sources import JsonlSource, SampledSource, planned_items
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, ItemStatus, OutputItem
+from app.domain.evals.sampling import TEXT, requested_format, unavailable_format
 from app.domain.ids import new_id
 from app.domain.rollouts.baselines import Baseline
 from app.domain.students.students import student_named
@@ -54,14 +55,15 @@ class EvalRunService:
         of = await self._eval(eval_id)
         if of.job_id is not None:
             raise WrongState(f"The runs of {eval_id} are the validations of job {of.job_id}.")
-        fault = await asyncio.to_thread(lambda: next(data_source_faults(source), None))
+        faults = data_source_faults(source, of.testing_criteria)
+        fault = await asyncio.to_thread(next, faults, None)
         if fault is not None:
             raise fault
         rows = source.source
+        model = await self._model_of(source)
         data_source = source.model_dump(mode="json", exclude_unset=True)
-        model = None
-        if source.sampled_model is not None:
-            model = data_source["model"] = await self._model_of(source.sampled_model)
+        if model is not None:
+            data_source["model"] = model
         run = EvalRun(
             id=new_id("evalrun_"),
             eval_id=eval_id,
@@ -176,14 +178,26 @@ class EvalRunService:
         if of.job_id is not None:
             raise WrongState(f"Run {run_id} is a validation of job {of.job_id}.")
 
-    async def _model_of(self, name: str) -> str:
+    async def _model_of(self, source: JsonlSource | SampledSource) -> str | None:
         """Returns the model to sample: as it was named, or the one that answers for a student now.
-        A run samples one model to its end.
+        A run samples one model to its end. Raises `InvalidRequest` for an unknown model, and for a
+        format that its engine cannot give.
         """
+        match source:
+            case JsonlSource():
+                return None
+            case SampledSource(model=name):
+                pass
+            case _:
+                assert_never(source)
         try:
             model = await self._models.answering(name)
         except (NotFound, InvalidRequest) as error:
             raise InvalidRequest(
                 error.message, param="data_source.model", code=error.code
             ) from error
+        if requested_format(source) != TEXT:
+            formats = await self._models.response_formats(model)
+            if formats is not None and requested_format(source) not in formats:
+                raise unavailable_format(source, formats, root=ROOT)
         return name if student_named(name) is None else model.name

@@ -12,9 +12,11 @@ from app.domain.documents.walk import FieldKind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, WrongState, refused_value
 from app.domain.evals.criterion_paths import path_fault
 from app.domain.evals.evals import Eval, EvalOrder, NewEval, custom_config
+from app.domain.faults.no_effect import NoEffect
 from app.domain.faults.schemas import schema_fault
 from app.domain.faults.unknown_keys import refused_wholly
 from app.domain.graders.graders import GRADER_MODELS
+from app.domain.graders.sample_reads import constant_scores
 from app.domain.ids import new_id
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.redaction import SecretValues, redact_in_place, shown_free_form
@@ -72,7 +74,8 @@ class EvalService:
             stored = [made.data_source_config, made.testing_criteria]
             await unit.quotas.check_bytes(len(json.dumps(stored)))
             await unit.evals.insert(made, secrets=sealed)
-        return replace(await self.get(eval_id), unread=unread)
+        unused = await asyncio.to_thread(_unused, new)
+        return replace(await self.get(eval_id), unread=unread, unused=unused)
 
     async def get(self, eval_id: str) -> Eval:
         async with self._database.tenant(self._tenant) as unit:
@@ -119,6 +122,14 @@ def _check_unread(new: NewEval) -> None:
             )
             if fault is not None:
                 raise fault
+
+
+def _unused(new: NewEval) -> tuple[NoEffect, ...]:
+    return tuple(
+        warning
+        for number, criterion in enumerate(new.criteria)
+        for warning in constant_scores(criterion, f"testing_criteria[{number}]")
+    )
 
 
 def _split(

@@ -62,16 +62,19 @@ class ValidationRunService:
         limit: int,
         descending: bool,
     ) -> tuple[list[EvalRun], bool]:
-        """Returns a page, oldest first unless `descending`. Every validation is completed."""
+        """Returns a page, oldest first unless `descending`. Every validation has ended."""
         step = None if after is None else step_of(after, _job_id(of))
         if after is not None and step is None:
             raise unknown_cursor(after)
-        if status not in (None, EvalRunStatus.COMPLETED):
-            return [], False
         async with self._database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(_job_id(of))
             rows, more = await unit.validation_runs.page(
-                job.id, _threshold(of), after=step, limit=limit, descending=descending
+                job.id,
+                _threshold(of),
+                status=status,
+                after=step,
+                limit=limit,
+                descending=descending,
             )
         return [run_of(of, job, row) for row in rows], more
 

@@ -2,12 +2,13 @@
 with it.
 """
 
+import asyncio
 import time
 from dataclasses import dataclass
 from typing import Final
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.errors import InvalidRequest, NotFound, PermissionDenied
+from app.domain.errors import InvalidRequest, NotFound, PermissionDenied, RequestError
 from app.domain.models.models import (
     MODEL_NOT_AVAILABLE,
     BaseModelSpec,
@@ -20,6 +21,8 @@ from app.gateways.inference.adapters import unload_unused
 from app.gateways.inference.inference import Inference
 from app.store.database import Database
 
+_ENGINE_PATIENCE_S: Final = 5.0
+"""Time in which the engine says what it can do: a create call waits for it."""
 _STARTED_AT: Final = int(time.time())
 """Creation time of base models whose names have no date: the start of this process."""
 
@@ -107,6 +110,18 @@ class ModelService:
                 code=MODEL_NOT_AVAILABLE,
             )
         return model
+
+    async def response_formats(self, model: CallableModel) -> tuple[str, ...] | None:
+        """Returns the types of `response_format` that a model can be held to; `None` where its
+        engine does not say so, or not now.
+        """
+        if model.base is None:
+            return None
+        try:
+            async with asyncio.timeout(_ENGINE_PATIENCE_S):
+                return await self._inference.response_formats(model.base.name)
+        except (RequestError, TimeoutError):
+            return None
 
     async def delete(self, name: str) -> None:
         if find_base_model(self._base_models, name) is not None:

@@ -1,6 +1,7 @@
 """Registered graders: configurations that jobs refer to by id."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel, TypeAdapter
@@ -10,6 +11,8 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.graders import GRADER_MODELS, AnyGrader, Grader
+from app.domain.graders.sample_reads import constant_rewards
+from app.domain.graders.templates.template_faults import unplayable_path
 from app.domain.registry.registered_objects import LabelChanges, Noun, RegisteredVersion
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition, read_definition
@@ -38,7 +41,8 @@ class RegisteredGraderService(RegistryService):
         """Creates a grader. Raises `InvalidRequest` for a name that is taken or an address that is
         not allowed.
         """
-        return await self._insert(name, _definition(grader), metadata=metadata)
+        made = await self._insert(name, _definition(grader), metadata=metadata)
+        return await self._warned(made, grader)
 
     async def update(
         self,
@@ -51,7 +55,9 @@ class RegisteredGraderService(RegistryService):
         """
         before = await self.get(grader_id)
         if grader is not None:
-            return await self._append(before, _definition(grader), labels)
+            return await self._warned(
+                await self._append(before, _definition(grader), labels), grader
+            )
         try:
             return await self._append(before, await self.reveal(before), labels)
         except InvalidRequest as error:
@@ -72,9 +78,17 @@ class RegisteredGraderService(RegistryService):
         definition = await self.usable(await self.get(grader_id))
         return await asyncio.to_thread(self._read, definition)
 
+    async def _warned(self, made: RegisteredVersion, grader: GraderConfig) -> RegisteredVersion:
+        """Returns the new version with the warnings about it."""
+        found = await asyncio.to_thread(lambda: tuple(constant_rewards(grader, self.root)))
+        return replace(made, unused=found)
+
     @override
     async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
         grader = await asyncio.to_thread(self._read, definition)
+        fault = await asyncio.to_thread(unplayable_path, grader, self.root)
+        if fault is not None:
+            raise fault
         return await check_definition(
             grader, self.root, egress=self._ports.egress, models=self._models
         )

@@ -14,8 +14,11 @@ from typing import Any, Final
 
 from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest
+from app.domain.faults.no_effect import NoEffect
 from app.domain.faults.unknown_keys import refused_wholly
 from app.domain.graders.graders import AnyGrader
+from app.domain.graders.sample_reads import constant_rewards
+from app.domain.graders.templates.template_faults import unplayable_path
 from app.domain.ids import new_id
 from app.domain.registry.scenarios import ScenarioPlan, ScenarioSet
 from app.domain.secrets.redaction import redacted_json
@@ -96,10 +99,18 @@ class TrialService:
         if fault is not None:
             raise fault
 
-    async def validate_grader(self, grader: AnyGrader) -> dict[str, Any]:
-        """Returns the grader as parsed, with redacted secrets. Raises `InvalidRequest`."""
+    async def validate_grader(
+        self, grader: AnyGrader
+    ) -> tuple[dict[str, Any], tuple[NoEffect, ...]]:
+        """Returns the grader as parsed, with redacted secrets, and the warnings about it. Raises
+        `InvalidRequest`.
+        """
+        fault = await asyncio.to_thread(unplayable_path, grader, "grader")
+        if fault is not None:
+            raise fault
         await self._check(grader, "grader")
-        return await asyncio.to_thread(redacted_json, grader)
+        unused = await asyncio.to_thread(lambda: tuple(constant_rewards(grader, "grader")))
+        return await asyncio.to_thread(redacted_json, grader), unused
 
     async def run_grader(
         self,

@@ -6,11 +6,12 @@ can be read is always complete.
 
 from typing import assert_never
 
-from sqlalchemy import Double, Select, and_, func, select
+from sqlalchemy import Double, Select, and_, false, func, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
-from app.domain.evals.evals import ItemStatus
+from app.domain.evals.evals import EvalRunStatus, ItemStatus
 from app.domain.evals.validation_runs import ValidationCounts
 from app.domain.rollouts.rollouts import RolloutRow
 from app.store.paging import Keyset, cut
@@ -30,12 +31,15 @@ class ValidationRunStore:
         job_id: str,
         threshold: float | None,
         *,
+        status: EvalRunStatus | None,
         after: int | None,
         limit: int,
         descending: bool,
     ) -> tuple[list[ValidationCounts], bool]:
         """Returns a page by step; `after` is the last step of the page before."""
         query = self._validations(job_id, threshold)
+        if status is not None:
+            query = query.having(_ended_as(status))
         if after is not None:
             query = query.where(Table.step < after if descending else Table.step > after)
         query = query.order_by(Table.step.desc() if descending else Table.step)
@@ -80,7 +84,7 @@ class ValidationRunStore:
     @staticmethod
     def _validations(
         job_id: str, threshold: float | None
-    ) -> Select[int, int, int, int, int, int, float, str]:
+    ) -> Select[int, int, int, int, int, int, float, str, str]:
         of_step = and_(CheckpointTable.job_id == job_id, CheckpointTable.step == Table.step)
         return (
             select(
@@ -92,11 +96,34 @@ class ValidationRunStore:
                 func.sum(Table.completion_tokens),
                 func.max(Table.finished_at, type_=Double),
                 func.max(CheckpointTable.model_name),
+                _first_fault(),
             )
             .join(CheckpointTable, of_step, isouter=True)
             .where(*_of(job_id))
             .group_by(Table.step)
         )
+
+
+def _first_fault() -> ColumnElement[str]:
+    """Returns the message of the first lost rollout, in the order in which items are listed."""
+    messages = aggregate_order_by(Table.failure_message, *_ORDER)
+    return func.array_agg(messages).filter(Table.reward.is_(None))[1]
+
+
+def _ended_as(status: EvalRunStatus) -> ColumnElement[bool]:
+    """Returns the condition of a validation with this status; a validation that can be read has
+    ended.
+    """
+    scored = func.count(Table.reward)
+    match status:
+        case EvalRunStatus.COMPLETED:
+            return scored > 0
+        case EvalRunStatus.FAILED:
+            return scored == 0
+        case EvalRunStatus.QUEUED | EvalRunStatus.IN_PROGRESS | EvalRunStatus.CANCELED:
+            return false()
+        case _:
+            assert_never(status)
 
 
 def _of(job_id: str) -> tuple[ColumnElement[bool], ...]:

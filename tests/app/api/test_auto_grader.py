@@ -184,3 +184,14 @@ async def test_auto_without_rows_names_where_to_send_it(api: Api) -> None:
         error = refused.json()["error"]
         assert (refused.status_code, error["param"]) == (400, param)
         assert "'auto' chooses a grader from rows" in error["message"]
+
+
+@pytest.mark.parametrize("path", ["", "/validate"])
+async def test_a_threshold_that_the_chosen_grader_never_reaches_is_refused(
+    api: Api, body: dict[str, Any], path: str
+) -> None:
+    call = await automatic(api, body, *[{"answer": "Ulm"}] * 12, pass_threshold=9)
+    reply = (await api.call("POST", JOBS + path, json=call)).json()
+    found = reply["errors"][0] if path else reply["error"]
+    assert found["param"] == f"{PARAM}.pass_threshold"
+    assert "are from 0 to 1" in found["message"]

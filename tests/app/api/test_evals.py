@@ -22,7 +22,8 @@ SIMILAR = {
     "reference": "b",
     "evaluation_metric": "bleu",
 }
-JSONL = {"type": "jsonl", "source": {"type": "file_content", "content": [{"item": {"a": 1}}]}}
+ROW = {"item": {"a": 1}, "sample": {"output_text": "x"}}
+JSONL = {"type": "jsonl", "source": {"type": "file_content", "content": [ROW]}}
 SAMPLED = {
     **JSONL,
     "type": "completions",
@@ -276,7 +277,7 @@ async def test_a_setting_is_a_number(api: Api, setting: dict[str, Any]) -> None:
 
 async def test_a_page_of_large_runs_ends_early_and_the_next_continues(api: Api) -> None:
     path = f"{await made(api)}/runs"
-    content = [{"item": {"text": "x" * 1_000_000}}] * 3
+    content = [{**ROW, "item": {"text": "x" * 1_000_000}}] * 3
     large = {"type": "jsonl", "source": {"type": "file_content", "content": content}}
     for source in (large, large, large, JSONL):
         assert (await post(api, path, {"data_source": source})).status_code == 201

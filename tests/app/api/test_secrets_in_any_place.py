@@ -26,7 +26,10 @@ PROMPT: Final = [{"role": "user", "content": "{{ sample.output_text }}"}]
 SCHEMA: Final = {"type": "custom", "item_schema": {"type": "object"}}
 ROWS: Final = {
     "type": "jsonl",
-    "source": {"type": "file_content", "content": [{"item": {"a": 1}, "sample": {}}]},
+    "source": {
+        "type": "file_content",
+        "content": [{"item": {"a": 1}, "sample": {"output_text": "x"}}],
+    },
 }
 NAMES: Final = st.sampled_from(
     ["headers", "Headers", "AUTHORIZATION", "api_key", "apiKey", "X-Api-Key", "token", "authToken",

@@ -39,7 +39,9 @@ def make(client: OpenAI, name: str = "mine", **changes: Any) -> Any:
 
 
 def content(*answers: str) -> Any:
-    return {"type": "file_content", "content": [{"item": {"answer": answer}} for answer in answers]}
+    given = {"output_text": "hi"}
+    rows = [{"item": {"answer": answer}, "sample": given} for answer in answers]
+    return {"type": "file_content", "content": rows}
 
 
 def sampled(*answers: str) -> Any:

@@ -74,22 +74,23 @@ async def test_the_responses_form_samples_the_same_model(world: World) -> None:
     assert "item.talk" in lost["sample"]["error"]["message"]
 
 
-async def test_rows_of_a_file_are_graded_as_they_are(world: World) -> None:
-    file_id = await world.upload(
-        [
-            {"item": {"answer": "a"}, "sample": {"output_text": "a"}},
-            {"item": {"answer": "b"}, "sample": {"choices": [{"message": {"content": "b"}}]}},
-            {"item": {"answer": "c"}},
-        ]
-    )
-    path = await world.make(
-        exact(), source={"type": "jsonl", "source": {"type": "file_id", "id": file_id}}
-    )
-    run = await world.finish(path)
-    assert run["result_counts"] == {"total": 3, "errored": 0, "failed": 1, "passed": 2}
-    assert run["model"] is None
-    failed = (await world.items(path, status="fail"))[0]
-    assert failed["results"][0]["sample"]["errors"] == ["invalid_variable_error"]
+@pytest.mark.parametrize(
+    ("params", "param"),
+    [
+        ({"response_format": {"type": "json_object"}}, "response_format.type"),
+        ({"text": {"format": {"type": "json_schema", "name": "a", "schema": {}}}},
+         "text.format.type"),
+    ],
+)  # fmt: skip
+async def test_a_format_that_the_engine_cannot_give_is_refused_before_the_run(
+    world: World, params: dict[str, Any], param: str
+) -> None:
+    path = (await world.make(exact(), source=sampled(rows(RIGHT)))).rpartition("/")[0]
+    sent = {"data_source": sampled(rows(RIGHT), sampling_params=params)}
+    refused = (await world.post(path, sent, expect=400))["error"]
+    assert refused["param"] == f"data_source.sampling_params.{param}"
+    assert "the engine that serves 'parrot' gives text alone" in refused["message"]
+    assert len((await world.get(path))["data"]) == 1
 
 
 async def test_a_bad_line_fails_the_run_before_anything_is_called(world: World) -> None:

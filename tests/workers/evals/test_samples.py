@@ -81,6 +81,8 @@ def test_graders_see_text_json_and_tool_calls_of_an_answer() -> None:
     assert sample_of([{"message": {"content": "NaN"}}], "m")["output_json"] is None
     assert given_sample({"output_text": "[1]"})["output_json"] == [1]
     assert given_sample({"choices": [{"message": {"content": "x"}}]})["output_text"] == "x"
+    (choice,) = given_sample({"output_text": "x", "output_json": None})["choices"]
+    assert (choice["message"]["content"], choice["finish_reason"]) == ("x", "stop")
 
 
 def test_graders_see_the_one_turn_of_an_answer_and_its_calls() -> None:

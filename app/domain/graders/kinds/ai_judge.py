@@ -50,3 +50,8 @@ class AiJudgeGrader(JudgedGrader):
     @override
     def reads_beside_templates(self) -> bool:
         return True
+
+    @property
+    @override
+    def parts_read_by_nature(self) -> tuple[str, ...]:
+        return ("choices",)

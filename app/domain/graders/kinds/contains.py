@@ -1,9 +1,12 @@
 """`contains`: looks for several needles in a text."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
+from typing_extensions import override
 
+from app.domain.documents.pointers import Path
 from app.domain.graders.grader_model import ANSWER, MAX_PARTS, Flag, UnitGrader
 from app.domain.graders.judge_prompts import TemplateText
 
@@ -23,3 +26,9 @@ class ContainsGrader(UnitGrader):
     """`any`, `all`: 1 if any or all needles are found; `share`: the share of found needles."""
     ignore_case: Flag = False
     """True ignores case, by Unicode case folding."""
+
+    @property
+    @override
+    def empty_texts(self) -> Sequence[tuple[Path, str]]:
+        reason = "it is empty, and an empty text is never found"
+        return [(("needles", n), reason) for n, needle in enumerate(self.needles) if not needle]

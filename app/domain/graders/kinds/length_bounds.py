@@ -39,3 +39,8 @@ class LengthBoundsGrader(UnitGrader):
     @override
     def reads_beside_templates(self) -> bool:
         return self.unit == "tokens"
+
+    @property
+    @override
+    def parts_read_by_nature(self) -> tuple[str, ...]:
+        return ("turns",) if self.unit == "tokens" else ()

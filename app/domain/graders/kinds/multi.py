@@ -10,6 +10,7 @@ from typing_extensions import override
 from app.domain.graders.grader_model import GraderModel, fault_at
 from app.domain.graders.single import ChildGrader, SingleGrader
 from app.domain.graders.texts.formula import FormulaError, parse_formula
+from app.domain.graders.texts.formula_range import Range, formula_range
 from app.domain.texts.patterns import FORMULA_NAME
 
 MAX_CHILDREN: Final = 64
@@ -51,6 +52,14 @@ class MultiGrader(GraderModel):
         except FormulaError as error:
             raise PydanticCustomError("formula_error", "{fault}", {"fault": str(error)}) from None
         return text
+
+    @property
+    @override
+    def score_range(self) -> Range:
+        ranges = {name: part.score_range for name, part in self.parts.items()}
+        low, high = formula_range(self.calculate_output, ranges)
+        instead = self.invalid_grade
+        return (low, high) if instead is None else (min(low, instead), max(high, instead))
 
     @property
     @override

@@ -1,9 +1,12 @@
 """`string_check`: a comparison of two texts. Source: the hosted graders guide."""
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
+from app.domain.documents.pointers import Path
 from app.domain.graders.grader_model import UnitGrader
 from app.domain.graders.judge_prompts import TemplateText
 
@@ -20,3 +23,10 @@ class StringCheckGrader(UnitGrader):
     """Template of the text that it is compared with."""
     operation: Literal["eq", "ne", "neq", "like", "ilike"]
     """`like`: input contains reference; `ilike` ignores case; `neq` is `ne`."""
+
+    @property
+    @override
+    def empty_texts(self) -> Sequence[tuple[Path, str]]:
+        if self.reference or self.operation not in ("like", "ilike"):
+            return ()
+        return [(("reference",), "it is empty, and every text contains an empty one")]

@@ -1,11 +1,14 @@
 """`text_similarity`: the similarity of two texts. Source: the hosted graders guide."""
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Final, Literal, assert_never
 
 from pydantic import Field
+from typing_extensions import override
 
 from app.domain.documents.fields import EmbeddingMark
+from app.domain.documents.pointers import Path
 from app.domain.graders.grader_model import UnitGrader
 from app.domain.graders.judge_prompts import TemplateText
 
@@ -38,6 +41,13 @@ class TextSimilarityGrader(UnitGrader):
     """Template of the text that it is compared with."""
     evaluation_metric: Annotated[SimilarityMetric, EmbeddingMark(COSINE)]
     """The measure of similarity; `cosine` needs the operator's embedding endpoint."""
+
+    @property
+    @override
+    def empty_texts(self) -> Sequence[tuple[Path, str]]:
+        if self.reference.strip():
+            return ()
+        return [(("reference",), "it is blank, so that there is nothing to compare with")]
 
     @property
     def longest_answer(self) -> int:

@@ -1,6 +1,6 @@
 """`tool_call`: compares the calls that the model made with those that a row expects."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, assert_never
 
 from pydantic import Field, StringConstraints, field_validator
 from pydantic_core import PydanticCustomError
@@ -59,3 +59,16 @@ class ToolCallGrader(UnitGrader):
     @override
     def reads_beside_templates(self) -> bool:
         return self.source != "text"
+
+    @property
+    @override
+    def parts_read_by_nature(self) -> tuple[str, ...]:
+        match self.source:
+            case "text":
+                return ()
+            case "last_turn":
+                return ("output_tools",)
+            case "auto" | "rollout":
+                return ("tool_calls",)
+            case _:
+                assert_never(self.source)

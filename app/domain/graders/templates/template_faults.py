@@ -1,21 +1,26 @@
 """Faults of a syntactically valid template: single braces, and paths that never exist.
 
-Owns the list of keys of a job's `sample`. Must not know rows, whose fields `app.preflight` checks.
-Templates with invalid syntax are refused when a grader is parsed.
+Owns the list of keys of a job's `sample`, and the forms of its parts. Must not know rows, whose
+fields `app.preflight` checks. Templates with invalid syntax are refused when a grader is parsed.
 """
 
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Final
 
+from pydantic import BaseModel
+
 from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import FieldKind, WalkedField
+from app.domain.documents.walk import FieldKind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, refused_value
 from app.domain.graders.definition_work import DefinitionWork, TooMuchToRead
 from app.domain.graders.samples import (
     CALL_KEYS,
     CHAT_CALL_KEYS,
     CHAT_FUNCTION_KEYS,
+    CHOICE_KEYS,
+    MESSAGE_KEYS,
     TURN_KEYS,
 )
 from app.domain.graders.templates.templates import Placeholder, TemplateError, parse_template
@@ -26,6 +31,8 @@ _TEXTS: Final = frozenset({"output_text", "output_reasoning_summary", "stop_reas
 _LISTS: Final = frozenset({"choices", "output_tools", "tool_calls", "turns"})
 ENTRY_KEYS: Final = {"tool_calls": CALL_KEYS, "turns": TURN_KEYS}
 """Keys of the entries of each list of the whole rollout."""
+_HAS_PARTS: Final = frozenset({"message", "tool_calls", "function", "arguments_json"})
+"""Keys of entries whose value has parts; those of all others are texts and numbers."""
 _JSON: Final = "output_json"
 ENVIRONMENT: Final = "environment"
 """Key of `sample` with the rewards of an HTTP environment."""
@@ -53,6 +60,18 @@ def sample_fault(
         fault = _placeholder_fault(placeholder, json_output=json_output, environment=environment)
         if fault is not None:
             return _invalid(field, root, f"'{{{{{placeholder.text[:80]}}}}}' {fault}")
+    return None
+
+
+def unplayable_path(grader: BaseModel, root: str) -> InvalidRequest | None:
+    """Returns the error for a path into `sample` that no sample of any job has, for a grader that
+    belongs to no job yet.
+    """
+    work = DefinitionWork()
+    for field in walk_fields(type(grader), grader):
+        fault = sample_fault(field, root, json_output=True, environment=True, work=work)
+        if fault is not None:
+            return fault
     return None
 
 
@@ -96,37 +115,74 @@ def _placeholder_fault(
 
 
 def _fault_below(key: str, rest: list[str | int]) -> str | None:
-    if key in _TEXTS and rest:
-        return f"leads nowhere: 'sample.{key}' is a text and has no parts"
     if key == ENVIRONMENT and rest and rest[0] not in REWARD_KEYS:
         return f"names no part of 'sample.{key}': {_cure(rest[0], REWARD_KEYS)}"
-    return _list_fault(key, rest) if key in _LISTS else None
+    shape = shape_fault(key, rest)
+    if shape is not None or key not in _LISTS or not rest:
+        return shape
+    return _choice_fault(rest) if key == "choices" else _entry_fault(key, rest[1:])
 
 
-def _list_fault(key: str, rest: list[str | int]) -> str | None:
-    if rest and not isinstance(rest[0], int):
+def shape_fault(key: str, rest: Sequence[str | int]) -> str | None:
+    """Returns the fault of steps below a text, and of steps into a list without an index."""
+    if key in _TEXTS and rest:
+        return f"leads nowhere: 'sample.{key}' is a text and has no parts"
+    if key in _LISTS and rest and not isinstance(rest[0], int):
         return f"leads nowhere: 'sample.{key}' is a list: write 'sample.{key}[0]'"
-    if key == "output_tools":
-        return _chat_call_fault(rest[1:])
-    known = ENTRY_KEYS.get(key)
-    if known is not None and len(rest) > 1 and rest[1] not in known:
-        return f"names no part of an entry of 'sample.{key}': {_cure(rest[1], known)}"
     return None
 
 
-def _chat_call_fault(steps: list[str | int]) -> str | None:
-    """Returns the fault of a path that addresses a call in chat form."""
+def _choice_fault(rest: list[str | int]) -> str | None:
+    """Returns the fault of a path into the choices of a rollout, which has one."""
+    if rest[0] != 0:
+        return "leads nowhere: a sample has one choice: write 'sample.choices[0]'"
+    return _unknown_step(rest[1:], CHOICE_KEYS, "an entry of 'sample.choices'") or (
+        _message_fault(rest[2:]) if rest[1:2] == ["message"] else None
+    )
+
+
+def _message_fault(steps: list[str | int]) -> str | None:
+    fault = _unknown_step(steps, MESSAGE_KEYS, "the message of 'sample.choices'", "message.")
+    if fault is not None or steps[:1] != ["tool_calls"] or len(steps) == 1:
+        return fault
+    if not isinstance(steps[1], int):
+        return "leads nowhere: the 'tool_calls' of a message are a list: write 'tool_calls[0]'"
+    return _chat_call_fault(steps[2:], "the 'tool_calls' of a message")
+
+
+def _entry_fault(key: str, steps: list[str | int]) -> str | None:
+    if key == "output_tools":
+        return _chat_call_fault(steps, "'sample.output_tools'")
+    if key == "turns" and steps[:1] == ["tool_calls"] and len(steps) > 1:
+        return "leads nowhere: 'tool_calls' of a turn is a number: use 'sample.tool_calls'"
+    return _unknown_step(steps, ENTRY_KEYS[key], f"an entry of 'sample.{key}'")
+
+
+def _unknown_step(
+    steps: list[str | int], known: tuple[str, ...], owner: str, prefix: str = ""
+) -> str | None:
+    """Returns the fault of a first step that is not known, or of a second one into a single
+    value.
+    """
     if not steps:
         return None
-    first, *rest = steps
-    what = "names no part of an entry of 'sample.output_tools', a call as in a chat message"
-    if first in CHAT_FUNCTION_KEYS:
-        return f"{what}: write 'function.{first}' in place of '{first}'"
-    if first not in CHAT_CALL_KEYS:
-        return f"{what}: {_cure(first, CHAT_CALL_KEYS)}"
-    if first == "function" and rest and rest[0] not in CHAT_FUNCTION_KEYS:
-        return f"{what}: {_cure(rest[0], CHAT_FUNCTION_KEYS, 'function.')}"
-    return None
+    if steps[0] not in known:
+        return f"names no part of {owner}: {_cure(steps[0], known, prefix)}"
+    if len(steps) == 1 or steps[0] in _HAS_PARTS:
+        return None
+    instead = ": use 'arguments_json'" if steps[0] == "arguments" and "turn" in known else ""
+    return f"leads nowhere: '{steps[0]}' is one value and has no parts{instead}"
+
+
+def _chat_call_fault(steps: list[str | int], owner: str) -> str | None:
+    """Returns the fault of a path that addresses a call in chat form."""
+    what = f"an entry of {owner}, a call as in a chat message"
+    if steps and steps[0] in CHAT_FUNCTION_KEYS:
+        return f"names no part of {what}: write 'function.{steps[0]}' in place of '{steps[0]}'"
+    fault = _unknown_step(steps, CHAT_CALL_KEYS, what)
+    if fault is not None or steps[:1] != ["function"]:
+        return fault
+    return _unknown_step(steps[1:], CHAT_FUNCTION_KEYS, what, "function.")
 
 
 def _cure(step: str | int, known: tuple[str, ...], prefix: str = "") -> str:

@@ -12,9 +12,9 @@ from app.domain.data.prompts import Overlap
 from app.domain.documents.field_descriptions import DescribedFields
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
+from app.domain.faults.no_effect import NoEffect
 from app.domain.graders.choice.choice import GraderChoice
 from app.domain.jobs.creation.row_needs import NO_NEEDS, RowNeeds
-from app.domain.methods.ineffective_options import NoEffect
 from app.domain.methods.supervised import MethodType, TrainOn
 from app.domain.models.models import BaseModelSpec
 

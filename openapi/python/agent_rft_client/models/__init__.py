@@ -527,6 +527,7 @@ from .registered_grader_grader import RegisteredGraderGrader
 from .registered_grader_metadata_type_0 import RegisteredGraderMetadataType0
 from .registered_reference import RegisteredReference
 from .registry_warning import RegistryWarning
+from .registry_warning_code import RegistryWarningCode
 from .regression import Regression
 from .regression_rows import RegressionRows
 from .reinforcement_body import ReinforcementBody
@@ -1246,6 +1247,7 @@ __all__ = (
     "RegisteredGraderMetadataType0",
     "RegisteredReference",
     "RegistryWarning",
+    "RegistryWarningCode",
     "Regression",
     "RegressionRows",
     "ReinforcementBody",

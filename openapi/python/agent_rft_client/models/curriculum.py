@@ -44,8 +44,8 @@ class Curriculum:
             validation_rows (int | None): As `training_rows`.
             training_sha256 (str): SHA-256 of the file's bytes.
             validation_sha256 (None | str): As `training_sha256`.
-            warnings (list[RegistryWarning] | None | Unset): Unknown keys of this request; only in the reply to a create or
-                an update.
+            warnings (list[RegistryWarning] | None | Unset): Parts of this request without effect; only in the reply to a
+                create or an update.
             made_from (CurriculumOrigin | None | Unset): Sources and counts of files that the service made; absent for a
                 curriculum of files.
      """

@@ -42,8 +42,8 @@ class Environment:
             url (str): Address that `reset`, `step` and `close` are POSTed to, with query values redacted.
             headers (EnvironmentHeadersType0 | None): Headers sent with every call, each shown as `[redacted]`.
             rate_limit (float | None): Limit of requests per second from jobs.
-            warnings (list[RegistryWarning] | None | Unset): Unknown keys of this request; only in the reply to a create or
-                an update.
+            warnings (list[RegistryWarning] | None | Unset): Parts of this request without effect; only in the reply to a
+                create or an update.
      """
 
     id: str

@@ -41,8 +41,8 @@ class EvalObject:
             created_at (int): Unix seconds at which the object was made.
             updated_at (int): Time of the last change (an extension).
             shared_with_openai (bool): Always false. Default: False.
-            warnings (list[RegistryWarning] | None | Unset): Unknown keys of the criteria; only in the reply to a create (an
-                extension).
+            warnings (list[RegistryWarning] | None | Unset): Unknown keys of the criteria, and criteria that read no sample;
+                only in the reply to a create (an extension).
      """
 
     id: str

@@ -39,8 +39,8 @@ class RegisteredGrader:
                 read them.
             object_ (Literal['grader']): Type of the object; each type has one constant value. Default: 'grader'.
             grader (RegisteredGraderGrader): The definition, with secrets redacted.
-            warnings (list[RegistryWarning] | None | Unset): Unknown keys of this request; only in the reply to a create or
-                an update.
+            warnings (list[RegistryWarning] | None | Unset): Parts of this request without effect; only in the reply to a
+                create or an update.
      """
 
     id: str

@@ -8,7 +8,9 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
-from typing import Literal, cast
+from ..models.registry_warning_code import check_registry_warning_code
+from ..models.registry_warning_code import RegistryWarningCode
+from typing import cast
 
 
 
@@ -21,18 +23,18 @@ T = TypeVar("T", bound="RegistryWarning")
 
 @_attrs_define
 class RegistryWarning:
-    """ An unknown key of the request, which has no effect.
+    """ A part of the request that is accepted and changes nothing: an unknown key, or a grader that
+    reads no sample.
 
         Attributes:
-            code (Literal['unknown_parameter']): The fault in a word that programs can compare. Default:
-                'unknown_parameter'.
+            code (RegistryWarningCode): The fault in a word that programs can compare. Default: 'unknown_parameter'.
             message (str): The fault in a sentence, with the nearest known name.
-            param (str): The key, as a path from the body.
+            param (str): The part, as a path from the body.
      """
 
     message: str
     param: str
-    code: Literal['unknown_parameter'] = 'unknown_parameter'
+    code: RegistryWarningCode = 'unknown_parameter'
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -40,7 +42,7 @@ class RegistryWarning:
 
 
     def to_dict(self) -> dict[str, Any]:
-        code = self.code
+        code: str = self.code
 
         message = self.message
 
@@ -62,9 +64,10 @@ class RegistryWarning:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        code = cast(Literal['unknown_parameter'] , d.pop("code"))
-        if code != 'unknown_parameter':
-            raise ValueError(f"code must match const 'unknown_parameter', got '{code}'")
+        code = check_registry_warning_code(d.pop("code"))
+
+
+
 
         message = d.pop("message")
 

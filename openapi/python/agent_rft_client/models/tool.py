@@ -43,8 +43,8 @@ class Tool:
             description (None | str): Purpose of the tool, for readers; the model reads the row's own description.
             parameters (None | ToolParametersType0): JSON schema of the arguments.
             rate_limit (float | None): Limit of requests per second from jobs.
-            warnings (list[RegistryWarning] | None | Unset): Unknown keys of this request; only in the reply to a create or
-                an update.
+            warnings (list[RegistryWarning] | None | Unset): Parts of this request without effect; only in the reply to a
+                create or an update.
             server_label (None | str | Unset): Label of the MCP server at `server_url` that answers the tool by its
                 protocol.
      """

@@ -154,6 +154,15 @@ async def test_an_engine_reports_its_machine_or_does_not(
     assert not silent.batch_invariant
 
 
+async def test_an_engine_lists_the_formats_that_it_gives_or_does_not(
+    engine: ScriptedEngine, inference: HttpInference
+) -> None:
+    engine.body = {"data": [{"id": "a", "response_formats": ["text"]}, {"id": "b"}]}
+    assert await inference.response_formats("a") == ("text",)
+    assert await inference.response_formats("b") is None
+    assert await inference.response_formats("none") is None
+
+
 async def test_a_port_without_a_listener_is_unavailable(unused_tcp_port: int) -> None:
     client = HttpInference(f"http://127.0.0.1:{unused_tcp_port}")
     assert await client.healthy() is False

@@ -16,6 +16,8 @@ from app.domain.errors import InvalidRequest
 from app.domain.faults.values import fault_clause
 
 _UNSUPPORTED: Final = "unsupported_value"
+RESPONSE_FORMATS: Final = ("text",)
+"""Types of `response_format` that this engine can give."""
 _MAX_SEED = 2**63 - 1
 MAX_CHOICES = 128
 MAX_TOP_LOGPROBS = 20
@@ -137,8 +139,8 @@ class ChatBody(_Body):
     @field_validator("response_format")
     @classmethod
     def _text_only(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
-        if value is not None and value.get("type") != "text":
-            raise _unsupported("response_format", value.get("type"), ("text",))
+        if value is not None and value.get("type") not in RESPONSE_FORMATS:
+            raise _unsupported("response_format", value.get("type"), RESPONSE_FORMATS)
         return value
 
     @field_validator("tools")

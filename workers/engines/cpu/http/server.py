@@ -19,6 +19,7 @@ from app.domain.errors import AuthenticationFailed, InvalidRequest, RequestError
 from app.domain.http.bearer import has_key
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.http.bodies import (
+    RESPONSE_FORMATS,
     ChatBody,
     CompletionBody,
     LoadAdapterBody,
@@ -111,6 +112,7 @@ async def _models(request: web.Request) -> web.Response:
             "parent": version.base.spec.name if version.path else None,
             "max_model_len": version.base.context_length,
             "machine": asdict(engine.machine(version.base.spec.name)),
+            "response_formats": list(RESPONSE_FORMATS),
         }
         for version in engine.versions.all()
     ]
