@@ -12,6 +12,7 @@ from app.domain.texts.strict_json import (
     MAX_VALUES,
     TooManyValues,
     count_values,
+    finite_integer,
     finite_number,
     has_too_many_values,
     is_too_deep,
@@ -35,6 +36,7 @@ def read_json(body: bytes) -> Any:
             body,
             parse_constant=refuse_constant,
             parse_float=finite_number,
+            parse_int=finite_integer,
             object_pairs_hook=unambiguous_object,
         )
         _check_shape(value, body)

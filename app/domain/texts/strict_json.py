@@ -7,6 +7,7 @@ later reader takes time for each value.
 import json
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -117,7 +118,11 @@ def finite_number(text: str) -> float:
     """Returns the number of a JSON text. Raises `ValueError` for one that a float cannot have."""
     number = float(text)
     if not math.isfinite(number):  # `json.dumps` would write Infinity, which is not JSON
-        raise ValueError(f"{text[:_SHOWN]} is out of range")
+        length = "" if len(text) <= _SHOWN else f", {len(text)} characters long,"
+        raise ValueError(
+            f"{text[:_SHOWN]}{length} is out of range: the largest number is "
+            f"{sys.float_info.max:.4g}"
+        )
     return number
 
 

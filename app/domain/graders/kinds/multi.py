@@ -38,7 +38,7 @@ class MultiGrader(GraderModel):
         if isinstance(sent, list) or (isinstance(sent, dict) and isinstance(sent.get("type"), str)):
             raise PydanticCustomError(
                 "graders_map",
-                "a map of name to grader, such as {\"accuracy\": {…}}; 'calculate_output' uses the "
+                "it must be a map of name to grader, such as {\"accuracy\": {…}}; 'calculate_output' uses the "
                 "names",
             )
         return sent
