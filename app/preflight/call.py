@@ -16,6 +16,7 @@ from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec, base_of, unknown_model
+from app.domain.students.students import student_named, unknown_student
 from app.preflight.estimate import Pace, estimate
 from app.preflight.method_parts import (
     ROOT,
@@ -43,7 +44,8 @@ def base_model(
         return None
     base = base_of(base_models, name)
     if base is None:
-        message = unknown_model(name, base_models)
+        student = student_named(name)
+        message = unknown_student(student) if student else unknown_model(name, base_models)
         issues.append(PreflightIssue("error", "model_not_available", message, "model"))
     return base
 
@@ -54,8 +56,11 @@ def estimate_of(
     dataset: DatasetReport | None,
     *,
     pace: Pace | None,
+    knows_jobs: bool = True,
 ) -> Estimate | None:
-    """Estimates the cost; `None` if the call or its dataset is unusable, or for other methods."""
+    """Estimates the cost; `None` if the call or its dataset is unusable, or for other methods.
+    `knows_jobs` is false where no service tells the pace of a project's jobs.
+    """
     if base is None or dataset is None or dataset.training is None or not dataset.training.rows:
         return None
     match None if new is None else new.method:
@@ -69,6 +74,7 @@ def estimate_of(
                 context_length=base.context_length,
                 pace=pace,
                 tokens_per_s=base.tokens_per_s,
+                knows_jobs=knows_jobs,
             )
         case SupervisedMethod() | DpoMethod() | None:
             return None

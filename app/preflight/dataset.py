@@ -232,6 +232,8 @@ def _tool_use(request: InspectionRequest, files: dict[str, ReadFile]) -> Iterato
             return
         case _:
             assert_never(request.method)
+    if any(file.faulty_rows for file in files.values()):
+        return  # the tools of faulty rows are not known
     offered = {name for file in files.values() for name in file.tools}
     if request.job_tools is None:
         if offered and not request.calls_answered:

@@ -18,6 +18,7 @@ from app.domain.jobs.creation.integration_faults import sent_integrations
 from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS
 from app.domain.models.models import is_tuned_name
 from app.domain.registry.references import is_reference
+from app.domain.students.students import student_named
 from app.preflight.addresses import called_addresses, called_models
 from app.preflight.call_faults import readable_method
 from app.preflight.grader_choice import GRADER_PARAM, auto_of
@@ -36,6 +37,7 @@ _CHOICE: Final = "the grader that 'auto' stands for, which the rows of the servi
 _NAMES: Final = "whether two tools have one name: those of registered tools are not known"
 _PROBLEMS: Final = "whether the service's file has as many problems as tasks"
 _TUNED: Final = "whether the project has this tuned model"
+_STUDENT: Final = "whether the project has this student, and the model that answers for it"
 _LIBRARY: Final = "whether the service has the library of this tracker"
 
 
@@ -54,6 +56,8 @@ def _parts(body: dict[str, Any], files: dict[str, Path | None]) -> Iterator[tupl
     model = body.get("model")
     if isinstance(model, str) and is_tuned_name(model):
         yield "model", _TUNED
+    if isinstance(model, str) and student_named(model) is not None:
+        yield "model", _STUDENT
     for param, path in files.items():
         if path is None and isinstance(body.get(param), str):
             yield param, _FILE
