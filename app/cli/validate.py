@@ -24,8 +24,8 @@ from app.domain.models.models import BaseModelSpec
 from app.domain.processes.exit_codes import FAILED
 from app.domain.registry.curricula import CURRICULUM_SPLITS
 from app.domain.registry.references import InlineCurriculum, RegisteredReference, read_curriculum
-from app.domain.texts.request_bodies import MAX_JSON_BYTES, UnusableJson, read_json
 from app.domain.students.students import student_named
+from app.domain.texts.request_bodies import MAX_JSON_BYTES, UnusableJson, read_json
 from app.preflight.call import base_model, estimate_of, inspection_request
 from app.preflight.call_faults import call_issues
 from app.preflight.dataset import inspect

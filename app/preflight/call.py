@@ -11,9 +11,14 @@ from app.domain.faults.issues import PreflightIssue
 from app.domain.jobs.creation.preflight import DatasetReport, Estimate, InspectionRequest
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.jobs.creation.row_needs import NO_NEEDS, row_needs
-from app.domain.methods.ineffective_options import NoEffect, without_calls
+from app.domain.methods.effects.no_effect import NoEffect
+from app.domain.methods.ineffective_options import without_calls
 from app.domain.methods.method_documents import StoredMethod
-from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
+from app.domain.methods.reinforcement import (
+    ReinforcementHyperparameters,
+    ReinforcementMethod,
+    resolve_hyperparameters,
+)
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec, base_of, unknown_model
 from app.domain.students.students import student_named, unknown_student
@@ -21,6 +26,7 @@ from app.preflight.estimate import Pace, estimate
 from app.preflight.method_parts import (
     ROOT,
     batch_size,
+    beyond_context,
     is_http,
     job_tools,
     method_of,
@@ -28,6 +34,7 @@ from app.preflight.method_parts import (
     no_room_share,
     reads_difficulty,
     reasoning_effort,
+    reinforcement_hyperparameters,
     reinforcement_of,
     train_on,
 )
@@ -114,6 +121,8 @@ def inspection_request(
     needs = NO_NEEDS
     unused: tuple[NoEffect, ...] = ()
     played = False
+    beyond: tuple[NoEffect, ...] = ()
+    numbers: ReinforcementHyperparameters | None = None
     full: float | None = None
     by_difficulty = False
     match kind:
@@ -123,6 +132,10 @@ def inspection_request(
             played = is_http(reinforcement_of(method))
             unused = () if played else tuple(without_calls(method.get(kind), ROOT))
             full = no_room_share(method)
+            inner = reinforcement_of(method)
+            numbers = reinforcement_hyperparameters(inner)
+            if base is not None:
+                beyond = tuple(beyond_context(inner, base.context_length))
         case "supervised" | "dpo":
             pass
         case _:
@@ -139,6 +152,8 @@ def inspection_request(
         needs=needs,
         batch_size=batch_size(body),
         without_calls=unused,
+        on_base_model=beyond,
+        hyperparameters=numbers,
         no_room_share=full,
         sample_rows=sample_rows,
         shared_tools=shared_tools,

@@ -158,9 +158,7 @@ def _repeated(count: int, lines: Sequence[int]) -> str:
     return f" ({count} times, {noun} {shown}{more})"
 
 
-def _count_issues(
-    result: ReadFile, rules: FileRules, *, unlisted: int
-) -> Iterator[PreflightIssue]:
+def _count_issues(result: ReadFile, rules: FileRules, *, unlisted: int) -> Iterator[PreflightIssue]:
     label = rules.param.replace("_", " ").capitalize()
     if unlisted > 0:
         message = f"{unlisted} more faults, in {result.faulty_rows} faulty rows altogether."

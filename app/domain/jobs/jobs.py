@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.choice.choice import GraderChoice
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
+from app.domain.methods.effects.no_effect import NoEffect
 from app.domain.methods.method_documents import StoredMethod
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
@@ -114,6 +115,8 @@ class JobOptions:
     """Jobs of the project with a higher one start first."""
     unread: tuple[UnreadKey, ...] = ()
     """Keys outside the method's own object that nothing reads."""
+    overridden: tuple[NoEffect, ...] = ()
+    """Deprecated hyperparameters of the call that have another value inside the method."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
