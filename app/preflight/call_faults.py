@@ -169,7 +169,8 @@ def _without_effect(body: dict[str, Any]) -> Iterator[PreflightIssue]:
 
 def readable_method(body: dict[str, Any]) -> ReinforcementMethod | None:
     """Returns the method of a reinforcement job's call, `None` if it cannot be parsed."""
-    return _readable(body) if method_type(body) == "reinforcement" else None
+    method = _readable(body)
+    return method if isinstance(method, ReinforcementMethod) else None
 
 
 def _readable(body: dict[str, Any]) -> TuningMethod | None:

@@ -1,4 +1,4 @@
-"""Warnings about supervised and preference jobs: the report that they lack, options without effect."""
+"""Warnings about supervised and preference jobs: the missing report, and options without effect."""
 
 from typing import Any
 

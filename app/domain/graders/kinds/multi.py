@@ -38,8 +38,8 @@ class MultiGrader(GraderModel):
         if isinstance(sent, list) or (isinstance(sent, dict) and isinstance(sent.get("type"), str)):
             raise PydanticCustomError(
                 "graders_map",
-                "it must be a map of name to grader, such as {\"accuracy\": {…}}; 'calculate_output' "
-                "uses the names",
+                'it must be a map of name to grader, such as {"accuracy": {…}}; '
+                "'calculate_output' uses the names",
             )
         return sent
 

@@ -58,7 +58,7 @@ def test_rows_are_read_with_everything_in_them() -> None:
         (
             b'{"n":1' + b"0" * 400 + b"}",
             "",
-            "10000000000000000000, 401 characters long, is out of range",
+            "0000, 401 characters long, is out of range",
         ),
         (b'{"messages":[],"a":{"b":1,"b":1}}', "", "contains the key 'b' twice"),
         (b'{"a":"' + b"x" * MAX_ROW_BYTES + b'"}', "", "larger than"),
