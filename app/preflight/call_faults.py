@@ -17,7 +17,7 @@ from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unread
 from app.domain.graders.formula_faults import formula_faults
 from app.domain.graders.source_faults import source_faults
-from app.domain.jobs.creation.call_warnings import call_warnings, overridden
+from app.domain.jobs.creation.call_warnings import call_warnings, overridden, suffix_warnings
 from app.domain.jobs.creation.integration_faults import integration_faults, sent_integrations
 from app.domain.jobs.creation.preflight import issue_of
 from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS
@@ -147,7 +147,7 @@ def _warnings(
 
 def _without_effect(body: dict[str, Any]) -> Iterator[PreflightIssue]:
     """Yields a warning for each part of the call that changes nothing."""
-    found = list(overridden(*sent_hyperparameters(body)))
+    found = [*overridden(*sent_hyperparameters(body)), *suffix_warnings(body.get("suffix"))]
     method = _readable(body)
     match method:
         case ReinforcementMethod():

@@ -61,6 +61,7 @@ async def test_rows_of_a_curriculum_are_held_out_too(api: Api) -> None:
 @pytest.mark.parametrize(
     ("changes", "options", "warning", "sentence"),
     [
+        ({"suffix": "a/b c:d"}, {}, ("suffix_changed", "suffix"), "has 'a-b-c-d' instead of the"),
         ({"max_rollouts": 5}, {}, ("unused_option", "max_rollouts"), "has no rollouts"),
         (
             {"hyperparameters": {"n_epochs": 1, "batch_size": 4}},
@@ -101,3 +102,7 @@ async def test_what_changes_nothing_is_named_in_a_warning_and_an_event(
     found, messages = await warned(api, sent)
     assert found == {warning}
     assert any(sentence in message for message in messages), messages
+    assert await warned(api, {**sent, **changes, "suffix": "Fine-1"}) == (
+        found - {("suffix_changed", "suffix")},
+        [message for message in messages if "the suffix" not in message],
+    )

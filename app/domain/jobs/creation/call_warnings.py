@@ -12,6 +12,7 @@ from app.domain.methods.effects.no_effect import NoEffect, unused
 from app.domain.methods.effects.out_of_reach import offline_out_of_reach
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, OfflineMethodType, SupervisedMethod
+from app.domain.models.models import suffix_in_name
 
 NO_REPORT: Final = "no_report"
 _TIME: Final = "max_training_time_s"
@@ -51,6 +52,22 @@ def overridden(older: Any, newer: Any) -> Iterator[NoEffect]:
         if value is not None and newer.get(name) is not None and newer[name] != value:
             param = f"hyperparameters.{name}"
             yield unused(param, f"'method.supervised.{param}' has another value, which is used")
+
+
+def suffix_warnings(suffix: Any) -> Iterator[NoEffect]:
+    """Yields the suffix whose characters are not all in the tuned model's name; capital letters
+    become small ones without a warning.
+    """
+    if not isinstance(suffix, str) or suffix_in_name(suffix) == suffix.lower():
+        return
+    shown = suffix_in_name(suffix)
+    instead = f"has '{shown}' instead" if shown else "has none"
+    yield NoEffect(
+        "suffix_changed",
+        "suffix",
+        f"The name of the tuned model {instead} of the suffix '{suffix}': a name has small letters "
+        "from a to z, digits and '-'",
+    )
 
 
 def _without_report(kind: OfflineMethodType) -> NoEffect:

@@ -5,7 +5,7 @@ from typing import assert_never
 
 from app.domain.documents.walk import WalkedField
 from app.domain.faults.unknown_keys import unread, unread_message
-from app.domain.jobs.creation.call_warnings import call_warnings
+from app.domain.jobs.creation.call_warnings import call_warnings, suffix_warnings
 from app.domain.jobs.jobs import NewJob, TuningMethod
 from app.domain.methods.effects.no_effect import NoEffect
 from app.domain.methods.faults import format_warning
@@ -30,6 +30,7 @@ def creation_warnings(new: NewJob, walked: Sequence[WalkedField]) -> list[str]:
 
 def _of_call(new: NewJob) -> Iterator[NoEffect]:
     yield from new.overridden
+    yield from suffix_warnings(new.suffix)
     yield from call_warnings(
         new.method,
         has_validation=new.validation_file is not None,
