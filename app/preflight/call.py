@@ -66,7 +66,7 @@ def estimate_of(
     knows_jobs: bool = True,
 ) -> Estimate | None:
     """Estimates the cost; `None` if the call or its dataset is unusable, or for other methods.
-    `knows_jobs` is false where no service tells the pace of a project's jobs.
+    `knows_jobs` is false where no service knows the pace of a project's jobs.
     """
     if base is None or dataset is None or dataset.training is None or not dataset.training.rows:
         return None

@@ -170,7 +170,13 @@ def _without_effect(body: dict[str, Any]) -> Iterator[PreflightIssue]:
 def readable_method(body: dict[str, Any]) -> ReinforcementMethod | None:
     """Returns the method of a reinforcement job's call, `None` if it cannot be parsed."""
     method = _readable(body)
-    return method if isinstance(method, ReinforcementMethod) else None
+    match method:
+        case ReinforcementMethod():
+            return method
+        case SupervisedMethod() | DpoMethod() | None:
+            return None
+        case _:
+            assert_never(method)
 
 
 def _readable(body: dict[str, Any]) -> TuningMethod | None:

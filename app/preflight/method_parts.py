@@ -9,7 +9,7 @@ from typing import Any, Final, get_args
 
 from pydantic import ValidationError
 
-from app.domain.methods.effects.no_effect import NoEffect, unused
+from app.domain.methods.effects.no_effect import NoEffect, unused_option
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.objective import OverlongOptions
 from app.domain.methods.reasoning_efforts import ReasoningEffort
@@ -147,7 +147,7 @@ def beyond_context(inner: dict[str, Any], context_length: int) -> Iterator[NoEff
     param, begins = f"{ROOT}.objective.overlong.limit", options.limit - options.buffer
     if begins >= context_length:
         why = f"the penalty begins after {begins} tokens, and the model's context has"
-        yield unused(param, f"{why} {context_length}")
+        yield unused_option(param, f"{why} {context_length}")
         return
     yield NoEffect(
         "limit_over_context",

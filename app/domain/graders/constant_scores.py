@@ -9,10 +9,6 @@ from itertools import islice
 from typing import Final
 
 from app.domain.graders.grader_model import GraderModel
-from app.domain.graders.graders import AnyGrader
-from app.domain.graders.kinds.label_model import LabelModelGrader
-from app.domain.graders.kinds.multi import MultiGrader
-from app.domain.graders.texts.formula import Formula, FormulaError, parse_formula
 
 _TRIED: Final = 200
 """Scores of its parts for which a formula is computed, unless two of its values differ earlier."""
@@ -20,16 +16,12 @@ _WIDEST: Final = 10.0
 """Assumed limits of a part whose definition has none."""
 
 
-def constant_score(grader: AnyGrader) -> str | None:
+def constant_score(grader: GraderModel) -> str | None:
     """Returns why the score of the grader cannot vary; `None` for one that can."""
-    match grader:
-        case LabelModelGrader() if grader.lowest == grader.highest:
-            return "each of its labels is a passing one, so that every answer scores 1"
-        case MultiGrader():
-            value = _constant_value(grader)
-            return None if value is None else f"its formula is {value:g} for every score"
-        case _:
-            return None
+    if grader.lowest is not None and grader.lowest == grader.highest:
+        return f"it has no other score than {grader.lowest:g}"
+    value = _constant_value(grader) if grader.parts else None
+    return None if value is None else f"its formula is {value:g} for every score"
 
 
 def unread_thresholds(grader: GraderModel) -> Iterator[str]:
@@ -39,11 +31,10 @@ def unread_thresholds(grader: GraderModel) -> Iterator[str]:
             yield name
 
 
-def _constant_value(grader: MultiGrader) -> float | None:
-    formula = parse_formula(grader.calculate_output)
+def _constant_value(grader: GraderModel) -> float | None:
     found: float | None = None
     for scores in islice(_scores(grader), _TRIED):
-        value = _value(formula, scores, instead=grader.invalid_grade)
+        value = grader.combined(scores)
         if value is None:
             continue
         if found is not None and value != found:
@@ -52,14 +43,7 @@ def _constant_value(grader: MultiGrader) -> float | None:
     return found
 
 
-def _value(formula: Formula, scores: dict[str, float], *, instead: float | None) -> float | None:
-    try:
-        return formula.evaluate(scores)
-    except FormulaError:
-        return instead
-
-
-def _scores(grader: MultiGrader) -> Iterator[dict[str, float]]:
+def _scores(grader: GraderModel) -> Iterator[dict[str, float]]:
     """Yields scores of the parts: all lowest, all highest, one alone high or low, then others."""
     limits = {name: _limits(part) for name, part in grader.parts.items()}
     lowest = {name: low for name, (low, _) in limits.items()}

@@ -132,7 +132,7 @@ NAMED: list[tuple[dict[str, Any], str, str, str]] = [
     ({f"{ROOT}.grader": {**RULER, "type": "label_model", "input": [
         {"role": "user", "content": "{{sample.output_text}}"}], "labels": ["good", "bad"],
         "passing_labels": ["bad", "good"]}}, f"{ROOT}.grader", "constant_grader",
-     "each of its labels is a passing one"),
+     "it has no other score than 1"),
 ]  # fmt: skip
 
 

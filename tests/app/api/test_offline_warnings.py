@@ -33,7 +33,7 @@ async def warned(api: Api, sent: dict[str, Any]) -> tuple[set[tuple[str, str]], 
 
 
 @pytest.mark.parametrize(("kind", "rows"), [("supervised", CHATS), ("dpo", PAIRS)])
-async def test_a_job_without_held_out_rows_is_told_that_it_has_no_report(
+async def test_a_job_without_held_out_rows_is_warned_of_its_missing_report(
     api: Api, kind: str, rows: bytes
 ) -> None:
     training = (await api.upload(rows)).json()["id"]

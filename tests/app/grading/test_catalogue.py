@@ -218,7 +218,11 @@ async def test_a_key_that_the_row_lacks_is_a_fault_and_no_score(grader: dict[str
         ),
         ({**JSON, "json_schema": {"$ref": "file:///etc/passwd"}}, ("json_schema",), "fetched"),
         ({**JSON, "json_schema": {"pattern": "(?=a)"}}, ("json_schema",), "not a JSON schema"),
-        ({"type": "regex", "pattern": "("}, ("pattern",), "not a regular expression"),
+        (
+            {"type": "regex", "pattern": "("},
+            ("pattern",),
+            "it cannot be read in the syntax of Rust's `regex`: missing )",
+        ),
         ({"type": "regex", "pattern": "(?=a)"}, ("pattern",), "look-around"),
         ({"type": "regex", "pattern": "a)(b", "whole": True}, ("pattern",), "not a regular"),
         ({"type": "regex", "pattern": "a{1000}{1000}{1000}"}, ("pattern",), "too large"),

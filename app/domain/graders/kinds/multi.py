@@ -65,6 +65,13 @@ class MultiGrader(GraderModel):
         used = parse_formula(self.calculate_output).names
         return tuple(name for name in self.graders if name not in used)
 
+    @override
+    def combined(self, scores: Mapping[str, float]) -> float | None:
+        try:
+            return parse_formula(self.calculate_output).evaluate(scores)
+        except FormulaError:
+            return self.invalid_grade
+
     @property
     @override
     def repeats_its_scores(self) -> bool:

@@ -25,7 +25,7 @@ _GROUP_OF_RUST: Final = re.compile(r"\(\?(?:<[A-Za-z_][\w.\[\]]*>|[imsxUuR-]+(?=
 """The beginning of a named group, and flags within the expression, as Rust writes them."""
 _OF_PYTHON: Final = ("(?#", "(?(", "(?a", "(?L")
 _NO_FAULT: Final = "multiple repeat"
-"""The fault of Python's reader that is none in Rust's syntax."""
+"""The fault of Python's reader that Rust's syntax does not have."""
 _MOST_TRIED: Final = 8
 _SHOWN: Final = 20
 

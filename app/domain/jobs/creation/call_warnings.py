@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, assert_never
 
 from app.domain.jobs.jobs import TuningMethod
-from app.domain.methods.effects.no_effect import NoEffect, unused
+from app.domain.methods.effects.no_effect import NoEffect, unused_option
 from app.domain.methods.effects.out_of_reach import offline_out_of_reach
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, OfflineMethodType, SupervisedMethod
@@ -33,7 +33,7 @@ def call_warnings(
             root = f"method.{method.kind}"
             if has_rollout_cap:
                 why = f"a job of the method '{method.kind}' has no rollouts; '{_TIME}' limits it"
-                yield unused("max_rollouts", why)
+                yield unused_option("max_rollouts", why)
             if not has_validation:
                 yield _without_report(method.kind)
                 yield from _rules_without_validations(method, root)
@@ -51,7 +51,9 @@ def overridden(older: Any, newer: Any) -> Iterator[NoEffect]:
     for name, value in older.items():
         if value is not None and newer.get(name) is not None and newer[name] != value:
             param = f"hyperparameters.{name}"
-            yield unused(param, f"'method.supervised.{param}' has another value, which is used")
+            yield unused_option(
+                param, f"'method.supervised.{param}' has another value, which is used"
+            )
 
 
 def suffix_warnings(suffix: Any) -> Iterator[NoEffect]:
@@ -89,4 +91,6 @@ def _rules_without_validations(
     for name in _OF_VALIDATIONS:
         rule = getattr(stop, name)
         if name in stop.model_fields_set and rule is not None and rule.action != "off":
-            yield unused(f"{root}.stop.{name}", "it compares validations, and the job has none")
+            yield unused_option(
+                f"{root}.stop.{name}", "it compares validations, and the job has none"
+            )

@@ -134,7 +134,7 @@ class InspectionRequest:
     on_base_model: tuple[NoEffect, ...] = ()
     """Options without effect on this base model."""
     hyperparameters: ReinforcementHyperparameters | None = None
-    """Those of a reinforcement job, `None` for invalid ones and for other methods."""
+    """Hyperparameters of a reinforcement job; `None` for invalid ones and for other methods."""
     no_room_share: float | None = None
     """Share of validation prompts without room for an answer that ends the job; `None` if the check
     is off.

@@ -15,6 +15,6 @@ class NoEffect:
     message: str
 
 
-def unused(param: str, why: str) -> NoEffect:
+def unused_option(param: str, why: str) -> NoEffect:
     """Returns the finding about an option that changes nothing, with the reason."""
     return NoEffect(UNUSED_OPTION, param, f"'{param}' changes nothing: {why}")

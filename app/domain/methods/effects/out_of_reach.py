@@ -5,11 +5,11 @@ Works on methods alone. Must not know the base model, the rows or the rest of th
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from app.domain.documents.walk import value_of
 from app.domain.graders.grader_model import GraderModel
-from app.domain.methods.effects.no_effect import NoEffect, unused
+from app.domain.methods.effects.no_effect import NoEffect, unused_option
 from app.domain.methods.objective import AUTO, ObjectiveOptions
 from app.domain.methods.reinforcement import RUNS_CALLS, ReinforcementMethod
 from app.domain.methods.stop import StopOptions
@@ -35,13 +35,27 @@ def out_of_reach(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
 def offline_out_of_reach(method: SupervisedMethod | DpoMethod, root: str) -> Iterator[NoEffect]:
     """Yields such options of a job that learns texts."""
     target = None if method.stop is None else method.stop.target
-    is_loss = isinstance(method, SupervisedMethod)
-    if is_loss and target is not None and target.action != "off" and target.value < 0:
-        yield unused(
+    if (
+        target is not None
+        and target.action != "off"
+        and target.value < 0
+        and _loss_is_positive(method)
+    ):
+        yield unused_option(
             f"{root}.stop.target.value",
             f"a validation loss is at least 0, so that none reaches {target.value:g}",
         )
     yield from tiny_rate(method, root)
+
+
+def _loss_is_positive(method: SupervisedMethod | DpoMethod) -> bool:
+    match method:
+        case SupervisedMethod():
+            return True
+        case DpoMethod():
+            return False  # some losses of preferences are not
+        case _:
+            assert_never(method)
 
 
 def tiny_rate(method: Any, root: str) -> Iterator[NoEffect]:
@@ -75,11 +89,13 @@ def _penalties(objective: ObjectiveOptions, root: str, *, runs_calls: bool) -> I
             f"without {RUNS_CALLS}",
         )
     if runs_calls and given["call_budget_penalty"] and not budget:
-        yield unused(f"{root}.call_budget_penalty", f"it needs a budget, '{root}.call_budget'")
+        yield unused_option(
+            f"{root}.call_budget_penalty", f"it needs a budget, '{root}.call_budget'"
+        )
     if runs_calls and budget and objective.call_budget_penalty == 0:
-        yield unused(f"{root}.call_budget", f"'{root}.call_budget_penalty' is 0")
+        yield unused_option(f"{root}.call_budget", f"'{root}.call_budget_penalty' is 0")
     if objective.token_budget != AUTO and objective.token_penalty == 0:
-        yield unused(f"{root}.token_budget", f"'{root}.token_penalty' is 0")
+        yield unused_option(f"{root}.token_budget", f"'{root}.token_penalty' is 0")
 
 
 def _stops(stop: StopOptions, grader: GraderModel, root: str) -> Iterator[NoEffect]:
@@ -88,7 +104,7 @@ def _stops(stop: StopOptions, grader: GraderModel, root: str) -> Iterator[NoEffe
     if target is not None and target.action != "off":
         param = f"{root}.target.value"
         if high is not None and target.value > high:
-            yield unused(
+            yield unused_option(
                 param,
                 f"the highest score of the grader is {high:g}, so that no validation reaches "
                 f"{target.value:g}",
@@ -102,7 +118,7 @@ def _stops(stop: StopOptions, grader: GraderModel, root: str) -> Iterator[NoEffe
             )
     limited = low is not None and high is not None and stop.gap.threshold > high - low
     if limited and stop.gap.action != "off" and "threshold" in stop.gap.model_fields_set:
-        yield unused(
+        yield unused_option(
             f"{root}.gap.threshold",
             f"the scores of the grader are from {low:g} to {high:g}, so that training and "
             "validation never differ by that much",
