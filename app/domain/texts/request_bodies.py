@@ -12,12 +12,12 @@ from app.domain.texts.strict_json import (
     MAX_VALUES,
     TooManyValues,
     count_values,
-    finite_integer,
     finite_number,
     has_too_many_values,
     is_too_deep,
     refuse_constant,
     unambiguous_object,
+    whole_number,
 )
 
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
@@ -36,7 +36,7 @@ def read_json(body: bytes) -> Any:
             body,
             parse_constant=refuse_constant,
             parse_float=finite_number,
-            parse_int=finite_integer,
+            parse_int=whole_number,
             object_pairs_hook=unambiguous_object,
         )
         _check_shape(value, body)

@@ -224,7 +224,11 @@ async def test_a_key_that_the_row_lacks_is_a_fault_and_no_score(grader: dict[str
             "it cannot be read in the syntax of Rust's `regex`: missing )",
         ),
         ({"type": "regex", "pattern": "(?=a)"}, ("pattern",), "look-around"),
-        ({"type": "regex", "pattern": "a)(b", "whole": True}, ("pattern",), "not a regular"),
+        (
+            {"type": "regex", "pattern": "a)(b", "whole": True},
+            ("pattern",),
+            "unbalanced parenthesis",
+        ),
         ({"type": "regex", "pattern": "a{1000}{1000}{1000}"}, ("pattern",), "too large"),
         ({"type": "regex", "pattern": "a" * 5_000}, ("pattern",), "4096"),
         ({"type": "format"}, ("tags",), "either 'tags' or 'sections'"),
