@@ -136,7 +136,7 @@ def finite_integer(text: str) -> int:
 
 
 def whole_number(text: str) -> int:
-    """Returns the whole number of a JSON text; checks of parameters refuse one that is too large."""
+    """Returns the whole number of a JSON text; checks of parameters refuse one out of bounds."""
     digits, most = len(text.lstrip("-")), sys.get_int_max_str_digits()
     if 0 < most < digits:  # Python's own message names a setting
         raise ValueError(f"{text[:_SHOWN]}… has {digits} digits, and a number at most {most}")
