@@ -24,6 +24,7 @@ from app.domain.models.models import BaseModelSpec
 from app.domain.processes.exit_codes import FAILED
 from app.domain.registry.curricula import CURRICULUM_SPLITS
 from app.domain.registry.references import InlineCurriculum, RegisteredReference, read_curriculum
+from app.domain.students.students import student_named
 from app.domain.texts.request_bodies import MAX_JSON_BYTES, UnusableJson, read_json
 from app.preflight.call import base_model, estimate_of, inspection_request
 from app.preflight.call_faults import call_issues
@@ -102,7 +103,7 @@ def _inspected(
     base_models: tuple[BaseModelSpec, ...],
 ) -> PreflightReport:
     body, choice = _with_grader(body, files, issues)
-    base = base_model(body, base_models, issues)
+    base = None if _names_student(body) else base_model(body, base_models, issues)
     issues += call_issues(body, base, reported={issue.param for issue in issues})
     dataset: DatasetReport | None = None
     missing = [path for path in files.values() if path is not None and not path.is_file()]
@@ -124,10 +125,16 @@ def _inspected(
         model=None if base is None else base.name,
         method=method_type(body),
         dataset=dataset,
-        estimate=estimate_of(new, base, dataset, pace=None),
+        estimate=estimate_of(new, base, dataset, pace=None, knows_jobs=False),
         issues=tuple(issues),
         grader_choice=choice,
     )
+
+
+def _names_student(body: dict[str, Any]) -> bool:
+    """Returns whether only a service knows the model that the call trains."""
+    model = body.get("model")
+    return isinstance(model, str) and student_named(model) is not None
 
 
 def _with_environment(

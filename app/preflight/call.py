@@ -14,13 +14,19 @@ from app.domain.jobs.creation.requests import JobRequest
 from app.domain.jobs.creation.row_needs import NO_NEEDS, row_needs
 from app.domain.methods.ineffective_options import without_calls
 from app.domain.methods.method_documents import StoredMethod
-from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
+from app.domain.methods.reinforcement import (
+    ReinforcementHyperparameters,
+    ReinforcementMethod,
+    resolve_hyperparameters,
+)
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec, base_of, unknown_model
+from app.domain.students.students import student_named, unknown_student
 from app.preflight.estimate import Pace, estimate
 from app.preflight.method_parts import (
     ROOT,
     batch_size,
+    beyond_context,
     is_http,
     job_tools,
     method_of,
@@ -28,6 +34,7 @@ from app.preflight.method_parts import (
     no_room_share,
     reads_difficulty,
     reasoning_effort,
+    reinforcement_hyperparameters,
     reinforcement_of,
     train_on,
 )
@@ -44,7 +51,8 @@ def base_model(
         return None
     base = base_of(base_models, name)
     if base is None:
-        message = unknown_model(name, base_models)
+        student = student_named(name)
+        message = unknown_student(student) if student else unknown_model(name, base_models)
         issues.append(PreflightIssue("error", "model_not_available", message, "model"))
     return base
 
@@ -55,8 +63,11 @@ def estimate_of(
     dataset: DatasetReport | None,
     *,
     pace: Pace | None,
+    knows_jobs: bool = True,
 ) -> Estimate | None:
-    """Estimates the cost; `None` if the call or its dataset is unusable, or for other methods."""
+    """Estimates the cost; `None` if the call or its dataset is unusable, or for other methods.
+    `knows_jobs` is false where no service knows the pace of a project's jobs.
+    """
     if base is None or dataset is None or dataset.training is None or not dataset.training.rows:
         return None
     match None if new is None else new.method:
@@ -70,6 +81,7 @@ def estimate_of(
                 context_length=base.context_length,
                 pace=pace,
                 tokens_per_s=base.tokens_per_s,
+                knows_jobs=knows_jobs,
             )
         case SupervisedMethod() | DpoMethod() | None:
             return None
@@ -109,6 +121,8 @@ def inspection_request(
     needs = NO_NEEDS
     unused: tuple[NoEffect, ...] = ()
     played = False
+    beyond: tuple[NoEffect, ...] = ()
+    numbers: ReinforcementHyperparameters | None = None
     full: float | None = None
     by_difficulty = False
     match kind:
@@ -118,6 +132,10 @@ def inspection_request(
             played = is_http(reinforcement_of(method))
             unused = () if played else tuple(without_calls(method.get(kind), ROOT))
             full = no_room_share(method)
+            inner = reinforcement_of(method)
+            numbers = reinforcement_hyperparameters(inner)
+            if base is not None:
+                beyond = tuple(beyond_context(inner, base.context_length))
         case "supervised" | "dpo":
             pass
         case _:
@@ -134,6 +152,8 @@ def inspection_request(
         needs=needs,
         batch_size=batch_size(body),
         without_calls=unused,
+        on_base_model=beyond,
+        hyperparameters=numbers,
         no_room_share=full,
         sample_rows=sample_rows,
         shared_tools=shared_tools,

@@ -6,7 +6,7 @@ Skips objects whose `type` is refused, because their valid keys are unknown.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from pydantic import ValidationError
 
@@ -18,21 +18,32 @@ from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unread
 from app.domain.graders.formula_faults import formula_faults
 from app.domain.graders.ineffective_values import value_faults
 from app.domain.graders.source_faults import source_faults
+from app.domain.jobs.creation.call_warnings import call_warnings, overridden, suffix_warnings
 from app.domain.jobs.creation.integration_faults import integration_faults, sent_integrations
 from app.domain.jobs.creation.preflight import issue_of
 from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS
+from app.domain.jobs.jobs import TuningMethod
 from app.domain.methods.faults import format_warning, reinforcement_faults
 from app.domain.methods.ineffective_options import without_effect
 from app.domain.methods.mcp_faults import server_faults
 from app.domain.methods.method_models import METHOD_MODELS, parameters_of
 from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.supervised import SupervisedMethod
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec
 from app.domain.tools.served_tools import is_served, served_faults
 from app.domain.tools.tools import LABEL
 from app.preflight.addresses import called_fields
 from app.preflight.definition_faults import MAX_UNKNOWN_KEYS, Definition, definition_faults
-from app.preflight.method_parts import ROOT, method_of, method_type, reinforcement_of, runs_calls
+from app.preflight.method_parts import (
+    ROOT,
+    has_validation,
+    merged_hyperparameters,
+    method_of,
+    method_type,
+    reinforcement_of,
+    runs_calls,
+    sent_hyperparameters,
+)
 from app.preflight.model_faults import model_fault
 
 
@@ -133,19 +144,50 @@ def _warnings(
     if not_enforced is not None:
         param = f"method.{kind}.response_format"
         yield PreflightIssue("warning", "response_format_not_enforced", f"{not_enforced}.", param)
-    readable = readable_method(body)
-    if readable is None:
-        return
-    for found in without_effect(readable, ROOT, Definition.of(ROOT, readable).fields):
-        yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)
+    yield from _without_effect(body)
+
+
+def _without_effect(body: dict[str, Any]) -> Iterator[PreflightIssue]:
+    """Yields a warning for each part of the call that changes nothing."""
+    found = [*overridden(*sent_hyperparameters(body)), *suffix_warnings(body.get("suffix"))]
+    method = _readable(body)
+    match method:
+        case ReinforcementMethod():
+            fields = Definition.of(ROOT, method).fields
+            found += without_effect(method, ROOT, fields)
+        case SupervisedMethod() | DpoMethod():
+            found += call_warnings(
+                method,
+                has_validation=has_validation(body),
+                has_rollout_cap=body.get("max_rollouts") is not None,
+            )
+        case None:
+            pass
+        case _:
+            assert_never(method)
+    for each in found:
+        yield PreflightIssue("warning", each.code, f"{each.message}.", each.param)
 
 
 def readable_method(body: dict[str, Any]) -> ReinforcementMethod | None:
     """Returns the method of a reinforcement job's call, `None` if it cannot be parsed."""
-    if method_type(body) != "reinforcement":
-        return None
+    method = _readable(body)
+    match method:
+        case ReinforcementMethod():
+            return method
+        case SupervisedMethod() | DpoMethod() | None:
+            return None
+        case _:
+            assert_never(method)
+
+
+def _readable(body: dict[str, Any]) -> TuningMethod | None:
+    kind = method_type(body)
+    sent = method_of(body).get(kind)
+    if kind == "supervised" and isinstance(sent, dict | None):
+        sent = {**(sent or {}), "hyperparameters": merged_hyperparameters(body)}
     try:
-        return ReinforcementMethod.model_validate(method_of(body).get("reinforcement"))
+        return METHOD_MODELS[kind].model_validate({} if sent is None else sent)
     except ValidationError:
         return None
 

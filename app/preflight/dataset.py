@@ -5,7 +5,7 @@ and the command line can run the same code. Must not know rows of the database.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, assert_never
 
 from app.domain.data.dataset import TOOLS_NOT_RUN
@@ -14,6 +14,7 @@ from app.domain.data.prompts import OVERLAPPING_ROWS, Overlap
 from app.domain.data.row_difficulty import UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_MESSAGE
 from app.domain.errors import InvalidRequest
 from app.domain.faults.issues import PreflightIssue
+from app.domain.faults.no_effect import NoEffect
 from app.domain.jobs.creation.preflight import (
     DatasetReport,
     FileSummary,
@@ -21,6 +22,7 @@ from app.domain.jobs.creation.preflight import (
     SampleRow,
     TokenLengths,
 )
+from app.domain.methods.reinforcement import steps_of
 from app.domain.models.models import BaseModelSpec
 from app.domain.tools.mcp_listings import SERVERS
 from app.preflight.files import FileRules, ReadFile, read_file
@@ -70,6 +72,8 @@ def inspect(request: InspectionRequest) -> DatasetReport:
         )
     issues += _tool_use(request, files)
     issues += _batch_size_issue(request, files.get("training_file"))
+    issues += _interval_issue(request, files.get("training_file"))
+    issues += _warnings(request.on_base_model)
     issues += _difficulty_issue(request, files.get("training_file"))
     return DatasetReport(
         training=summaries.get("training_file"),
@@ -214,6 +218,27 @@ def _batch_size_issue(
         yield PreflightIssue("warning", "batch_size_over_rows", message, param)
 
 
+def _interval_issue(
+    request: InspectionRequest, training: ReadFile | None
+) -> Iterator[PreflightIssue]:
+    sent = request.hyperparameters
+    if sent is None or sent.eval_interval == "auto" or training is None or not training.rows:
+        return
+    steps = steps_of(sent, training.rows)
+    if sent.eval_interval > steps:
+        message = (
+            f"eval_interval {sent.eval_interval} is over the {steps} steps of the job: it "
+            "validates at its beginning and its end alone."
+        )
+        param = "method.reinforcement.hyperparameters.eval_interval"
+        yield PreflightIssue("warning", "eval_interval_over_steps", message, param)
+
+
+def _warnings(found: Iterable[NoEffect]) -> Iterator[PreflightIssue]:
+    for each in found:
+        yield PreflightIssue("warning", each.code, f"{each.message}.", each.param)
+
+
 def _difficulty_issue(
     request: InspectionRequest, training: ReadFile | None
 ) -> Iterator[PreflightIssue]:
@@ -232,12 +257,13 @@ def _tool_use(request: InspectionRequest, files: dict[str, ReadFile]) -> Iterato
             return
         case _:
             assert_never(request.method)
+    if any(file.faulty_rows for file in files.values()):
+        return  # the tools of faulty rows are not known
     offered = {name for file in files.values() for name in file.tools}
     if request.job_tools is None:
         if offered and not request.calls_answered:
             yield PreflightIssue("warning", "tools_not_run", TOOLS_NOT_RUN, _TOOLS)
-        for found in request.without_calls if files and not offered else ():
-            yield PreflightIssue("warning", found.code, f"{found.message}.", found.param)
+        yield from _warnings(request.without_calls if files and not offered else ())
         return
     for name in sorted(request.job_tools - offered) if files else ():
         message = f"Tool '{name}' is registered with the job, but no row offers it to the model."

@@ -45,9 +45,11 @@ def estimate(
     context_length: int,
     pace: Pace | None,
     tokens_per_s: float | None = None,
+    knows_jobs: bool = True,
 ) -> Estimate | None:
     """Returns the estimate; `None` unless both files contain a measured row. `tokens_per_s` is the
-    operator's setting for the base model, used if the project has no history.
+    operator's setting for the base model, used if the project has no history; `knows_jobs` says
+    whether a missing pace means that.
     """
     training, validation = dataset.training, dataset.validation
     if training is None or validation is None or not (training.tokens and validation.tokens):
@@ -75,19 +77,19 @@ def estimate(
         completion_tokens=round(rollouts * completion),
         training_seconds=None if seconds is None else round(rollouts * seconds, 1),
         basis="assumption" if pace is None else "history",
-        explanation=_explanation(pace, tokens_per_s),
+        explanation=_explanation(pace, tokens_per_s, knows_jobs=knows_jobs),
     )
 
 
-def _explanation(pace: Pace | None, tokens_per_s: float | None) -> str:
+def _explanation(pace: Pace | None, tokens_per_s: float | None, *, knows_jobs: bool) -> str:
     if pace is not None:
         return (
             f"Tokens and time of a rollout are the means of the last {pace.jobs} finished job(s) "
             "of this project on this base model; slower tools or another worker change them."
         )
+    why = "This project has no finished job on this base model: each" if knows_jobs else "Each"
     return (
-        "This project has no finished job on this base model: each rollout is assumed to fill "
-        f"{_ASSUMED_FILL:.0%} of the context behind its prompt, at the tokens per second "
-        "configured for the base model"
+        f"{why} rollout is assumed to fill {_ASSUMED_FILL:.0%} of the context behind its prompt, "
+        "at the tokens per second configured for the base model"
         + ("." if tokens_per_s is not None else " (none are configured: time is unknown).")
     )

@@ -5,6 +5,7 @@ know tokens, jobs or the source of the file.
 """
 
 import heapq
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,9 @@ from app.rendering.chat_template import Message
 from app.tables.json_lines import lines_of
 
 MAX_ISSUES: Final = 100
+_SHOWN_LINES: Final = 5
+_INDEX: Final = re.compile(r"/[0-9]+(?=/|$)", re.ASCII)
+"""An index in a JSON pointer: the same fault may be in the first message and in the second one."""
 _EVEN_SAMPLE: Final = 2000
 _LONGEST: Final = 200
 
@@ -56,7 +60,6 @@ class FileRules:
 class ReadFile:
     rows: int = 0
     faulty_rows: int = 0
-    faults: int = 0
     issues: list[PreflightIssue] = field(default_factory=list)
     prompts: Prompts = field(default_factory=Prompts)
     tools: Counter[str] = field(default_factory=Counter)
@@ -76,8 +79,10 @@ class ReadFile:
 
 
 def read_file(path: Path, rules: FileRules) -> ReadFile:
-    """Reads the whole file once. Faults past the first 100 are only counted."""
-    result, unmet = ReadFile(), RowFaults(rules.needs)
+    """Reads the whole file once. Equal faults are one issue; past the first 100 of them, faults are
+    only counted.
+    """
+    result, unmet, equal = ReadFile(), RowFaults(rules.needs), _EqualFaults()
     sampler = _RowSampler()
     with path.open("rb") as file:
         for number, line in lines_of(file):
@@ -89,9 +94,7 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
             prompt, faults = rules.read_row(line, number)
             if prompt is None:
                 result.faulty_rows += 1
-                result.faults += len(faults)
-                remaining = MAX_ISSUES - len(result.issues)
-                result.issues += [_issue(rules, fault) for fault in faults[:remaining]]
+                equal.see(faults)
                 continue
             result.tools.update(str(tool["function"]["name"]) for tool in prompt.tools)
             result.prompts.see(prompt.messages, number)
@@ -101,7 +104,8 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
                 result.first_unread_difficulty = result.first_unread_difficulty or number
             sampler.offer(number, prompt, size=len(line))
     result.sampled = sampler.prompts()
-    result.issues += _count_issues(result, rules)
+    result.issues += equal.issues(rules)
+    result.issues += _count_issues(result, rules, unlisted=equal.unlisted)
     result.issues += [
         PreflightIssue("error", fault.code, fault.message, fault.param, fault.line)
         for fault in unmet.found(rules.param.removesuffix("_file"))
@@ -109,22 +113,55 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
     return result
 
 
-def _issue(rules: FileRules, fault: DatasetError) -> PreflightIssue:
-    return PreflightIssue(
-        severity="error",
-        code=rules.code,
-        message=str(fault),
-        param=rules.param,
-        line=fault.line,
-        pointer=fault.pointer,
-    )
+class _EqualFaults:
+    """Groups the faults of rows: those with one message, at one place of their rows."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, str], DatasetError] = {}
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._lines: dict[tuple[str, str], list[int]] = {}
+        self.unlisted = 0
+        """Faults of further groups."""
+
+    def see(self, faults: Sequence[DatasetError]) -> None:
+        for fault in faults:
+            key = (_INDEX.sub("/*", fault.pointer), fault.message)
+            if key not in self._first and len(self._first) == MAX_ISSUES:
+                self.unlisted += 1
+                continue
+            self._first.setdefault(key, fault)
+            self._counts[key] += 1
+            lines = self._lines.setdefault(key, [])
+            if fault.line not in lines and len(lines) <= _SHOWN_LINES:
+                lines.append(fault.line)
+
+    def issues(self, rules: FileRules) -> Iterator[PreflightIssue]:
+        """Yields an issue for each group, at the place of its first fault."""
+        for key, fault in self._first.items():
+            yield PreflightIssue(
+                severity="error",
+                code=rules.code,
+                message=f"{fault}{_repeated(self._counts[key], self._lines[key])}",
+                param=rules.param,
+                line=fault.line,
+                pointer=fault.pointer,
+            )
 
 
-def _count_issues(result: ReadFile, rules: FileRules) -> Iterator[PreflightIssue]:
+def _repeated(count: int, lines: Sequence[int]) -> str:
+    """Returns the number of equal faults and their first lines; nothing for a single one."""
+    if count == 1:
+        return ""
+    shown = ", ".join(map(str, lines[:_SHOWN_LINES]))
+    more = ", …" if len(lines) > _SHOWN_LINES else ""
+    noun = "line" if len(lines) == 1 else "lines"
+    return f" ({count} times, {noun} {shown}{more})"
+
+
+def _count_issues(result: ReadFile, rules: FileRules, *, unlisted: int) -> Iterator[PreflightIssue]:
     label = rules.param.replace("_", " ").capitalize()
-    omitted = result.faults - len(result.issues)
-    if omitted > 0:
-        message = f"{omitted} more faults, in {result.faulty_rows} faulty rows altogether."
+    if unlisted > 0:
+        message = f"{unlisted} more faults, in {result.faulty_rows} faulty rows altogether."
         yield PreflightIssue("error", rules.code, message, rules.param)
     if result.rows < rules.min_rows:
         message = (

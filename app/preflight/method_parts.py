@@ -4,14 +4,18 @@ Promises: a body that fails validation raises nothing; an invalid value counts a
 validation reports it.
 """
 
+from collections.abc import Iterator
 from typing import Any, Final, get_args
 
 from pydantic import ValidationError
 
+from app.domain.faults.no_effect import NoEffect, unused_option
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
+from app.domain.methods.objective import OverlongOptions
 from app.domain.methods.reasoning_efforts import ReasoningEffort
+from app.domain.methods.reinforcement import ReinforcementHyperparameters
 from app.domain.methods.supervised import MethodType, TrainOn
-from app.domain.registry.references import plays_rows
+from app.domain.registry.references import is_reference, plays_rows
 
 _METHODS: Final[tuple[MethodType, ...]] = ("reinforcement", "supervised", "dpo")
 _EFFORTS: Final = get_args(ReasoningEffort)
@@ -117,6 +121,65 @@ def batch_size(body: dict[str, Any]) -> int | None:
         if isinstance(size, int) and not isinstance(size, bool):
             return size
     return None
+
+
+def reinforcement_hyperparameters(inner: dict[str, Any]) -> ReinforcementHyperparameters | None:
+    """Returns the hyperparameters of a reinforcement job, `None` for invalid ones."""
+    sent = inner.get("hyperparameters")
+    try:
+        return ReinforcementHyperparameters.model_validate({} if sent is None else sent)
+    except ValidationError:
+        return None
+
+
+def beyond_context(inner: dict[str, Any], context_length: int) -> Iterator[NoEffect]:
+    """Yields the limit of long rollouts that no rollout of the model reaches: all tokens of one,
+    with its prompt, are in the context. `inner` is `method.reinforcement`.
+    """
+    objective = inner.get("objective")
+    sent = objective.get("overlong") if isinstance(objective, dict) else None
+    try:
+        options = None if sent is None else OverlongOptions.model_validate(sent).resolved
+    except ValidationError:
+        return
+    if options is None or options.limit <= context_length or not isinstance(options.buffer, int):
+        return
+    param, begins = f"{ROOT}.objective.overlong.limit", options.limit - options.buffer
+    if begins >= context_length:
+        why = f"the penalty begins after {begins} tokens, and the model's context has"
+        yield unused_option(param, f"{why} {context_length}")
+        return
+    yield NoEffect(
+        "limit_over_context",
+        param,
+        f"'{param}' of {options.limit} is over the {context_length} tokens of the model's context: "
+        "no rollout reaches it, so that the penalty is never complete",
+    )
+
+
+def sent_hyperparameters(body: dict[str, Any]) -> tuple[Any, Any]:
+    """Returns the deprecated top-level hyperparameters and those of the supervised method, as
+    sent.
+    """
+    supervised = method_of(body).get("supervised")
+    newer = supervised.get("hyperparameters") if isinstance(supervised, dict) else None
+    return body.get("hyperparameters"), newer
+
+
+def merged_hyperparameters(body: dict[str, Any]) -> dict[str, Any]:
+    """Returns the hyperparameters of a supervised job; those inside the method take precedence."""
+    sent = (each for each in sent_hyperparameters(body) if isinstance(each, dict))
+    return {name: value for each in sent for name, value in each.items() if value is not None}
+
+
+def has_validation(body: dict[str, Any]) -> bool:
+    """Returns whether the call brings held-out rows; a registered curriculum may have some."""
+    curriculum = body.get("curriculum")
+    if body.get("validation_file") is not None or isinstance(curriculum, str):
+        return True
+    if is_reference(curriculum, "training"):
+        return True
+    return isinstance(curriculum, dict) and bool(curriculum.get("validation"))
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from app.domain.jobs.creation.integration_faults import sent_integrations
 from app.domain.jobs.integrations import INTEGRATION_MODELS, INTEGRATIONS
 from app.domain.models.models import is_tuned_name
 from app.domain.registry.references import is_reference
+from app.domain.students.students import student_named
 from app.preflight.addresses import called_addresses, called_models
 from app.preflight.call_faults import readable_method
 from app.preflight.grader_choice import GRADER_PARAM, auto_of
@@ -38,6 +39,7 @@ _NAMES: Final = "whether two tools have one name: those of registered tools are 
 _PROBLEMS: Final = "whether the service's file has as many problems as tasks"
 _TUNED: Final = "whether the project has this tuned model"
 _EVAL: Final = "the eval of the service that this names, and its data source"
+_STUDENT: Final = "whether the project has this student, and the model that answers for it"
 _LIBRARY: Final = "whether the service has the library of this tracker"
 
 
@@ -56,6 +58,8 @@ def _parts(body: dict[str, Any], files: dict[str, Path | None]) -> Iterator[tupl
     model = body.get("model")
     if isinstance(model, str) and is_tuned_name(model):
         yield "model", _TUNED
+    if isinstance(model, str) and student_named(model) is not None:
+        yield "model", _STUDENT
     for param, path in files.items():
         if path is None and isinstance(body.get(param), str):
             yield param, _FILE

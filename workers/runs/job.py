@@ -160,7 +160,7 @@ class JobRun:
 
         while True:
             self._pause_requested = await retry_while_unavailable(read) is StopRequest.PAUSE
-            await self._outages.announce()
+            await self._outages.announce(pause_requested=self._pause_requested)
             await self._check_waiting()
             await asyncio.sleep(STOP_POLL_S)
 

@@ -1,11 +1,12 @@
 """Writes events about endpoints that do not answer a run: one when calls begin to wait, one when
-the endpoint answers again.
+the endpoint answers again, and one for a requested pause that waits for them.
 
 Owns their messages and data, and the list of announced outages, which a later claim reads from the
 job's events. Must not know the rule by which an endpoint counts as silent.
 """
 
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from app.gateways.endpoints.outages import EndpointState, Outage
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
+PAUSE_WAITS: Final = "pause_waits_for_endpoint"
 SILENT: Final = "endpoint_silent"
 ANSWERS: Final = "endpoint_answers"
 """Values of `reason` in the data of these events."""
@@ -33,9 +35,12 @@ class OutageEvents:
         """The monotonic time at which each known outage ended."""
         self._announced: dict[str, int] | None = None
         """The number of answers of each endpoint when its outage was announced."""
+        self._has_told_of_pause = False
 
-    async def announce(self) -> None:
-        """Appends an event for each endpoint that has fallen silent or answers again."""
+    async def announce(self, *, pause_requested: bool = False) -> None:
+        """Appends an event for each endpoint that has fallen silent or answers again, and one for a
+        requested pause that has to wait for silent ones.
+        """
         if self._announced is None:
             self._announced = await retry_while_unavailable(self._open_outages)
         for state in self._context.activity.endpoints():
@@ -48,6 +53,21 @@ class OutageEvents:
                 limit = self._context.settings.runs.infrastructure_limit
                 await self._append(*_silent(state.endpoint, state.outage, limit), level="warn")
                 self._announced[state.endpoint] = state.answers
+
+        await self._tell_of_pause(pause_requested=pause_requested)
+
+    async def _tell_of_pause(self, *, pause_requested: bool) -> None:
+        if not pause_requested:
+            self._has_told_of_pause = False
+            return
+        waiting = {
+            state.endpoint: state.outage.gives_up_in_s
+            for state in self._context.activity.endpoints()
+            if state.outage is not None and state.outage.rollouts
+        }
+        if waiting and not self._has_told_of_pause:
+            await self._append(*_pause_waits(waiting), level="info")
+            self._has_told_of_pause = True
 
     def _is_news(self, state: EndpointState) -> bool:
         ended_at = self._ended_at.get(state.endpoint)
@@ -93,6 +113,17 @@ def _silent(endpoint: str, outage: Outage, limit: float) -> tuple[str, dict[str,
         "rollouts": outage.rollouts,
         "gives_up_at": int(until),
     }
+    return message, data
+
+
+def _pause_waits(waiting: Mapping[str, float]) -> tuple[str, dict[str, Any]]:
+    """`waiting` has the seconds until the calls of each silent endpoint give up."""
+    until = time.time() + max(waiting.values())
+    message = (
+        f"A pause is requested: the job pauses after the running step, which waits for "
+        f"{', '.join(sorted(waiting))}, at most until {_clock(until)}. A cancel ends it at once."
+    )
+    data = {"reason": PAUSE_WAITS, "endpoints": sorted(waiting), "gives_up_at": int(until)}
     return message, data
 
 

@@ -44,7 +44,7 @@ class AttachedEvalBody(DescribedModel):
             source = AttachedSource.model_validate(self.data_source, context=DefinitionWork())
         except ValidationError as error:
             raise fault_of(error, root, tagged=_TAGGED) from error
-        for fault in data_source_faults(source.with_model(model)):
+        for fault in data_source_faults(source.with_model(model), ()):
             raise moved_fault(fault, ROOT, root)
         return AttachedEval(self.eval_id, self.data_source)
 

@@ -1,5 +1,6 @@
 """Bodies of calls about jobs. Source: the hosted API's `CreateFineTuningJobRequest`."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, StringConstraints, ValidationError
@@ -12,9 +13,11 @@ from app.domain.documents.json_object import Json
 from app.domain.documents.walk import WalkedField, value_of, walk_fields
 from app.domain.environments.environments import PARAM as ENVIRONMENT
 from app.domain.errors import InvalidRequest, missing_parameter
+from app.domain.faults.no_effect import NoEffect
 from app.domain.faults.suggestions import KeyHints
 from app.domain.faults.unknown_keys import UnreadKey, misnamed_key_error, unknown_key_error, unread
 from app.domain.jobs.attached_evals import MAX_ATTACHED
+from app.domain.jobs.creation.call_warnings import overridden
 from app.domain.jobs.creation.requests import JobRequest
 from app.domain.jobs.integrations import Integration
 from app.domain.methods.method_models import METHOD_MODELS, parameters_of
@@ -103,6 +106,7 @@ class CreateFineTuningJob(CapsBody):
         request = JobRequest(
             model=self.model,
             unread=read_unknown(self),
+            overridden=tuple(self._overridden()),
             training_file=self.training_file,
             validation_file=self.validation_file,
             curriculum=_read_curriculum(self.curriculum),
@@ -120,6 +124,10 @@ class CreateFineTuningJob(CapsBody):
         )
         request.check_files()
         return request
+
+    def _overridden(self) -> Iterator[NoEffect]:
+        supervised = None if self.method is None else self.method.supervised
+        return overridden(self.hyperparameters, (supervised or {}).get("hyperparameters"))
 
 
 def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], KeyHints]:

@@ -65,6 +65,7 @@ def _uploaded(
             for file_id in ids.values():
                 with contextlib.suppress(ServiceError, httpx.RequestError):
                     service.delete(f"{FILES}/{path_of(file_id)}")
+                    note(f"deleted {printable(file_id)} again")
 
 
 def _check(remote: Remote, service: Service, body: dict[str, Any]) -> int:

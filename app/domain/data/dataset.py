@@ -117,6 +117,9 @@ def row_faults(item: dict[str, Any], job_tools: AbstractSet[str] | None) -> Iter
     if not faults and messages[-1]["role"] != "user":
         yield (
             f"/messages/{len(messages) - 1}/role",
-            "the last message must have role 'user': the answer is the model's to give",
+            (
+                "the last message must have role 'user': the answer is the model's to give. Rows "
+                "that end with an answer to learn are for a job whose method.type is 'supervised'"
+            ),
         )
     yield from tools_faults(item.get("tools"), "/tools", callable_names=job_tools)

@@ -10,10 +10,19 @@ from app.domain.data.chat_rows import Fault, messages_faults, parallel_calls_fau
 
 _OUTPUTS: Final = ("preferred_output", "non_preferred_output")
 
+_OF_OTHER_METHODS: Final = (
+    "must be an object with messages; the row has 'messages', the form of other methods: send "
+    "'method.type' as 'supervised' or 'reinforcement', or rows with 'input', 'preferred_output' "
+    "and 'non_preferred_output'"
+)
+
 
 def row_faults(item: dict[str, Any]) -> Iterator[Fault]:
     """Returns everything that is wrong with a row."""
     given = item.get("input")
+    if item.get("messages") is not None and not any(name in item for name in ("input", *_OUTPUTS)):
+        yield "/input", _OF_OTHER_METHODS
+        return
     if isinstance(given, dict):
         yield from messages_faults(given.get("messages"), "/input/messages")
         yield from tools_faults(given.get("tools"), "/input/tools", callable_names=None)

@@ -42,7 +42,7 @@ def read_environment(sent: Any) -> AnyEnvironment:
     if is_built_in_name(sent):
         sent = {"type": sent}
     if not isinstance(sent, dict):
-        raise PydanticCustomError("environment_type", "an environment is an object or a name")
+        raise PydanticCustomError("environment_type", "an environment must be an object or a name")
     kind = sent.get("type")
     model = _MODELS.get(kind) if isinstance(kind, str) else None
     if model is not None:

@@ -29,7 +29,7 @@ def formula_faults(definitions: Sequence[tuple[str, BaseModel]]) -> Iterator[Inv
                 yield refused_value(parameter(root, (*path, "calculate_output")), why)
             instead = grader.invalid_grade
             if instead is not None and not abs(instead) <= LARGEST_SCORE:
-                why = f"a score is between -{LARGEST_SCORE:g} and {LARGEST_SCORE:g}"
+                why = f"a score must be between -{LARGEST_SCORE:g} and {LARGEST_SCORE:g}"
                 yield refused_value(parameter(root, (*path, "invalid_grade")), why)
 
 

@@ -97,6 +97,11 @@ class GraderModel(OpenKeys, DescribedModel):
         """The graders whose scores it combines, by name."""
         return {}
 
+    def combined(self, scores: Mapping[str, float]) -> float | None:
+        """Returns the score for those of its parts, `None` if it has none."""
+        del scores
+        return None
+
     @property
     def reads_environment(self) -> bool:
         """True if it, or a part of it, reads the rewards of the job's HTTP environment."""

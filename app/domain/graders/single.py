@@ -93,7 +93,7 @@ def read_of(
     if isinstance(sent, GraderModel):
         return sent
     if not isinstance(sent, dict):
-        raise PydanticCustomError("grader_type", "a grader is an object")
+        raise PydanticCustomError("grader_type", "a grader must be an object")
     kind = sent.get("type")
     model = models.get(kind) if isinstance(kind, str) else None
     if model is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal
 
+from app.domain.faults.no_effect import NoEffect
 from app.domain.faults.unknown_keys import UnreadKey
 from app.domain.graders.choice.choice import GraderChoice
 from app.domain.jobs.attached_evals import AttachedEval
@@ -116,6 +117,8 @@ class JobOptions:
     """Jobs of the project with a higher one start first."""
     unread: tuple[UnreadKey, ...] = ()
     """Keys outside the method's own object that nothing reads."""
+    overridden: tuple[NoEffect, ...] = ()
+    """Deprecated hyperparameters of the call that have another value inside the method."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,10 +13,12 @@ from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import FieldKind, WalkedField, value_of, walk_fields
 from app.domain.environments.environments import is_graded_by
 from app.domain.faults.no_effect import NoEffect
+from app.domain.graders.constant_scores import constant_score, unread_thresholds
 from app.domain.graders.graders import AnyGrader
 from app.domain.graders.sample_reads import constant_rewards
 from app.domain.graders.templates.template_faults import placeholders
 from app.domain.graders.templates.templates import Placeholder
+from app.domain.methods.effects.out_of_reach import out_of_reach
 from app.domain.methods.reinforcement import RUNS_CALLS, ReinforcementMethod
 from app.domain.tools.tools import LABEL
 
@@ -29,13 +31,10 @@ _SOURCES: Final[Mapping[str | None, str]] = MappingProxyType(
 )
 """The path in `sample` from which a `tool_call` grader reads calls, by its `source`."""
 _NEED_CALLS: Final = (
-    ("objective", "call_budget"),
-    ("objective", "call_budget_penalty"),
-    ("objective", "repeated_call_penalty"),
     ("stop", "tool_call_collapse"),
     ("stop", "parse_errors"),
 )
-"""Options that count the calls of rollouts."""
+"""Options that count the calls that rollouts write."""
 _SampleTemplate = tuple[WalkedField, Sequence[Placeholder]]
 """A template, and its placeholders of `sample`."""
 
@@ -45,7 +44,16 @@ def without_effect(
 ) -> Iterator[NoEffect]:
     """Yields parts that have no effect, whatever the rows are. `walked` are the method's fields."""
     templates = list(_templates(walked))
-    yield from constant_rewards(method.grader, f"{root}.grader")
+    constant = list(constant_rewards(method.grader, f"{root}.grader"))
+    yield from constant
+    why = None if constant else constant_score(method.grader)
+    if why is not None:
+        param = f"{root}.grader"
+        yield NoEffect(
+            "constant_grader",
+            param,
+            f"'{param}' scores all rollouts of a row the same, so the job learns nothing: {why}",
+        )
     for name in method.grader.unused_parts:
         param = f"{root}.grader.graders.{name}"
         yield NoEffect(
@@ -55,6 +63,8 @@ def without_effect(
         )
     yield from _schemas_of_tools(method, root)
     yield from _options_of_no_grader(method, root)
+    yield from _thresholds_of_parts(method, root)
+    yield from out_of_reach(method, root)
     yield from _judges_apart(method, root)
     if not method.runs_calls:
         yield from _unrun_calls(_readers(templates, _RUN), root)
@@ -98,6 +108,21 @@ def _options_of_no_grader(method: ReinforcementMethod, root: str) -> Iterator[No
                 f"'{param}' changes nothing: it is about the environment's own grader, and the job "
                 f"has another one in '{root}.grader'",
             )
+
+
+def _thresholds_of_parts(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
+    """Yields the passing scores of a formula's parts: a reward passes or fails as a whole."""
+    environment = method.environment
+    if environment is not None and is_graded_by(environment, method.grader):
+        return
+    for name in unread_thresholds(method.grader):
+        param = f"{root}.grader.graders.{name}.pass_threshold"
+        yield NoEffect(
+            "unused_option",
+            param,
+            f"'{param}' changes nothing: the reward of the formula passes or fails as a whole, by "
+            f"'{root}.grader.pass_threshold'",
+        )
 
 
 def _judges_apart(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:

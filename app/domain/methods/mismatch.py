@@ -92,7 +92,7 @@ def _read_truncation(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  
     if sent is None or sent == "auto" or isinstance(sent, Truncation):
         return sent
     if not isinstance(sent, dict):
-        raise PydanticCustomError("options", 'it is an object, "auto" or null')
+        raise PydanticCustomError("options", 'it must be an object, "auto" or null')
     return Truncation.model_validate(sent)
 
 

@@ -208,12 +208,8 @@ def resolve_hyperparameters(
     - `eval_temperature`: 1, as in training.
     """
     sent = method.hyperparameters
-    batch_size = int(_value(sent.batch_size, automatic_batch(train_rows)))
-    batch_size = min(batch_size, train_rows)
-    steps_per_epoch = math.ceil(train_rows / batch_size)
-    n_epochs = int(_value(sent.n_epochs, min(10, max(1, math.ceil(40 / steps_per_epoch)))))
+    batch_size, n_epochs, total_steps = _steps(sent, train_rows)
     compute = _value(sent.compute_multiplier, 1.0)
-    total_steps = steps_per_epoch * n_epochs
     return ResolvedHyperparameters(
         batch_size=batch_size,
         group_size=max(2, round(DEFAULT_ROLLOUTS_PER_EXAMPLE * compute)),
@@ -224,6 +220,20 @@ def resolve_hyperparameters(
         total_steps=total_steps,
         max_episode_steps=method.max_episode_steps or DEFAULT_MAX_EPISODE_STEPS,
     )
+
+
+def _steps(sent: ReinforcementHyperparameters, train_rows: int) -> tuple[int, int, int]:
+    """Returns the resolved batch size and epochs, and the number of steps."""
+    batch_size = int(_value(sent.batch_size, automatic_batch(train_rows)))
+    batch_size = min(batch_size, train_rows)
+    steps_per_epoch = math.ceil(train_rows / batch_size)
+    n_epochs = int(_value(sent.n_epochs, min(10, max(1, math.ceil(40 / steps_per_epoch)))))
+    return batch_size, n_epochs, steps_per_epoch * n_epochs
+
+
+def steps_of(sent: ReinforcementHyperparameters, train_rows: int) -> int:
+    """Returns the number of optimizer steps of a job."""
+    return _steps(sent, train_rows)[2]
 
 
 def _evaluation(sent: ReinforcementHyperparameters) -> Evaluation:

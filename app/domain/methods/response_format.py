@@ -67,7 +67,7 @@ def _fault(sent: dict[str, Any]) -> Fault | None:
         return (), f"this is a bare JSON schema; send it as {_WRAPPED}"
     if kind is None and isinstance(sent.get("format"), dict):
         return (), f"this is the form of the Responses API; send {_WRAPPED}"
-    return ("type",), f"it is one of {', '.join(_TYPES)}"
+    return ("type",), f"it must be one of {', '.join(_TYPES)}"
 
 
 def _json_schema_fault(sent: dict[str, Any]) -> Fault | None:
@@ -81,10 +81,10 @@ def _json_schema_fault(sent: dict[str, Any]) -> Fault | None:
         rule = "a text of 1 to 64 letters, digits, '_' and '-' is required"
         return ("json_schema", "name"), rule
     if strict is not None and not isinstance(strict, bool):
-        return ("json_schema", "strict"), "it is true, false or null"
+        return ("json_schema", "strict"), "it must be true, false or null"
     description = inner.get("description")
     if description is not None and not isinstance(description, str):
-        return ("json_schema", "description"), "it is a text"
+        return ("json_schema", "description"), "it must be a text"
     return (
         _unknown_fault(sent, ("type", "json_schema"), ())
         or _unknown_fault(inner, _KEYS, ("json_schema",))

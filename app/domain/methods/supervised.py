@@ -65,14 +65,14 @@ _BETA: Final = 0.1
 def a_number(value: Any) -> Any:
     """Refuses strings and booleans, which pydantic would convert to numbers."""
     if isinstance(value, (bool, str)):
-        raise ValueError("it is a number")  # noqa: TRY004 - pydantic does not convert a TypeError
+        raise ValueError("it must be a number")  # noqa: TRY004 - pydantic does not convert a TypeError
     return value
 
 
 def _number_or_auto(value: Any) -> Any:
     """Accepts `auto`, and otherwise only values that `a_number` accepts."""
     if isinstance(value, bool) or (isinstance(value, str) and value != "auto"):
-        raise ValueError('it is a number or "auto"')
+        raise ValueError('it must be a number or "auto"')
     return value
 
 

@@ -151,12 +151,17 @@ def is_tuned_name(name: str) -> bool:
     return name.startswith(_TUNED)
 
 
+def suffix_in_name(suffix: str) -> str:
+    """Returns a suffix as it is in the names of models: small letters, digits and hyphens."""
+    return _SLUG.sub("-", suffix.lower()).strip("-")
+
+
 def tuned_model_name(base: str, organization_slug: str, suffix: str | None, *, job_id: str) -> str:
     """Returns `ft:<base>:<organization>:<suffix or empty>:<8 characters>`, the hosted form.
 
     The last part is a pure function of the job id, so a resumed run publishes the same name.
     """
-    clean = _SLUG.sub("-", (suffix or "").lower()).strip("-")
+    clean = suffix_in_name(suffix or "")
     short = hashlib.sha256(job_id.encode()).hexdigest()[:8]
     return f"{_TUNED}{base}:{organization_slug}:{clean}:{short}"
 

@@ -169,7 +169,7 @@ def read_curriculum(sent: Any) -> SentCurriculum:
     if isinstance(sent, str):
         return RegisteredReference.model_validate({"id": sent})
     if not isinstance(sent, dict):
-        raise _fault("it is an id, an object with an id, or rows")
+        raise _fault("it must be an id, an object with an id, or rows")
     if "id" in sent:
         return RegisteredReference.model_validate(sent)
     for key in sent:
@@ -183,7 +183,7 @@ def _rows(sent: dict[str, Any], split: str) -> list[dict[str, Any]]:
     if split == "validation" and (rows is None or rows == []):
         return []
     if not isinstance(rows, list) or not rows:
-        raise _fault("it is a list of rows, with one at least", split)
+        raise _fault("it must be a list of rows, with one at least", split)
     for index, row in enumerate(rows):
         if not isinstance(row, dict):
             raise _fault("a row is an object", split, index)

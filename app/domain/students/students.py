@@ -78,6 +78,11 @@ def student_named(model: str) -> str | None:
     return model.removeprefix(PREFIX) if model.startswith(PREFIX) else None
 
 
+def unknown_student(name: str) -> str:
+    """Returns the sentence about a model's name whose student the project does not have."""
+    return f"Student '{name}' does not exist: GET /v1/students lists the students that there are."
+
+
 def no_student(name: str) -> NotFound:
     return NotFound(f"Student '{name}' does not exist.", param="name", code="student_not_found")
 

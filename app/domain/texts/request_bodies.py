@@ -17,6 +17,7 @@ from app.domain.texts.strict_json import (
     is_too_deep,
     refuse_constant,
     unambiguous_object,
+    whole_number,
 )
 
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
@@ -35,6 +36,7 @@ def read_json(body: bytes) -> Any:
             body,
             parse_constant=refuse_constant,
             parse_float=finite_number,
+            parse_int=whole_number,
             object_pairs_hook=unambiguous_object,
         )
         _check_shape(value, body)

@@ -7,6 +7,7 @@ later reader takes time for each value.
 import json
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -47,7 +48,7 @@ def strict_loads(text: str, *, most: int | None = MAX_VALUES, unambiguous: bool 
         text,
         parse_constant=refuse_constant,
         parse_float=finite_number,
-        parse_int=finite_integer if unambiguous else None,
+        parse_int=finite_integer if unambiguous else whole_number,
         object_pairs_hook=unambiguous_object if unambiguous else None,
     )
     if most is not None and text.count(",") >= most and count_values(value) > most:
@@ -117,7 +118,11 @@ def finite_number(text: str) -> float:
     """Returns the number of a JSON text. Raises `ValueError` for one that a float cannot have."""
     number = float(text)
     if not math.isfinite(number):  # `json.dumps` would write Infinity, which is not JSON
-        raise ValueError(f"{text[:_SHOWN]} is out of range")
+        length = "" if len(text) <= _SHOWN else f", {len(text)} characters long,"
+        raise ValueError(
+            f"{text[:_SHOWN]}{length} is out of range: the largest number is "
+            f"{sys.float_info.max:.4g}"
+        )
     return number
 
 
@@ -127,6 +132,14 @@ def finite_integer(text: str) -> int:
     """
     if len(text) > _SAFE_DIGITS:
         finite_number(text)
+    return int(text)
+
+
+def whole_number(text: str) -> int:
+    """Returns the whole number of a JSON text; checks of parameters refuse one out of bounds."""
+    digits, most = len(text.lstrip("-")), sys.get_int_max_str_digits()
+    if 0 < most < digits:  # Python's own message names a setting
+        raise ValueError(f"{text[:_SHOWN]}… has {digits} digits, and a number at most {most}")
     return int(text)
 
 

@@ -16,7 +16,7 @@ from app.domain.models.models import (
     not_offered,
 )
 from app.domain.models.tuned_models import TunedModel
-from app.domain.students.students import student_named
+from app.domain.students.students import student_named, unknown_student
 from app.gateways.inference.adapters import unload_unused
 from app.gateways.inference.inference import Inference
 from app.store.database import Database
@@ -81,16 +81,19 @@ class ModelService:
         base = find_base_model(self._base_models, name)
         if base is not None:
             return _base(base)
+        student = student_named(name)
         async with self._database.tenant(self._tenant) as unit:
             tuned = await unit.models.get(name)
+            exists = student is not None and await unit.students.answering_model(student)
         if tuned is None:
-            student = student_named(name)
-            look = f"see GET /v1/students/{student}, if there is one"
+            message = f"The model '{name}' does not exist: "
             if student is None:
-                look = "GET /v1/models lists the models that there are"
-            raise NotFound(
-                f"The model '{name}' does not exist: {look}", param="model", code="model_not_found"
-            )
+                message += "GET /v1/models lists the models that there are"
+            elif exists:
+                message += f"it names a student, see GET /v1/students/{student}"
+            else:
+                message = unknown_student(student)
+            raise NotFound(message, param="model", code="model_not_found")
         return self._tuned(tuned)
 
     async def answering(self, name: str) -> CallableModel:

@@ -98,6 +98,10 @@ async def test_a_nonsense_content_length_is_a_client_error(
 
 
 def test_a_body_may_be_long_but_not_of_countless_values() -> None:
+    assert json_problem(b'{"a": ' + b"9" * 6000 + b"}") == (
+        "99999999999999999999… has 6000 digits, and a number at most 4300"
+    )
+    assert json_problem(b'{"a": ' + b"9" * 4300 + b"}") is None  # the parameter refuses it
     assert json_problem(b'{"a": "' + b"[],{}" * 800_000 + b'"}') is None
     assert json_problem(b'{"a": [' + b"[]," * 20_000 + b"[]]}") is None
     for many in (b"[]," * 25_000, b"1.5," * 25_000, b'{"b":1},' * 15_000):

@@ -15,7 +15,7 @@ JOBS = "/v1/fine_tuning/jobs"
     [
         ({"calculate_output": "a / 0"}, "calculate_output", "(division by zero)"),
         ({"calculate_output": "log(0 - 1) + a"}, "calculate_output", "(math domain error)"),
-        ({"invalid_grade": 1e10}, "invalid_grade", "a score is between -1e+09 and 1e+09"),
+        ({"invalid_grade": 1e10}, "invalid_grade", "a score must be between -1e+09 and 1e+09"),
     ],
 )
 async def test_a_grader_without_any_score_is_refused(

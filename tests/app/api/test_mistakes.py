@@ -108,6 +108,31 @@ NAMED: list[tuple[dict[str, Any], str, str, str]] = [
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a", "graders": {
         "a": CHECK, "b": CHECK}}}, f"{ROOT}.grader.graders.b", "unused_grader",
      "'calculate_output' does not use it"),
+    ({f"{ROOT}.tools": [], f"{ROOT}.objective": {"call_budget": 0}},
+     f"{ROOT}.objective.call_budget", "no_tools", "the job runs none without 'tools'"),
+    ({f"{ROOT}.tools": [], f"{ROOT}.objective": {"repeated_call_penalty": 0.1}},
+     f"{ROOT}.objective.repeated_call_penalty", "no_tools", "it counts calls that are run"),
+    ({f"{ROOT}.objective": {"call_budget_penalty": 0.1}}, f"{ROOT}.objective.call_budget_penalty",
+     "unused_option", "it needs a budget"),
+    ({f"{ROOT}.objective": {"token_penalty": 0, "token_budget": 9}},
+     f"{ROOT}.objective.token_budget", "unused_option", "token_penalty' is 0"),
+    ({f"{ROOT}.grader": CHECK, f"{ROOT}.stop": {"target": {"value": 7}}},
+     f"{ROOT}.stop.target.value", "unused_option", "the highest score of the grader is 1"),
+    ({f"{ROOT}.grader": CHECK, f"{ROOT}.stop": {"target": {"value": 0}}},
+     f"{ROOT}.stop.target.value", "target_always_reached", "the lowest score of the grader is 0"),
+    ({f"{ROOT}.grader": CHECK, f"{ROOT}.stop": {"gap": {"threshold": 2}}},
+     f"{ROOT}.stop.gap.threshold", "unused_option", "never differ by that much"),
+    ({f"{HYPER}.learning_rate_multiplier": 1e-300}, f"{HYPER}.learning_rate_multiplier",
+     "tiny_learning_rate", "' of 1e-300 makes steps so small"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "0 * a", "graders": {"a": CHECK}}},
+     f"{ROOT}.grader", "constant_grader", "its formula is 0 for every score"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a", "graders": {
+        "a": {**CHECK, "pass_threshold": 0.5}}}}, f"{ROOT}.grader.graders.a.pass_threshold",
+     "unused_option", "passes or fails as a whole"),
+    ({f"{ROOT}.grader": {**RULER, "type": "label_model", "input": [
+        {"role": "user", "content": "{{sample.output_text}}"}], "labels": ["good", "bad"],
+        "passing_labels": ["bad", "good"]}}, f"{ROOT}.grader", "constant_grader",
+     "it has no other score than 1"),
 ]  # fmt: skip
 
 
@@ -202,10 +227,13 @@ ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
      f"{ROOT}.grader.input", "neither the job nor a row offers a tool, so it is always empty"),
     ({f"{ROOT}.grader": {**CALLS, "source": "last_turn"}}, [QUESTION] * 10, "warnings",
      f"{ROOT}.grader.source", "neither the job nor a row offers a tool, so it is always empty"),
-    ({f"{ROOT}.objective": {"call_budget": 3}}, [QUESTION] * 10, "warnings",
-     f"{ROOT}.objective.call_budget", "changes nothing: neither the job nor a row offers a tool"),
-    ({f"{ROOT}.objective": {"repeated_call_penalty": 0.1}}, [QUESTION] * 10, "warnings",
-     f"{ROOT}.objective.repeated_call_penalty", "changes nothing"),
+    ({f"{HYPER}.eval_interval": 99, f"{HYPER}.n_epochs": 3, f"{HYPER}.batch_size": 5},
+     [QUESTION] * 10, "warnings", f"{HYPER}.eval_interval",
+     "eval_interval 99 is over the 6 steps of the job"),
+    ({f"{ROOT}.objective": {"overlong": {"limit": 10**6, "buffer": 9}}}, [QUESTION] * 10,
+     "warnings", f"{ROOT}.objective.overlong.limit", "changes nothing: the penalty begins after"),
+    ({f"{ROOT}.objective": {"overlong": {"limit": 10**6, "buffer": 10**6}}}, [QUESTION] * 10,
+     "warnings", f"{ROOT}.objective.overlong.limit", "the penalty is never complete"),
     ({f"{ROOT}.stop": {"parse_errors": {"action": "pause"}}}, [QUESTION] * 10, "warnings",
      f"{ROOT}.stop.parse_errors", "changes nothing"),
     ({}, [{"input": "q"}] * 10, "errors", "training_file", "must be a list"),
@@ -237,10 +265,13 @@ async def test_calls_of_offered_tools_are_worth_reading(api: Api, body: dict[str
         f"{ROOT}.objective": {"call_budget": 3, "repeated_call_penalty": 0},
     }
     job_tools: list[Any] = body["method"]["reinforcement"]["tools"]
-    for tools in (job_tools[:0], job_tools):
+    # A budget counts calls that are run, so that it has no effect without the job's own tools.
+    unread = [f"{ROOT}.objective.call_budget"]
+    for tools, unused in ((job_tools[:0], unread), (job_tools, [])):
         sent = altered(await with_rows(api, body, rows), {**changes, f"{ROOT}.tools": tools})
         report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
-        assert "no_tools" not in [fault["code"] for fault in report["warnings"]]
+        named = [fault["param"] for fault in report["warnings"] if fault["code"] == "no_tools"]
+        assert named == unused
 
 
 async def test_fields_that_graders_are_always_given_are_no_mistake(

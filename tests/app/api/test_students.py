@@ -80,7 +80,18 @@ async def test_wrong_calls_name_their_parameter(api: Api, jobs: TrainedJobs) -> 
     assert f"belongs to job {waiting['job']}" in said["message"]
     chat = {"model": "student:nobody", "messages": [{"role": "user", "content": "hi"}]}
     model = (await api.call("GET", "/v1/models/student:clerk")).json()["error"]
-    assert "see GET /v1/students/clerk" in model["message"]
+    assert "it names a student, see GET /v1/students/clerk" in model["message"]
+    nobody = (await api.call("GET", "/v1/models/student:nobody")).json()["error"]
+    assert nobody["code"] == "model_not_found"
+    assert nobody["message"] == (
+        "Student 'nobody' does not exist: GET /v1/students lists the students that there are."
+    )
+    call = {"model": "student:nobody", "training_file": "file-never"}
+    refused = (await api.call("POST", "/v1/fine_tuning/jobs", json=call)).json()["error"]
+    assert (refused["code"], refused["message"]) == ("model_not_available", nobody["message"])
+    checked = (await api.call("POST", "/v1/fine_tuning/jobs/validate", json=call)).json()
+    said = [fault["message"] for fault in checked["errors"] if fault["param"] == "model"]
+    assert said == [nobody["message"]]
     unknown = await _error(api, "POST", "/v1/chat/completions", chat)
     assert unknown == (404, "model_not_found", "model")
 

@@ -43,8 +43,8 @@ def test_equal_faults_of_many_rows_are_one_line(tmp_path: Path) -> None:
         "ERROR    invalid_training_file [training_file]",
         "ERROR    invalid_validation_file [validation_file]",
     ]
-    paths = ", ".join(f"line {line} /tools/0/function/name" for line in (1, 2, 3))
-    assert all(line.endswith(f"(16 times: {paths}, …)") for line in faults), faults
+    assert all("Line 1, /tools/0/function/name: " in line for line in faults), faults
+    assert all(line.endswith("(16 times, lines 1, 2, 3, 4, 5, …)") for line in faults), faults
     reported = "\n".join(lines)
     assert "Did you mean 'n_epochs'?" in reported
     assert "Nothing reads 'epochs', so it changes nothing." in reported

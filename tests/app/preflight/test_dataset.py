@@ -91,8 +91,38 @@ def test_all_faults_of_a_row_are_reported(tmp_path: Path) -> None:
     assert report.training.faulty_rows == 1
 
 
+def test_equal_faults_are_one_issue_with_their_count_and_first_lines(tmp_path: Path) -> None:
+    answer = {"role": "assistant", "content": "a"}
+    rows = [
+        json.dumps({"messages": [{"role": "user", "content": "q"}] * n + [answer]}).encode() + b"\n"
+        for n in range(1, 9)
+    ]
+    report = look(tmp_path, [*rows, b"[]\n", row("x")], [row(f"{n}") for n in range(10)])
+    last, whole = [issue for issue in report.issues if issue.severity == "error"]
+    assert (last.line, last.pointer) == (1, "/messages/1/role")
+    assert last.message == (
+        "Line 1, /messages/1/role: the last message must have role 'user': the answer is the "
+        "model's to give. Rows that end with an answer to learn are for a job whose method.type is "
+        "'supervised' (8 times, lines 1, 2, 3, 4, 5, …)"
+    )
+    assert whole.message == "Line 9: not a JSON object"
+    assert report.training is not None
+    assert report.training.faulty_rows == 9
+
+
+def test_rows_of_other_methods_in_a_preference_job_have_one_fault_with_its_cure(
+    tmp_path: Path,
+) -> None:
+    report = look(tmp_path, [row(f"{n}") for n in range(12)], [], method="dpo")
+    [issue] = [each for each in report.issues if each.code == "invalid_training_file"]
+    assert issue.pointer == "/input"
+    assert "send 'method.type' as 'supervised' or 'reinforcement', or rows with" in issue.message
+    assert issue.message.endswith("(12 times, lines 1, 2, 3, 4, 5, …)")
+
+
 def test_faults_past_the_hundredth_are_counted(tmp_path: Path) -> None:
-    report = look(tmp_path, [b"{}\n"] * 130, [row(f"{n}") for n in range(10)])
+    rows = [json.dumps({f"k{n}": 1}).encode() + b"\n" for n in range(130)]
+    report = look(tmp_path, rows, [row(f"{n}") for n in range(10)])
     assert len(report.issues) == 101
     assert report.issues[100].message == "30 more faults, in 130 faulty rows altogether."
 
@@ -256,4 +286,4 @@ def test_an_answer_without_weight_is_no_last_answer_to_learn(tmp_path: Path) -> 
             tmp_path, [line] * 10, [line] * 10, method="supervised", learned=train_on_of(call)
         )
         faults = [f.pointer for f in report.issues if f.severity == "error"]
-        assert faults == ([] if train_on == "all" else ["/messages/3/weight"] * 20)
+        assert faults == ([] if train_on == "all" else ["/messages/3/weight"] * 2)

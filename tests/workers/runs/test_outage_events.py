@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import time
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,7 @@ from tests.support.runs.real_run import ROWS, RealRuns, Script
 from workers.methods import job_run
 from workers.runs.activity import OPERATORS, Activity
 from workers.runs.context import RunContext
-from workers.runs.outage_events import OutageEvents
+from workers.runs.outage_events import PAUSE_WAITS, OutageEvents
 
 SAMPLES = 2
 """Rollouts of a held-out row."""
@@ -156,6 +157,17 @@ async def test_a_later_claim_repeats_nothing_and_reports_the_return(runs: RealRu
         await claimed(context)
         claim, events, target = await claimed(context)
         assert len(_about(await runs.events(job), "endpoint_silent")) == 1
+        assert not _about(await runs.events(job), PAUSE_WAITS)
+        for requested in (True, True, False, True):
+            await events.announce(pause_requested=requested)
+        paused, again = _about(await runs.events(job), PAUSE_WAITS)
+        assert paused.level == "info"
+        assert paused.message.startswith(
+            "A pause is requested: the job pauses after the running step, which waits for "
+            "tools.test/a/b, at most until "
+        )
+        assert (paused.data or {})["endpoints"] == ["tools.test/a/b"]
+        assert (again.data or {})["gives_up_at"] - time.time() < 600 + 1
         is_down = False
         await call(target, 99)
         await events.announce()

@@ -36,7 +36,7 @@ class CodeExecutionGrader(UnitGrader):
     def _is_a_name(cls, function: str | None) -> str | None:
         if function is not None and _is_literal(function) and not is_function_name(function):
             raise PydanticCustomError(
-                "function_error", "it is the name of a function, and no keyword"
+                "function_error", "it must be the name of a function, and no keyword"
             )
         return function
 

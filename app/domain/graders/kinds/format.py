@@ -41,5 +41,5 @@ class FormatGrader(UnitGrader):
         if len({part.strip() for part in parts}) != len(parts):
             raise fault_at(field, "each entry stands once")
         if any(not part.strip() or "\n" in part for part in parts):
-            raise fault_at(field, "an entry is one line that is not blank")
+            raise fault_at(field, "an entry must be one line that is not blank")
         return self

@@ -41,4 +41,4 @@ class LabelModelGrader(JudgedGrader):
     @property
     @override
     def lowest(self) -> float:
-        return 0.0
+        return 0.0 if set(self.labels) - set(self.passing_labels) else 1.0

@@ -39,8 +39,8 @@ class MultiGrader(GraderModel):
         if isinstance(sent, list) or (isinstance(sent, dict) and isinstance(sent.get("type"), str)):
             raise PydanticCustomError(
                 "graders_map",
-                "a map of name to grader, such as {\"accuracy\": {…}}; 'calculate_output' uses the "
-                "names",
+                'it must be a map of name to grader, such as {"accuracy": {…}}; '
+                "'calculate_output' uses the names",
             )
         return sent
 
@@ -73,6 +73,13 @@ class MultiGrader(GraderModel):
     def unused_parts(self) -> tuple[str, ...]:
         used = parse_formula(self.calculate_output).names
         return tuple(name for name in self.graders if name not in used)
+
+    @override
+    def combined(self, scores: Mapping[str, float]) -> float | None:
+        try:
+            return parse_formula(self.calculate_output).evaluate(scores)
+        except FormulaError:
+            return self.invalid_grade
 
     @property
     @override

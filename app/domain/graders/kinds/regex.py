@@ -42,7 +42,8 @@ class RegexGrader(UnitGrader):
         except TooMuchToRead as much:
             raise fault_at("pattern", str(much)) from None
         except JsonSchemaFault as fault:
-            work.count_faulty_pattern(2 * MAX_COMPILED_BYTES)  # both forms may have reached it
+            # Both forms, and the one that finds the fault, may have reached the limit.
+            work.count_faulty_pattern(3 * MAX_COMPILED_BYTES)
             found = placeholder_in(self.pattern)
             cause = (
                 f"'{found}' is not filled, because the pattern is not a template: a grader of type "

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+from app.domain.graders.schemas.pattern_faults import pattern_fault
 from app.domain.graders.schemas.schema_costs import SchemaCost, SchemaCostFault, schema_cost
 
 MAX_PATTERN: Final = 4_096
@@ -114,26 +115,34 @@ def compile_pattern(
     pattern: str, *, whole: bool = False, ignore_case: bool = False
 ) -> CompiledPattern:
     """Compiles a pattern. Raises `JsonSchemaFault`."""
-    _compiled(pattern)  # before it stands in a group, which another bracket could close
     flags = "(?i)" if ignore_case else ""
-    if not whole:
-        return _compiled(f"{flags}{pattern}")
-    try:
-        return _compiled(rf"{flags}\A(?:{pattern})\z")
-    except JsonSchemaFault:  # such as `(?x)a # c`, whose comment would swallow the bracket
-        return _compiled(f"{flags}\\A(?:{pattern}\n)\\z")
+    forms = [f"{flags}{pattern}"]
+    if whole:  # the second one for such as `(?x)a # c`, whose comment would swallow the bracket
+        forms = [rf"{flags}\A(?:{pattern})\z", f"{flags}\\A(?:{pattern}\n)\\z"]
+    # The pattern alone comes first, before it stands in a group that another bracket could close.
+    if _within_limit(pattern) is not None:
+        for form in forms:
+            if (compiled := _within_limit(form)) is not None:
+                return compiled
+    raise JsonSchemaFault(
+        pattern_fault(
+            pattern,
+            most_bytes=MAX_COMPILED_BYTES,
+            compiles=lambda part: _within_limit(part) is not None,
+        )
+    )
 
 
 @lru_cache(maxsize=1024)
 def pattern_size(pattern: str) -> int:
     """Returns the bytes of the compiled program; the largest size for an invalid pattern."""
-    try:
-        return _compiled(pattern).size
-    except JsonSchemaFault:
-        return MAX_COMPILED_BYTES  # compiling the schema says what is wrong
+    compiled = _within_limit(pattern)
+    # For an invalid one, compiling the schema says what is wrong.
+    return MAX_COMPILED_BYTES if compiled is None else compiled.size
 
 
-def _compiled(pattern: str) -> CompiledPattern:
+def _within_limit(pattern: str) -> CompiledPattern | None:
+    """Returns the compiled pattern; `None` for an invalid one, and for one that is too large."""
     size = _LEAST_COMPILED_BYTES
     while size <= MAX_COMPILED_BYTES and len(pattern) <= 2 * MAX_PATTERN:
         try:
@@ -144,10 +153,7 @@ def _compiled(pattern: str) -> CompiledPattern:
             size *= 2
         else:
             return CompiledPattern(validator, size)
-    raise JsonSchemaFault(
-        "it is not a regular expression of Rust's `regex`, which has no look-around and no "
-        "back-references, or it is too large"
-    )
+    return None
 
 
 def _options(size: int) -> jsonschema_rs.RegexOptions:

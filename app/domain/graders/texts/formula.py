@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from app.domain.texts.patterns import FORMULA_NAME
@@ -72,6 +73,7 @@ class Formula:
         return result
 
 
+@lru_cache(maxsize=256)
 def parse_formula(text: str) -> Formula:
     """Parses a formula. Raises `FormulaError` with the position of the fault."""
     if len(text) > MAX_LENGTH:

@@ -15,6 +15,7 @@ from app.domain.faults.issues import PreflightIssue
 from app.domain.faults.no_effect import NoEffect
 from app.domain.graders.choice.choice import GraderChoice
 from app.domain.jobs.creation.row_needs import NO_NEEDS, RowNeeds
+from app.domain.methods.reinforcement import ReinforcementHyperparameters
 from app.domain.methods.supervised import MethodType, TrainOn
 from app.domain.models.models import BaseModelSpec
 
@@ -130,6 +131,10 @@ class InspectionRequest:
     """The number that was sent; `None` for `auto`."""
     without_calls: tuple[NoEffect, ...] = ()
     """Options and templates that have no effect if no tool is offered."""
+    on_base_model: tuple[NoEffect, ...] = ()
+    """Options without effect on this base model."""
+    hyperparameters: ReinforcementHyperparameters | None = None
+    """Hyperparameters of a reinforcement job; `None` for invalid ones and for other methods."""
     no_room_share: float | None = None
     """Share of validation prompts without room for an answer that ends the job; `None` if the check
     is off.

@@ -34,7 +34,7 @@ from app.domain.models.models import (
     not_offered,
     unknown_model,
 )
-from app.domain.students.students import student_named
+from app.domain.students.students import student_named, unknown_student
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.secrets import SecretBox
@@ -160,6 +160,8 @@ class JobCreationService:
                 raise _unavailable(
                     f"Model {sent} cannot be trained on. {not_offered(tuned.base_model)}"
                 )
+        if student is not None and name == sent:
+            raise _unavailable(unknown_student(student))
         raise _unavailable(unknown_model(sent, self._ports.base_models))
 
     def _job(self, new: NewJob, model: str, method: StoredMethod, integrations: list[Json]) -> Job:

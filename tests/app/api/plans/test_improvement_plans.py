@@ -35,6 +35,20 @@ async def refused(api: Api, path: str, body: Any, *, key: str | None = None) -> 
     return reply.status_code, error["code"], error["param"]
 
 
+async def test_a_target_above_every_score_is_a_warning_of_the_plan(
+    api: Api, plan: dict[str, Any]
+) -> None:
+    exact = {"type": "exact_match", "reference": "Rome"}
+    found = await compiled(api, {**plan, "grader": exact}, target=7)
+    target = "method.reinforcement.stop.target.value"
+    [warning] = [one for one in found["warnings"] if one["param"] == target]
+    assert warning["code"] == "unused_option"
+    assert warning["message"] == (
+        f"'{target}' changes nothing: the highest score of the grader is 1, so that no validation "
+        "reaches 7."
+    )
+
+
 async def test_a_plan_is_a_whole_job_with_its_cost(api: Api, plan: dict[str, Any]) -> None:
     found = await compiled(
         api, plan, drift_guard=60, effort="strong", creativity=70, auto_stop="pause", target=0.9

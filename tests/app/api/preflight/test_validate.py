@@ -102,7 +102,7 @@ async def test_every_fault_is_reported_at_once(api: Api, customer: EndpointServe
     ]
     assert report["errors"][4]["pointer"] == "/messages"
     warned = [fault["code"] for fault in report["warnings"]]
-    assert warned == ["unused_tool"] * 3 + ["endpoint_failing"]
+    assert warned == ["endpoint_failing"]  # a faulty row may have offered each tool
     assert report["estimate"] is None
     assert await job_count(api) == 0
 

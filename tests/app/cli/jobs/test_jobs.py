@@ -119,6 +119,13 @@ def test_a_refused_job_leaves_no_uploaded_file(
     refused = commands.run("jobs", "create", str(call), *files)
     assert (refused.returncode, refused.stdout) == (18, "")
     assert "Model nobody is not available for fine-tuning" in refused.stderr
+    assert refused.stderr.count(" again\n") == 2  # each file is named as deleted
+    misspelt = {**METHOD["reinforcement"], "hyperparameters": {"n_epoch": 3}}
+    method = {**METHOD, "reinforcement": misspelt}
+    call.write_text(json.dumps({"model": "tiny-agent", "method": method}))
+    refused = commands.run("jobs", "create", str(call), *files)
+    assert (refused.returncode, refused.stdout) == (18, "")
+    assert "Did you mean 'n_epochs'?" in refused.stderr
     assert stored_files(service) == before
 
 

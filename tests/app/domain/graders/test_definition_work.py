@@ -23,8 +23,8 @@ TOGETHER: list[tuple[list[dict[str, Any]], str, str, int]] = [
     (
         [pattern(rf"\pL{{2}}{number}|{LARGE}") for number in range(64)],
         "compile_pattern",
-        "not a regular expression of Rust's `regex`",
-        1 + MAX_PATTERN_BYTES_TOGETHER // (2 * MAX_COMPILED_BYTES),
+        "it is too large: compiled, it may have",
+        1 + MAX_PATTERN_BYTES_TOGETHER // (3 * MAX_COMPILED_BYTES),
     ),
     (
         [pattern(f"{FITTING}|of{number}") for number in range(64)],
