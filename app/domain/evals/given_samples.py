@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from app.domain.documents.pointers import Path
 from app.domain.evals.data_sources import EvalRow
+from app.domain.graders.effects.sample_reads import WHOLE, parts_read
 from app.domain.graders.graders import read_grader
-from app.domain.graders.sample_reads import WHOLE, parts_read
 from app.domain.graders.templates.template_faults import SAMPLE_KEYS
 
 GIVEN_KEYS: Final = tuple(key for key in (*SAMPLE_KEYS, "model") if key != "environment")

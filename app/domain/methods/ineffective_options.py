@@ -13,9 +13,9 @@ from app.domain.documents.pointers import Path, parameter
 from app.domain.documents.walk import FieldKind, WalkedField, value_of, walk_fields
 from app.domain.environments.environments import is_graded_by
 from app.domain.faults.no_effect import NoEffect
-from app.domain.graders.constant_scores import constant_score, unread_thresholds
+from app.domain.graders.effects.constant_scores import constant_score, unread_thresholds
+from app.domain.graders.effects.sample_reads import constant_rewards
 from app.domain.graders.graders import AnyGrader
-from app.domain.graders.sample_reads import constant_rewards
 from app.domain.graders.templates.template_faults import placeholders
 from app.domain.graders.templates.templates import Placeholder
 from app.domain.methods.effects.out_of_reach import out_of_reach

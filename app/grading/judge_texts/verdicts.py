@@ -39,7 +39,7 @@ def has_key_within(values: Iterable[Any], keys: Collection[str]) -> bool:
 
 def number_in(value: Any) -> float | None:
     """Returns the finite number that is the value, or that its text is in plain digits; `None` for
-    any other. What a comparison with the judged answer would not find (`$10`, `1,000`) is none.
+    any other. A spelling that a comparison with the judged answer does not know (`$10`) is none.
     """
     if isinstance(value, str):
         found = _PLAIN.fullmatch(value.strip())

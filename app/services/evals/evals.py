@@ -15,8 +15,8 @@ from app.domain.evals.evals import Eval, EvalOrder, NewEval, custom_config
 from app.domain.faults.no_effect import NoEffect
 from app.domain.faults.schemas import schema_fault
 from app.domain.faults.unknown_keys import refused_wholly
+from app.domain.graders.effects.sample_reads import constant_scores
 from app.domain.graders.graders import GRADER_MODELS
-from app.domain.graders.sample_reads import constant_scores
 from app.domain.ids import new_id
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.redaction import SecretValues, redact_in_place, shown_free_form

@@ -10,8 +10,8 @@ from typing_extensions import override
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest
 from app.domain.faults.unknown_keys import UnreadKey
+from app.domain.graders.effects.sample_reads import constant_rewards
 from app.domain.graders.graders import GRADER_MODELS, AnyGrader, Grader
-from app.domain.graders.sample_reads import constant_rewards
 from app.domain.graders.templates.template_faults import unplayable_path
 from app.domain.registry.registered_objects import LabelChanges, Noun, RegisteredVersion
 from app.services.models.judge_models import JudgeModels

@@ -16,8 +16,8 @@ from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.faults.no_effect import NoEffect
 from app.domain.faults.unknown_keys import refused_wholly
+from app.domain.graders.effects.sample_reads import constant_rewards
 from app.domain.graders.graders import AnyGrader
-from app.domain.graders.sample_reads import constant_rewards
 from app.domain.graders.templates.template_faults import unplayable_path
 from app.domain.ids import new_id
 from app.domain.registry.scenarios import ScenarioPlan, ScenarioSet

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.constant_scores import constant_score
+from app.domain.graders.effects.constant_scores import constant_score
 from app.domain.graders.graders import read_grader
 
 EXACT = {"type": "exact_match", "reference": "{{item.a}}"}

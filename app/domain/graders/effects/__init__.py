@@ -1,0 +1,1 @@
+"""Parts of graders that decide nothing: constant scores, and samples that nothing reads."""
