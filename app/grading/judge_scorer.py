@@ -130,7 +130,8 @@ class JudgedScorer(ABC):
         try:
             answer = read_answer(text, sample, key=key, is_readable=self.is_readable)
         except UnreadableAnswer:
-            score = None if key is None else self.read_words(text, sample)
+            is_coded = key is None or key.coded in text  # its words are about the code
+            score = None if is_coded else self.read_words(text, sample)
             if score is None:
                 raise
             return score, None

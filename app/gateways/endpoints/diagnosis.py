@@ -1,11 +1,11 @@
 """Judges by the fault of one attempt how the endpoint is: alive, overloaded, or down. Pure."""
 
+from enum import Enum
 from typing import Final
 
 from app.domain.http.status import is_server_error
 from app.gateways.egress.egress import FailureKind
 from app.gateways.endpoints.calls import EndpointFault, FaultKind
-from app.gateways.endpoints.limits import Absence
 
 _RETRIED_STATUSES: Final = frozenset({408, 425, 429})
 _OVERLOADED: Final = frozenset({429, 503})
@@ -20,6 +20,13 @@ KINDS: Final = {
     FailureKind.REFUSED: FaultKind.REFUSED,
     FailureKind.BAD_ENCODING: FaultKind.BAD_REPLY,
 }
+
+
+class Absence(Enum):
+    """A fault without any server."""
+
+    OF_LISTENER = "nothing listens at the endpoint, which no request can cause"
+    OF_SERVER = "no server may be behind the endpoint, or the request made it fail"
 
 
 def is_retried(status: int) -> bool:

@@ -10,10 +10,10 @@ import asyncio
 import math
 from collections import deque
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
 from app.gateways.endpoints.clock import Clock, settled_by
+from app.gateways.endpoints.diagnosis import Absence
 
 CEILING: Final = 512
 _START: Final = 64
@@ -21,7 +21,8 @@ _AFTER_OUTAGE: Final = 8
 _CLEAN_ROUNDS: Final = 3
 _DECREASE: Final = 0.9
 CALLS_TO_OPEN: Final = 16
-_FEWEST_WITHOUT_SERVER: Final = 2
+NO_SERVER_PATIENCE_S: Final = 60.0
+"""Longest patience where few calls found no server: their requests may have made it fail."""
 UNKNOWN_PATIENCE_S: Final = 120.0
 """Longest patience with an endpoint that has never answered: its address may be wrong."""
 _FIRST_PAUSE_S: Final = 1.0
@@ -39,13 +40,6 @@ class OutagePatience:
 
     is_known: bool
     """False if the endpoints may never have answered."""
-
-
-class Absence(Enum):
-    """A fault without any server."""
-
-    OF_LISTENER = "nothing listens at the endpoint, which no request can cause"
-    OF_SERVER = "no server may be behind the endpoint, or the request made it fail"
 
 
 class Pacer:
@@ -188,9 +182,11 @@ class Breaker:
         """The time of the first failure of each pending call that has failed."""
         self._answered_at = -math.inf
         self._is_absent = False
+        self._is_doubtful = False
         self._down_since: float | None = None
         self._pause_s = _FIRST_PAUSE_S
         self._probe_at = 0.0
+        self._probed_at = -math.inf
         self._prober: str | None = None
         self._changed: asyncio.Future[None] | None = None
 
@@ -203,23 +199,28 @@ class Breaker:
         """Time at which all callers stop waiting; `None` while it is closed."""
         if self._down_since is None:
             return None
-        most = math.inf if self._is_known else UNKNOWN_PATIENCE_S
-        return self._down_since + min(self._patience_s, most)
+        most = self._patience_s if self._is_known else min(self._patience_s, UNKNOWN_PATIENCE_S)
+        return self._down_since + (min(most, NO_SERVER_PATIENCE_S) if self._is_doubtful else most)
 
     async def wait_to_send(self, call_id: str, *, deadline: float) -> bool:
         """Waits until the call may be sent; returns false if its deadline or the patience ends
-        first.
+        first. After the patience a call probes, or waits for the probe under way.
         """
-        while self._down_since is not None:
+        while (ends := self.patience_ends) is not None:
             now = self._clock.now()
-            if self._prober is None and now >= self._probe_at:
+            is_over = now >= ends
+            probe_at = min(self._probe_at, max(ends, self._probed_at + _FIRST_PAUSE_S))
+            if self._prober is None and now >= probe_at:
                 self._prober = call_id
                 return True
-            give_up_at = min(deadline, self.patience_ends or math.inf)
-            if now >= give_up_at:
+            if now >= deadline or (is_over and self._prober is None):
                 return False
-            can_probe = self._prober is None
-            await self._change(min(give_up_at, self._probe_at) if can_probe else give_up_at)
+            if self._prober is None:
+                await self._change(min(deadline, ends, probe_at))
+            else:
+                await self._change(deadline if is_over else min(deadline, ends))
+                if is_over and self.is_open:
+                    return False
         return True
 
     def answered(self) -> bool:
@@ -253,31 +254,33 @@ class Breaker:
             self._failed_calls.add(call_id)
         if absence is not None:
             self._note_absence(call_id, absence)
-        found_none = max(_FEWEST_WITHOUT_SERVER, enough)
-        self._is_absent = (
-            len(self._found_nothing) >= enough or len(self._found_no_server) >= found_none
-        )
-        if self._is_absent or len(self._failed_calls) >= CALLS_TO_OPEN:
-            now = self._clock.now()
-            self._down_since, self._probe_at = now, now + self._pause_s
+        is_away = len(self._found_nothing) >= enough
+        are_many = len(self._failed_calls) >= CALLS_TO_OPEN
+        self._is_absent = is_away or len(self._found_no_server) >= max(2, enough)
+        self._is_doubtful = self._is_absent and not is_away and not are_many
+        if self._is_absent or are_many:
+            self._down_since = self._clock.now()
+            self._probe_at = self._down_since + self._pause_s
 
     def _probe_failed(self, call_id: str) -> None:
         if self._prober == call_id:
             self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
-            self._probe_at = self._clock.now() + self._pause_s
+            self._probed_at = self._clock.now()
+            self._probe_at = self._probed_at + self._pause_s
             self._notify()
 
     def _note_absence(self, call_id: str, absence: Absence) -> None:
-        now = self._clock.now()
         if absence is Absence.OF_LISTENER:
             self._found_nothing.add(call_id)
         # A call that failed before another one was answered is at fault itself.
-        if self._answered_at < self._failed_at.setdefault(call_id, now):
+        if self._answered_at < self._failed_at.setdefault(call_id, self._clock.now()):
             self._found_no_server.add(call_id)
 
     def ended(self, call_id: str) -> None:
-        """Forgets a call."""
+        """Forgets a call, which is no longer one of those that are under way."""
         self._failed_at.pop(call_id, None)
+        self._found_nothing.discard(call_id)
+        self._found_no_server.discard(call_id)
 
     def abandoned(self, call_id: str) -> None:
         """Records that a call ended without an outcome; if it was the probe, another may probe."""

@@ -82,6 +82,11 @@ class WaitingCalls:
     def is_waited_for(self) -> bool:
         return bool(self._pending)
 
+    @property
+    def sent_calls(self) -> int:
+        """Number of calls under way that were sent, and do not only wait for a slot."""
+        return sum(call.sent_at is not None for call in self._pending.values())
+
     def outage(self, now: float, *, patience_ends: float | None) -> Outage | None:
         """Returns the outage while calls wait: from the moment that the breaker opens, or once no
         call has been answered for long. `patience_ends` is when all calls of an open breaker give

@@ -295,4 +295,4 @@ class Endpoint:
         """Number of calls that must find the endpoint down, so that the others need not try."""
         if self._pool.outages is None:
             return CALLS_TO_OPEN
-        return max(1, min(CALLS_TO_OPEN, self._calls))
+        return max(1, min(CALLS_TO_OPEN, self.silence.sent_calls))

@@ -26,6 +26,7 @@ _MOST_LISTS: Final = 16
 _ITEM: Final = re.compile(r"(?:(?!,\s{0,16}[\"'])[^\n;}\]]){1,200}")
 """A value without quotes, up to the end of its line, its object or another key."""
 _EDGES: Final = " \t\"'`\\"
+_FIRST: Final = re.compile(r"[^\s,;:()/*]{1,80}")
 
 Readable = Callable[[Any], bool]
 """Returns whether a value is a verdict, such as a number or one of the labels."""
@@ -52,9 +53,10 @@ class CodedKey:
     def in_format(self, value: Any) -> Any:
         """Returns a response format with the coded key instead of the other one."""
         if isinstance(value, dict):
-            return {self._renamed(key): self.in_format(inner) for key, inner in value.items()}
-        if isinstance(value, list):
-            return [self._renamed(one) if isinstance(one, str) else one for one in value]
+            renamed = {self._renamed(key): self.in_format(inner) for key, inner in value.items()}
+            if "required" in value:
+                renamed["required"] = [self._renamed(key) for key in value["required"]]
+            return renamed
         return value
 
     def _renamed(self, key: str) -> str:
@@ -84,8 +86,12 @@ class CodedKey:
             if coded:
                 yield start.start(), {_LIST: coded}
 
-    def _values(self, text: str, is_readable: Readable) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yields the objects that have the key, and the values behind a key that is in none."""
+    def _values(
+        self, text: str, is_readable: Readable
+    ) -> Iterator[tuple[int, dict[str, Any] | None]]:
+        """Yields the objects that have the key, and the values behind a key that is in none; `None`
+        for words that only begin with a value, which leave open what is meant.
+        """
         objects = [one for one in embedded_json(text) if self.coded in object_of(one.value)]
         for one in objects:
             if is_readable(one.value[self.coded]):
@@ -94,20 +100,27 @@ class CodedKey:
         for number, found in enumerate(matches_in(pattern, text)):
             if number == _MOST_VALUES:
                 break
-            value = _value_at(text, found.end())
-            if not _is_within(objects, found.start()) and is_readable(value):
-                yield found.end(), {self.name: value}
+            if _is_within(objects, found.start()):
+                continue
+            value, is_clear = _value_at(text, found.end(), is_readable)
+            if value is not None:
+                yield found.end(), {self.name: value} if is_clear else None
 
 
 def _is_within(objects: list[EmbeddedJson], at: int) -> bool:
     return any(one.start <= at < one.end for one in objects)
 
 
-def _value_at(text: str, start: int) -> str | int | float | None:
-    """Returns the text in quotes that begins there, else the words up to their end."""
+def _value_at(text: str, start: int, is_readable: Readable) -> tuple[str | None, bool]:
+    """Returns the text in quotes that begins there, or the words up to their end, and whether it is
+    a verdict as a whole; `None` if not even its beginning is one.
+    """
     behind = text[start : start + _LONGEST]
     quoted = json_at(behind, 0) if behind.startswith('"') else None
-    if isinstance(quoted, str):
-        return quoted
-    words = _ITEM.match(behind)
-    return None if words is None else words[0].strip(_EDGES).rstrip(f"{_EDGES},")
+    found = _ITEM.match(behind)
+    words = quoted if isinstance(quoted, str) else "" if found is None else found[0].strip(_EDGES)
+    for whole in (words, words.rstrip(f"{_EDGES},.*_")):
+        if is_readable(whole):
+            return whole, True
+    first = _FIRST.match(words)
+    return (words, False) if first is not None and is_readable(first[0]) else (None, False)

@@ -7,7 +7,6 @@ one that it does not close. Reads all of a text in time proportional to its leng
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
@@ -34,8 +33,6 @@ _NUMBER: Final = re.compile(
 _LONG: Final = 30
 """Characters from which a number is not compared: the pattern may have read a part of it."""
 _BLANKS: Final = re.compile(r"[\s\\]{2,}+")
-_MOST_WORDS: Final = 8
-"""Number of first words after a key that are compared with a label."""
 
 
 @dataclass(slots=True)
@@ -46,6 +43,7 @@ class VerdictValues:
     has_long_number: bool = False
     """True if a number has so many digits that its value is not compared."""
     labels: set[str] = field(default_factory=set)
+    """The words behind keys, of which a label may be the beginning."""
 
     def has(self, value: Any) -> bool:
         """Returns whether a verdict of an object may be a quotation."""
@@ -59,7 +57,14 @@ class VerdictValues:
         number = number_in(value)
         if number is not None:
             return self._has_number(number)
-        return isinstance(value, str) and _label(value) in self.labels
+        return isinstance(value, str) and self._has_label(_label(plain_text(value)))
+
+    def _has_label(self, label: str) -> bool:
+        """Returns whether words behind a key begin with a label."""
+        return bool(label) and any(
+            words.startswith(label) and not words[len(label) : len(label) + 1].isalnum()
+            for words in self.labels
+        )
 
     def _has_number(self, number: float) -> bool:
         return self.has_long_number or number in self.numbers
@@ -90,13 +95,7 @@ def _add(quotable: VerdictValues, value: str) -> None:
         quotable.numbers.add(float(number[0].replace("\u2212", "-")))
     elif words[0].rstrip(".!") in NUMBER_WORDS:
         quotable.numbers.add(NUMBER_WORDS[words[0].rstrip(".!")])
-    quotable.labels.update(_beginnings(words))
-
-
-def _beginnings(words: list[str]) -> Iterable[str]:
-    yield " ".join(words).rstrip(".! ")
-    for end in range(1, min(len(words), _MOST_WORDS) + 1):
-        yield " ".join(words[:end]).rstrip(".! ")
+    quotable.labels.add(" ".join(words))
 
 
 def _label(value: str) -> str:

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault, FaultKind
-from app.gateways.endpoints.limits import UNKNOWN_PATIENCE_S, OutagePatience
+from app.gateways.endpoints.limits import NO_SERVER_PATIENCE_S, UNKNOWN_PATIENCE_S, OutagePatience
 from app.gateways.endpoints.pool import EndpointPool
 from tests.support.egress.clock import VirtualClock
 from tests.support.egress.timed_egress import OK, URL, TimedEgress, call, call_many, down, make
@@ -21,11 +21,14 @@ def answered(status: int, **headers: str) -> tuple[EgressReply, float]:
 
 
 @pytest.mark.parametrize(
-    ("calls", "status"), [(1, None), (8, None), (15, None), (2, 502), (8, 503), (15, 502)]
+    ("calls", "status", "lasts_s"),
+    [(1, None, 300), (8, None, 300), (15, None, 300), (2, 502, 40), (8, 503, 40), (15, 502, 40)],
 )
-async def test_an_outage_of_minutes_loses_none_of_few_calls(calls: int, status: int | None) -> None:
+async def test_an_outage_within_the_patience_loses_none_of_few_calls(
+    calls: int, status: int | None, lasts_s: float
+) -> None:
     def serve(now: float, _: int) -> tuple[EgressReply, float]:
-        if not 5 <= now < 305:
+        if not 5 <= now < 5 + lasts_s:
             return OK, 0.5
         return down() if status is None else answered(status)
 
@@ -35,7 +38,7 @@ async def test_an_outage_of_minutes_loses_none_of_few_calls(calls: int, status: 
         await clock.sleep(10)
         results = await call_many(endpoint, calls)
         assert all(isinstance(result, EndpointAnswer) for result in results)
-        assert 305 <= clock.now() < 340
+        assert 5 + lasts_s <= clock.now() < 40 + lasts_s
         assert len(egress.sent_at) < 2 * calls + 20, "one of them probes at a time"
 
 
@@ -151,3 +154,66 @@ async def test_an_endpoint_that_is_up_uses_up_the_attempts(
         assert {result.attempts for result in results} == {4}
         assert (len(egress.sent_at), endpoint.breaker.is_open) == (32, False)
         assert clock.now() < 60
+
+
+class Late(Poisoned):
+    """Its faults come after the answers to the other calls."""
+
+    poison = 2
+
+    @override
+    async def post(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        number = int(headers["webhook-id"].removeprefix("call_"))
+        if number < self.poison:
+            await self.clock.sleep(1)
+            return EgressReply(502, {}, b"", 0.0)
+        return await TimedEgress.post(self, url, headers=headers, body=body, timeout_s=timeout_s)
+
+
+@pytest.mark.parametrize("gap_s", [0, 10, 40, 600])
+@pytest.mark.parametrize("latency_s", [0.2, 5, 30])
+async def test_late_faults_of_two_requests_cost_the_next_step_nothing(
+    gap_s: float, latency_s: float
+) -> None:
+    async with VirtualClock().running() as clock:
+        slow = False
+        egress = Late(clock, lambda *_: (OK, latency_s if slow else 0.2))
+        pool = EndpointPool(egress, timeout_s=600, max_retries=3, outages=KNOWN, clock=clock)
+        endpoint = pool.endpoint(URL)
+        results = await call_many(endpoint, 8)
+        assert sum(isinstance(result, EndpointFault) for result in results) == 2
+        assert clock.now() < NO_SERVER_PATIENCE_S + 60
+        await clock.sleep(gap_s)
+        slow = True
+        after = await asyncio.gather(*(call(endpoint, number) for number in range(8, 16)))
+        assert len(after) == 8
+
+
+async def test_one_call_after_another_is_no_outage_of_a_server() -> None:
+    async with VirtualClock().running() as clock:
+        endpoint, _ = make(clock, lambda *_: answered(502), outages=KNOWN)
+        for number in range(2):
+            with pytest.raises(EndpointFault):
+                await call(endpoint, number)
+        assert clock.now() < 30
+
+
+async def test_calls_that_wait_for_a_slot_are_no_evidence_that_is_missing() -> None:
+    async with VirtualClock().running() as clock:
+        endpoint, _ = make(
+            clock, lambda now, _: answered(502) if now < 40 else (OK, 0.2), outages=KNOWN
+        )
+        endpoint.slots.refused(2)
+        results = await call_many(endpoint, 8)
+        assert all(isinstance(result, EndpointAnswer) for result in results)
+
+
+async def test_an_endpoint_that_is_back_after_the_patience_serves_new_calls() -> None:
+    async with VirtualClock().running() as clock:
+        endpoint, _ = make(clock, lambda now, _: down() if now < 640 else (OK, 5), outages=KNOWN)
+        await call_many(endpoint, 8)
+        await clock.sleep(60)
+        after = await asyncio.gather(*(call(endpoint, number) for number in range(8, 16)))
+        assert len(after) == 8

@@ -124,6 +124,8 @@ def test_a_code_is_the_services_own_and_the_same_for_a_question() -> None:
         ('Draft {"result_0123456789": 3}. It ends with {" oddly: {"result_0123456789": 2}', 2),
         ("{'result_0123456789': 3,} {'result_0123456789': 2,}", 2),
         ("result_0123456789: .5", 0.5),
+        ("First result_0123456789: 8\nIt has no sources.\n**result_0123456789: 2**", 2),
+        ("result_0123456789: 8\nresult_0123456789: 2.", 2),
         ('{"result_0123456789": .5}', 0.5),
         ('{"result_0123456789": -2}', -2),
         ("First result_0123456789: 3, then result_0123456789: 2", 2),
@@ -235,3 +237,41 @@ def test_a_hostile_second_answer_has_no_number(unit: str) -> None:
     except UnreadableAnswer:
         return
     assert number_in(content["result"]) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"result_0123456789": 8}\nCorrection: {"result_0123456789": 2 // no sources\n}',
+        '<think>{"result_0123456789": 8}? No.</think>{steps: [], "result_0123456789": 2, a: 1}',
+        "result_0123456789: 8\nresult_0123456789: 2 or 3",
+    ],
+)
+def test_an_unclear_last_value_leaves_no_earlier_one(said: str) -> None:
+    with pytest.raises(UnreadableAnswer):
+        read_answer(said, {"output_text": "x"}, key=RESULT)
+
+
+@pytest.mark.parametrize(
+    ("said", "score"),
+    [
+        ("**KEY: 2**\n\nFor 10/10 it would need sources.", 0.2),
+        ("KEY: 2. For a 10/10 it would need sources.", None),
+        ("KEY is 2. Full 10/10 would need sources.", None),
+    ],
+)
+async def test_words_around_the_code_are_no_score(said: str, score: float | None) -> None:
+    judges = judge_that_says("Words.", said)
+    if score is None:
+        with pytest.raises(ScoreFault):
+            await scored(ONE, "Paris.", item=ITEM, judges=judges)
+    else:
+        assert (await scored(ONE, "Paris.", item=ITEM, judges=judges)).score == score
+
+
+async def test_a_label_with_the_name_of_the_key_keeps_it() -> None:
+    labels = {**LABEL, "labels": ["intro", "result"], "passing_labels": ["result"]}
+    judges = judge_that_says("Words.", '{"steps": [], "KEY": "result"}')
+    assert (await scored(labels, "x", item=ITEM, judges=judges)).score == 1.0
+    schema = judges.asked[1].response_format["json_schema"]["schema"]
+    assert schema["properties"][coded_key(judges.asked[1])]["enum"] == ["intro", "result"]

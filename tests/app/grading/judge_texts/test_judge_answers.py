@@ -61,7 +61,7 @@ async def test_a_second_answer_is_read_at_the_code(
         (RUBRIC, "<think>Score: 2", "the judge's answer has no certain end of its thinking"),
         (RUBRIC, "<think>Score: 2</think>Hm.", "the judge's answer contains no score"),
         (RUBRIC, '{"KEY": "7 to 8"}', "the judge's answer contains no number `score`"),
-        (RUBRIC, "KEY: 8/10 or 9/10", "the judge's answer contains no score"),
+        (RUBRIC, "KEY: 8/10 or 9/10", "the judge's answer is not one JSON object alone"),
         (RUBRIC, '{"KEY": 11}', "the judge's score is not between 0 and 10"),
     ],
 )
