@@ -1,8 +1,8 @@
-"""Protects one customer endpoint from overload: rate limit, concurrency slots, circuit breaker.
+"""Protects one customer endpoint from overload: concurrency slots, circuit breaker.
 
-Owns the declared rate limit (`Pacer`), the number of requests in flight (`ConcurrencySlots`) and
-the state of an outage (`Breaker`). All three make callers wait; none of them fails a call except
-at its deadline or at the end of the breaker's patience. They work in a single event loop, without
+Owns the number of requests in flight (`ConcurrencySlots`) and the state of an outage (`Breaker`).
+Both make callers wait; none of them fails a call except at its deadline or at the end of the
+breaker's patience. They work in a single event loop, without
 locks across processes. Must not know HTTP.
 """
 
@@ -27,11 +27,6 @@ UNKNOWN_PATIENCE_S: Final = 120.0
 """Longest patience with an endpoint that has never answered: its address may be wrong."""
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 30.0
-_LOWEST_RATE: Final = 1e-9
-_HIGHEST_RATE: Final = 1e6
-"""Bounds of a declared rate, which may be any positive number: beyond them intervals and queue
-lengths are not representable.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,33 +35,6 @@ class OutagePatience:
 
     is_known: bool
     """False if the endpoints may never have answered."""
-
-
-class Pacer:
-    """Limits sends to `rate` in any second, evenly spaced. `rate` may be below 1."""
-
-    def __init__(self, rate: float, clock: Clock) -> None:
-        rate = min(max(rate, _LOWEST_RATE), _HIGHEST_RATE)
-        self._interval = 1.0 / rate
-        burst = max(1, math.floor(rate))
-        self._window = burst / rate
-        self._sent: deque[float] = deque(maxlen=burst)
-        self._next = clock.now()
-        self._clock = clock
-        self._turn = asyncio.Lock()
-
-    async def wait(self) -> None:
-        """Returns when the next request may be sent, in the order of the calls."""
-        async with self._turn:
-            now = self._clock.now()
-            due = max(now, self._next)
-            self._next = due + self._interval
-            if len(self._sent) == self._sent.maxlen:
-                # After a stall several sends are due at once; the limit per second still applies.
-                due = max(due, self._sent[0] + self._window)
-            if due > now:
-                await self._clock.sleep(due - now)
-            self._sent.append(self._clock.now())
 
 
 class ConcurrencySlots:
@@ -186,13 +154,18 @@ class Breaker:
         self._down_since: float | None = None
         self._pause_s = _FIRST_PAUSE_S
         self._probe_at = 0.0
-        self._probed_at = -math.inf
         self._prober: str | None = None
         self._changed: asyncio.Future[None] | None = None
 
     @property
     def is_open(self) -> bool:
         return self._down_since is not None
+
+    @property
+    def has_patience(self) -> bool:
+        """True while callers wait for an endpoint that is down."""
+        ends = self.patience_ends
+        return ends is not None and self._clock.now() < ends
 
     @property
     def patience_ends(self) -> float | None:
@@ -204,34 +177,36 @@ class Breaker:
 
     async def wait_to_send(self, call_id: str, *, deadline: float) -> bool:
         """Waits until the call may be sent; returns false if its deadline or the patience ends
-        first. After the patience a call probes, or waits for the probe under way.
+        first.
         """
         while (ends := self.patience_ends) is not None:
             now = self._clock.now()
-            is_over = now >= ends
-            probe_at = min(self._probe_at, max(ends, self._probed_at + _FIRST_PAUSE_S))
-            if self._prober is None and now >= probe_at:
+            if self._is_doubtful and now >= ends:
+                self._close()  # the requests under way are at fault, not the endpoint
+                return True
+            if self._prober is None and now >= self._probe_at:
                 self._prober = call_id
                 return True
-            if now >= deadline or (is_over and self._prober is None):
+            give_up_at = min(deadline, ends)
+            if now >= give_up_at:
                 return False
-            if self._prober is None:
-                await self._change(min(deadline, ends, probe_at))
-            else:
-                await self._change(deadline if is_over else min(deadline, ends))
-                if is_over and self.is_open:
-                    return False
+            can_probe = self._prober is None
+            await self._change(min(give_up_at, self._probe_at) if can_probe else give_up_at)
         return True
 
-    def answered(self) -> bool:
-        """Records that the endpoint is alive. Returns true if this ended an outage."""
-        was_open = self.is_open
-        self._is_known, self._answered_at = True, self._clock.now()
+    def _close(self) -> None:
+        self._answered_at = self._clock.now()
         self._failed_calls.clear()
         self._found_nothing.clear()
         self._found_no_server.clear()
         self._down_since, self._pause_s = None, _FIRST_PAUSE_S
         self._notify()
+
+    def answered(self) -> bool:
+        """Records that the endpoint is alive. Returns true if this ended an outage."""
+        was_open = self.is_open
+        self._is_known = True
+        self._close()
         return was_open
 
     def failed(
@@ -265,8 +240,7 @@ class Breaker:
     def _probe_failed(self, call_id: str) -> None:
         if self._prober == call_id:
             self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
-            self._probed_at = self._clock.now()
-            self._probe_at = self._probed_at + self._pause_s
+            self._probe_at = self._clock.now() + self._pause_s
             self._notify()
 
     def _note_absence(self, call_id: str, absence: Absence) -> None:

@@ -40,16 +40,16 @@ from app.gateways.endpoints.limits import (
     Breaker,
     ConcurrencySlots,
     OutagePatience,
-    Pacer,
 )
 from app.gateways.endpoints.measured_calls import attempt_span, measured_call, note_status
 from app.gateways.endpoints.outages import EndpointState, WaitingCalls, shown_endpoint
+from app.gateways.endpoints.pacing import Pacer
 from app.gateways.endpoints.retry_after import retry_after
 from app.gateways.endpoints.signing import CallSigner
 
 MAX_REQUEST_BYTES: Final = 1_048_576
 _MOST_GIVE_UPS: Final = 3
-"""Retries of a call that was not sent, because its endpoint was down for too long."""
+"""Retries of a call whose endpoint has been down for too long."""
 _FIRST_DELAY_S: Final = 0.5
 _LONGEST_DELAY_S: Final = 30.0
 
@@ -189,7 +189,7 @@ class Endpoint:
         """Returns whether an attempt only found that the endpoint is still down: it uses up none of
         those that a call has.
         """
-        is_waiting = self._pool.outages is not None and self.breaker.is_open
+        is_waiting = self._pool.outages is not None and self.breaker.has_patience
         return is_waiting and absence_of(fault) is not None and not isinstance(fault, GaveUp)
 
     def _delay(self, fault: EndpointFault, failed: int) -> float | None:
@@ -197,7 +197,7 @@ class Endpoint:
         must not be retried.
         """
         most = self._pool.max_retries
-        if isinstance(fault, GaveUp):
+        if self._pool.outages is not None and self.breaker.is_open:
             most = min(most, _MOST_GIVE_UPS)
         if is_final(fault) or failed > most:
             return None

@@ -7,7 +7,8 @@ import pytest
 
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault
-from app.gateways.endpoints.limits import ConcurrencySlots, Pacer
+from app.gateways.endpoints.limits import ConcurrencySlots
+from app.gateways.endpoints.pacing import Pacer
 from app.gateways.endpoints.retry_after import retry_after
 from tests.support.egress.clock import VirtualClock
 from tests.support.egress.timed_egress import OK, call, call_many, make

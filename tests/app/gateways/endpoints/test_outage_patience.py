@@ -208,12 +208,3 @@ async def test_calls_that_wait_for_a_slot_are_no_evidence_that_is_missing() -> N
         endpoint.slots.refused(2)
         results = await call_many(endpoint, 8)
         assert all(isinstance(result, EndpointAnswer) for result in results)
-
-
-async def test_an_endpoint_that_is_back_after_the_patience_serves_new_calls() -> None:
-    async with VirtualClock().running() as clock:
-        endpoint, _ = make(clock, lambda now, _: down() if now < 640 else (OK, 5), outages=KNOWN)
-        await call_many(endpoint, 8)
-        await clock.sleep(60)
-        after = await asyncio.gather(*(call(endpoint, number) for number in range(8, 16)))
-        assert len(after) == 8
