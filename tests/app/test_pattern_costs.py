@@ -36,6 +36,7 @@ UNREAD: Final = ("workers/learning/", "workers/engines/")
 IN_FUNCTIONS: Final = {
     "app/api/support/multipart.py": "one class without a repeat",
     "app/api/support/specification.py": "paths of our own routes",
+    "app/domain/graders/schemas/pattern_faults.py": "a pattern of the user, compiled only",
     "app/domain/graders/texts/combining_marks.py": "one repeated class",
     "app/domain/rollouts/metric_meanings.py": "names of curves, as long as a tool's name",
     "app/embedded/base_model/source.py": "the name of the operator's model",

@@ -25,6 +25,7 @@ CALL_PARAMETERS: Final = (
     "seed",
     "metadata",
     "integrations",
+    "evals",
     "priority",
     "max_rollouts",
     "max_training_time_s",

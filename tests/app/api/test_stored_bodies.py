@@ -16,6 +16,7 @@ SENT: Final = {
     "evals.data_source_config",
     "evals.testing_criteria",
     "eval_runs.data_source",
+    "fine_tuning_jobs.evals",
     "fine_tuning_jobs.integrations",
     "fine_tuning_jobs.method",
     "registered_versions.definition",
@@ -106,6 +107,14 @@ async def eval_path(api: Api) -> str:
     return f"/v1/evals/{reply.json()['id']}/runs"
 
 
+async def attached_eval(api: Api) -> dict[str, Any]:
+    """Returns an eval as a create call of a job sends it."""
+    items = (await api.upload(b'{"item": {"a": 1}}', purpose="evals")).json()["id"]
+    source = {**RUN, "source": {"type": "file_id", "id": items}}
+    del source["model"]
+    return {"eval_id": (await eval_path(api)).split("/")[3], "data_source": source}
+
+
 def test_every_json_column_is_listed() -> None:
     columns = {
         f"{table.name}.{column.name}"
@@ -129,6 +138,11 @@ async def test_a_canary_under_an_unknown_key_is_not_stored(
             await eval_path(api),
             {"data_source": RUN},
             [("data_source", *path) for path in PARTS],
+        ),
+        "fine_tuning_jobs.evals": (
+            JOBS,
+            {**body, "evals": [await attached_eval(api)]},
+            [("evals", 0), *(("evals", 0, "data_source", *path) for path in PARTS)],
         ),
         "fine_tuning_jobs.integrations": (
             JOBS,

@@ -1,9 +1,13 @@
 """Lists every write of a run that must carry its fence."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from app.domain.data.files import FileRow
+from app.domain.errors import NotFound
+from app.domain.evals.evals import EvalRun, EvalRunStatus
+from app.domain.jobs.attached_evals import AttachedEval
 from app.domain.jobs.jobs import Checkpoint, JobError
 from app.domain.jobs.usage import Usage
 from app.domain.methods.method_documents import StoredSupervisedMethod
@@ -28,6 +32,20 @@ def a_file(job_id: str) -> FileRow:
     return FileRow(f"file-{job_id}", "", "m.csv", purpose, 1, "0", key, "processed", None, 0, None)
 
 
+async def _insert_run(unit: RunUnitOfWork) -> None:
+    """Inserts a run of an eval that is missing, which the fence refuses before."""
+    run = EvalRun(
+        id="evalrun_1",
+        eval_id="eval_1",
+        name="n",
+        status=EvalRunStatus.QUEUED,
+        model="m",
+        data_source={},
+    )
+    with suppress(NotFound):
+        await unit.eval_runs.insert(run)
+
+
 WRITES: dict[str, Verb] = {
     "jobs.mark_validated": lambda unit, _: unit.jobs.mark_validated(
         9, StoredSupervisedMethod({"type": "supervised"})
@@ -38,6 +56,8 @@ WRITES: dict[str, Verb] = {
     "jobs.record_reproducibility": lambda unit, _: unit.jobs.record_reproducibility(
         {"reasons": []}
     ),
+    "jobs.record_evals": lambda unit, _: unit.jobs.record_evals([AttachedEval("eval_1", {})]),
+    "eval_runs.insert": lambda unit, _: _insert_run(unit),
     "jobs.mark_running": lambda unit, _: unit.jobs.mark_running(),
     "jobs.mark_succeeded": lambda unit, _: unit.jobs.mark_succeeded("ft:x"),
     "jobs.mark_failed": lambda unit, _: unit.jobs.mark_failed(JobError("a", "b", None)),

@@ -155,7 +155,7 @@ async def test_a_trained_job_whose_validation_and_comparison_were_lost_has_no_re
     runs: RealRuns,
 ) -> None:
     """After the only validation, which is number 1, the start is compared with the step."""
-    job = await runs.job(stop=QUIET, hyperparameters={"eval_interval": 9})
+    job = await runs.job(stop=QUIET, hyperparameters={"eval_interval": 2})
     ended = await runs.run(job, Lossy(loses=lambda validation, _: validation in {1, 3}))
     assert (ended.status, ended.step, ended.error) == (JobStatus.SUCCEEDED, 2, None)
     async with runs.world.app.tenant(runs.world.tenant) as unit:

@@ -165,14 +165,13 @@ async def test_a_sound_curriculum_passes(api: Api) -> None:
     assert (report["passed"], report["faults"], report["overlapping_rows"]) == (True, [], 0)
 
 
-async def test_a_hundred_faults_are_reported_and_all_are_counted(api: Api) -> None:
+async def test_equal_faults_are_one_that_counts_them(api: Api) -> None:
     training = (await api.upload(b'{"no": "messages"}\n' * 250)).json()["id"]
     curriculum = await made(api, training_file=training)
     report = (await api.call("POST", f"{CURRICULA}/{curriculum['id']}/test")).json()
     assert report["training"]["faulty_rows"] == 250
-    lines = [fault["line"] for fault in report["faults"] if fault["line"] is not None]
-    assert lines == list(range(1, 101))
-    assert any("150 more faults" in fault["message"] for fault in report["faults"])
+    [fault] = [fault for fault in report["faults"] if fault["line"] is not None]
+    assert (fault["line"], "250 times" in fault["message"]) == (1, True), fault
 
 
 async def test_a_deleted_file_is_reported(api: Api) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from huggingface_hub import constants
+from huggingface_hub import constants, set_client_factory
+from huggingface_hub.utils._http import default_client_factory
 
 from app.embedded.base_model.source import fetch_weights, find_model
 from app.embedded.errors import ModelNotFound
@@ -30,6 +31,7 @@ def files(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def hub(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    set_client_factory(default_client_factory)  # not the guarded one of a test of data sets
     with hub_server(HUB_ID, files) as hub:
         _point_to(hub.url, monkeypatch)
         monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
