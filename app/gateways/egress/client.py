@@ -43,9 +43,6 @@ class _Request:
     """If true, the body of the reply is not read."""
 
 
-_BROKEN: Final = "the connection broke"
-
-
 class EgressClient:
     """HTTP client, one per process and event loop. Connections are pooled per endpoint; calls share
     nothing else, in particular no cookies.
@@ -128,9 +125,11 @@ class EgressClient:
         except aiohttp.ClientResponseError:
             raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is not valid HTTP") from None
         except (aiohttp.ClientError, OSError) as error:
-            described = _describe(error)
+            before = aiohttp.ClientConnectorError | aiohttp.ClientSSLError
             raise EgressFailure(
-                FailureKind.UNREACHABLE, described, was_connected=described == _BROKEN
+                FailureKind.UNREACHABLE,
+                _describe(error),
+                was_connected=not isinstance(error, before),
             ) from None
 
     async def _send(self, endpoint: EndpointUrl, request: _Request) -> EgressReply:
@@ -206,7 +205,7 @@ def _describe(error: Exception) -> str:
         case aiohttp.ClientConnectorError():
             return "connection refused"
         case _:
-            return _BROKEN
+            return "the connection broke"
 
 
 def build_egress(settings: EgressSettings) -> EgressClient:

@@ -1,4 +1,4 @@
-"""Judges by the fault of one attempt how the endpoint is: alive, overloaded, or down. Pure."""
+"""Concludes from a failed attempt whether the endpoint is alive, overloaded or down. Pure."""
 
 from enum import Enum
 from typing import Final

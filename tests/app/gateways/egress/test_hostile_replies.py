@@ -119,6 +119,21 @@ async def test_hostile_replies_end_in_their_class(name: str) -> None:
     assert server.sent_bytes < 16 * MIB
 
 
+async def test_a_broken_connection_is_no_missing_listener() -> None:
+    """A request can make its server fail, and cannot make a listener go away."""
+
+    async def was_connected() -> bool:
+        with pytest.raises(EgressFailure) as caught:
+            await post(client, server.url())
+        return caught.value.was_connected
+
+    async with endpoint(raw()) as server:
+        client = client_for(server)
+        assert await was_connected()
+    assert not await was_connected()
+    await client.aclose()
+
+
 REPLIES: dict[str, tuple[bytes, bytes]] = {
     "after early hints": (
         b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 8
