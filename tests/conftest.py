@@ -16,6 +16,8 @@ from tests.support.stack import Database, Services, running_services
 from tests.support.store.compiled_statements import share_compiled_statements
 
 END_TO_END = "tests/e2e/"
+_MOST_PROCESSES = 12
+"""Limit of the processes of a run: each has servers of its own, and collects all tests."""
 
 # Before torch is imported. The suite has a process per core, and a second thread in each of them
 # spins while it waits for a core. A test that is about threads sets their number.
@@ -24,6 +26,8 @@ for _name, _value in (
     ("OMP_NUM_THREADS", "1"),
     ("OMP_WAIT_POLICY", "PASSIVE"),
     ("AGENT_RFT_COMPUTE", '{"measure": false}'),
+    # No test reaches a hub but those that start one: without a network each try takes 20 seconds.
+    ("HF_HUB_OFFLINE", "1"),
 ):
     os.environ.setdefault(_name, _value)
 
@@ -43,6 +47,12 @@ class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
     return ByFile(config, log)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Returns three processes for each core, of which each has 3 GB of memory."""
+    memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 10**9
+    return max(1, min(3 * len(os.sched_getaffinity(0)), memory_gb // 3, _MOST_PROCESSES))
 
 
 @pytest.hookimpl(trylast=True)  # after they were shuffled

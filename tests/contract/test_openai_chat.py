@@ -131,6 +131,14 @@ def test_a_stream_that_breaks_off_is_an_error_not_an_end(service: Service) -> No
         list(stream)
 
 
+def test_the_first_words_of_a_stream_come_before_the_next(service: Service) -> None:
+    service.engine.hang = True
+    with service.client().chat.completions.create(
+        model=BASE, messages=[{"role": "user", "content": "hi"}], stream=True
+    ) as stream:
+        assert next(iter(stream)).choices[0].delta.content == "hel"
+
+
 @pytest.mark.parametrize("stream", [True, False])
 def test_a_client_that_hangs_up_ends_the_generation(service: Service, *, stream: bool) -> None:
     service.engine.hang = True

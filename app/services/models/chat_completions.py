@@ -191,9 +191,9 @@ async def _renamed(
     for the whole.
     """
     old, new = json.dumps(model.engine_name).encode(), json.dumps(model.name).encode()
-    pending = first
+    pending = b""
     try:
-        async for chunk in rest:
+        async for chunk in _chained(first, rest):
             *events, pending = (pending + chunk).split(_EVENT_END)
             for event in events:
                 yield event.replace(old, new) + _EVENT_END
@@ -202,6 +202,12 @@ async def _renamed(
         return
     if pending:
         yield pending.replace(old, new)
+
+
+async def _chained(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for chunk in rest:
+        yield chunk
 
 
 async def _marked(events: AsyncIterator[bytes], parser: ToolParser) -> AsyncIterator[bytes]:

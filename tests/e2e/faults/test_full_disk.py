@@ -23,6 +23,8 @@ from tests.support.patience import PATIENCE_S, wait_for
 
 MINIMUM_BYTES = 24_000_000
 
+pytestmark = pytest.mark.chaos
+
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:

@@ -7,10 +7,14 @@ import signal
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from tests.support.e2e.main_job import BATCH, Endpoints
 from tests.support.e2e.quiet_job import GROUP, STEPS, VALID_ROWS
 from tests.support.embedded.installation import Installation, child_pid, wait_until_final
 from tests.support.embedded.jobs import records_method
+
+pytestmark = pytest.mark.chaos
 
 STALE: dict[str, Any] = {
     "mode": {"type": "async", "max_staleness": 2},

@@ -4,9 +4,13 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from app.embedded.ports import free_port
 from app.settings.models import SCHOLAR_MODEL
 from tests.support.embedded.installation import cli, opened, wait_until_final
+
+pytestmark = pytest.mark.long
 
 
 def test_a_recipe_teaches_the_shipped_scholar(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ class ChatEngine:
             if body["stream"]:
                 return await self._stream(request, body)
             if self.hang:
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
         except asyncio.CancelledError:
             self.cancelled.set()
             raise
@@ -94,7 +94,7 @@ class ChatEngine:
             }
             await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
             if self.hang:
-                await asyncio.sleep(60)
+                await asyncio.Event().wait()
             if self.break_off:
                 assert request.transport is not None
                 request.transport.abort()
