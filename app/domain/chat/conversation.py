@@ -90,7 +90,7 @@ class _Calls:
 
 def engine_messages(messages: list[Json]) -> list[Json]:
     """Returns a checked conversation as engines read it: without hints and nulls, with refusals as
-    text and reasoning under both of its names.
+    text, parts as one text and reasoning under both of its names.
     """
     return [_engine_message(message) for message in messages]
 
@@ -99,7 +99,8 @@ def _engine_message(message: Json) -> Json:
     written = {name: message[name] for name in _COPIED if message.get(name) is not None}
     content = message.get("content")
     if isinstance(content, list):
-        content = [{"type": "text", "text": part[part["type"]]} for part in content]
+        # Joined here: vLLM would write a line break between two parts, training writes nothing.
+        content = "".join(part[part["type"]] for part in content)
     written["content"] = content or message.get("refusal") or content
     reasoning = next((message[name] for name in REASONING if message.get(name) is not None), None)
     if reasoning is not None:

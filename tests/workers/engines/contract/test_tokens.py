@@ -107,7 +107,7 @@ async def test_only_the_named_tokens_stop_and_are_part_of_the_turn(
 async def test_the_models_own_end_of_turn_stops_only_where_it_is_named(
     world: World, inference: HttpInference
 ) -> None:
-    base, end, prompts = world.spec.name, 2, world.prompts(12, seed=4)
+    base, end, prompts = world.spec.name, 2, world.prompts(48, seed=4)
     free = await asyncio.gather(
         *(complete(inference, base, prompt, seed=3, max_tokens=80) for prompt in prompts)
     )
