@@ -99,7 +99,7 @@ def _engine_message(message: Json) -> Json:
     written = {name: message[name] for name in _COPIED if message.get(name) is not None}
     content = message.get("content")
     if isinstance(content, list):
-        # Joined here: vLLM would write a line break between two parts, training writes nothing.
+        # vLLM would write a line break between two parts, and training writes nothing.
         content = "".join(part[part["type"]] for part in content)
     written["content"] = content or message.get("refusal") or content
     reasoning = next((message[name] for name in REASONING if message.get(name) is not None), None)
