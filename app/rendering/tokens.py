@@ -4,6 +4,7 @@ Owns the choice of the control tokens that decoded text hides. Must not know mes
 """
 
 import copy
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
@@ -61,6 +62,41 @@ class ModelTokens:
 
         return step
 
+    def pieces(self, token_ids: Sequence[int], most: int) -> list[str]:
+        """Returns the text of each of the first `most` ids; joined, the pieces of all ids are
+        `decode` of them. The first token of a character that spans several has all of it, and the
+        others have an empty text, like a hidden control token.
+        """
+        taken = token_ids[:most]
+        pieces, opened = list[str](), None
+        step = self.decoding()
+        for number in taken:
+            text, is_hidden = step(number), number in self._hidden_ids
+            at = len(pieces)
+            pieces.append("")
+            if text:
+                pieces[at if opened is None else opened] = text
+                opened = None
+            elif not is_hidden and opened is None:
+                opened = at
+        if len(taken) == len(token_ids):
+            _complete(pieces, self.decode(token_ids), last=opened)
+        # A step's rollouts have millions of tokens and few different texts.
+        return [sys.intern(piece) for piece in pieces]
+
     def id_of(self, token: str) -> int | None:
         number: int | None = self._tokenizer.token_to_id(token)
         return number
+
+
+def _complete(pieces: list[str], text: str, *, last: int | None) -> None:
+    """Makes the pieces join to a turn's whole text: one that ends within a character has a rest
+    that no token completes. `last` is the token at which that character begins.
+    """
+    if not pieces:
+        return
+    start = 0
+    for index, piece in enumerate(pieces):
+        pieces[index] = text[start : start + len(piece)]
+        start += len(piece)
+    pieces[-1 if last is None else last] += text[start:]
