@@ -15,14 +15,14 @@ _DECIMALS: Final = 4
 def token_record(rollout: ScoredRollout) -> TokenRecord | None:
     """Returns the record; `None` for a rollout that sampled nothing."""
     trajectory = rollout.trajectory
-    if not trajectory.completion_tokens:
+    stored = sum(len(turn.texts) for turn in trajectory.turns)
+    if not stored:
         return None
     trained = rollout.trainer_logprobs
     if trained is not None and len(trained) != trajectory.completion_tokens:
         raise ValueError("the trainer's log-probs must be parallel to the sampled tokens")
     unread = iter([None] * trajectory.completion_tokens if trained is None else trained)
     turns = [_turn(turn, unread) for turn in trajectory.turns]
-    stored = sum(len(turn.texts) for turn in turns)
     return TokenRecord(turns, trajectory.completion_tokens - stored)
 
 
@@ -45,4 +45,5 @@ def _ratio(trainer: float | None, sampler: float) -> float | None:
 
 
 def _finite(logprob: float) -> float | None:
-    return round(logprob, _DECIMALS) if math.isfinite(logprob) else None
+    # A rounded 0 has no sign.
+    return round(logprob, _DECIMALS) + 0.0 if math.isfinite(logprob) else None
