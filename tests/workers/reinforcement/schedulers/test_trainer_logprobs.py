@@ -8,6 +8,7 @@ import pytest
 from app.domain.ids import SampleKey
 from app.domain.methods.mode import AsyncOptions
 from app.domain.rollouts.trajectory import ScoredRollout
+from app.settings.models import shipped_model_dir
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import (
     CountingTrainer,
@@ -15,6 +16,7 @@ from tests.support.reinforcement.scripted_modes import (
     Stage,
     logprobs_of,
 )
+from workers.learning.training.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 from workers.reinforcement.schedulers.asynchronous import AsyncMode
 from workers.reinforcement.schedulers.groups import with_logprobs
@@ -30,6 +32,12 @@ MODES: list[Build] = [
     lambda context: AsyncMode(context, AsyncOptions(max_staleness=2)),
 ]
 NAMES = ["sync", "streaming in one part", "streaming in three", "async"]
+
+
+def trainer() -> LoraTrainer:
+    return LoraTrainer(
+        str(shipped_model_dir()), base_name="tiny", rank=4, alpha=8, learning_rate=1e-2, seed=0
+    )
 
 
 def own(rollout: ScoredRollout) -> list[float] | None:
@@ -62,6 +70,23 @@ async def test_the_order_of_arrival_mixes_none_up() -> None:
     (outcome,) = await stage.run(StreamingMode(stage.context, minibatches=2))
     assert [r.trainer_logprobs for r in outcome.rollouts] == [own(r) for r in outcome.rollouts]
     assert any(rollout.trainer_logprobs for rollout in outcome.rollouts[:4])
+
+
+@pytest.mark.parametrize("build", MODES, ids=NAMES)
+async def test_they_are_those_that_the_trainer_computes_of_the_whole_rollout(build: Build) -> None:
+    stage = Stage(trainer(), steps=1)
+    (outcome,) = await stage.run(build(stage.context))
+    before, trained = trainer(), 0
+    for rollout in outcome.rollouts:
+        if rollout.advantage is None:
+            assert rollout.trainer_logprobs is None
+        elif rollout.advantage:
+            trained += 1
+            tokens, mask = rollout.trajectory.tokens, rollout.trajectory.mask
+            pairs = zip(before.logprobs(tokens), mask[1:], strict=True)
+            expected = [logprob for logprob, is_sampled in pairs if is_sampled]
+            assert rollout.trainer_logprobs == pytest.approx(expected, abs=1e-4)
+    assert trained > 4
 
 
 @pytest.mark.parametrize("build", MODES, ids=NAMES)
