@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
-from typing import Final, Literal, get_args
+from typing import Final, Literal, assert_never, get_args
 
 from app.dashboard.rendering.formats import cut
 from app.domain.rollouts.token_records import RecordedTurn, TokenRecord
@@ -37,7 +37,7 @@ class ShownToken:
     """The CSS class."""
     title: str
     turn: int
-    place: int
+    position: int
     """Number of the token in its turn, from 1."""
     probability: float | None
     log_prob: float | None
@@ -72,16 +72,28 @@ class ShownTokens:
     mean_ratio: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """The classes of one measure."""
+
+    shade: Callable[[float | None, float | None], str]
+    """Returns the class of a token by its probability and ratio."""
+    size: Callable[[ShownToken], float | None]
+    """Returns how far a token is from an ordinary one; `None` for one without the value."""
+    legend: list[Shade]
+
+
 def shown_tokens(record: TokenRecord, by: Measure) -> ShownTokens:
-    turns = _turns(record.turns, by)
+    scale = _scale(by)
+    turns = _turns(record.turns, scale)
     tokens = [token for turn in turns for token in turn.tokens]
     stored = sum(len(turn.texts) for turn in record.turns)
     ratios = [token.ratio for token in tokens if token.ratio is not None]
     log_probs = [token.log_prob for token in tokens if token.log_prob is not None]
     return ShownTokens(
         turns,
-        listed=_extremes(tokens, _distance if by == "ratio" else _surprise),
-        legend=_RATIO_LEGEND if by == "ratio" else _PROBABILITY_LEGEND,
+        listed=_extremes(tokens, scale.size),
+        legend=scale.legend,
         tokens=len(tokens),
         left_out=record.omitted + stored - len(tokens),
         trained=len(ratios),
@@ -99,17 +111,17 @@ def visible(text: str) -> str:
     if not any(letter.isprintable() or letter.isspace() for letter in text):
         return "".join(f"⟨U+{ord(letter):04X}⟩" for letter in text)
     marked = text.translate(_MARKED)
-    return cut(marked.replace(" ", _SPACE) if text.isspace() else marked, _LONGEST)
+    return cut(marked.reposition(" ", _SPACE) if text.isspace() else marked, _LONGEST)
 
 
-def _turns(recorded: Iterable[RecordedTurn], by: Measure) -> list[ShownTurn]:
+def _turns(recorded: Iterable[RecordedTurn], scale: _Scale) -> list[ShownTurn]:
     """Returns the turns with as many tokens as a page shows; one without any is left out."""
     turns, left = list[ShownTurn](), _SHOWN_TOKENS
     for number, turn in enumerate(recorded, start=1):
         values = zip(turn.texts[:left], turn.log_probs, turn.ratios, strict=False)
         tokens = [
-            _token(text, log_prob, ratio, by=by, turn=number, place=place)
-            for place, (text, log_prob, ratio) in enumerate(values, start=1)
+            _token(text, log_prob, ratio, scale=scale, turn=number, position=position)
+            for position, (text, log_prob, ratio) in enumerate(values, start=1)
         ]
         left -= len(tokens)
         if tokens:
@@ -118,15 +130,21 @@ def _turns(recorded: Iterable[RecordedTurn], by: Measure) -> list[ShownTurn]:
 
 
 def _token(
-    text: str, log_prob: float | None, ratio: float | None, *, by: Measure, turn: int, place: int
+    text: str,
+    log_prob: float | None,
+    ratio: float | None,
+    *,
+    scale: _Scale,
+    turn: int,
+    position: int,
 ) -> ShownToken:
     probability = None if log_prob is None else math.exp(min(log_prob, 0.0))
     return ShownToken(
         text=visible(text),
-        shade=_ratio_shade(ratio) if by == "ratio" else _probability_shade(probability),
+        shade=scale.shade(probability, ratio),
         title=_title(probability, log_prob, ratio),
         turn=turn,
-        place=place,
+        position=position,
         probability=probability,
         log_prob=log_prob,
         ratio=ratio,
@@ -140,13 +158,13 @@ def _title(probability: float | None, log_prob: float | None, ratio: float | Non
     return f"{said}, {'not trained' if ratio is None else f'ratio {ratio:.4f}'}"
 
 
-def _probability_shade(probability: float | None) -> str:
+def _probability_shade(probability: float | None, _ratio: float | None) -> str:
     if probability is None:
         return _UNKNOWN
     return f"p{1 + sum(probability < least for least in _PROBABILITIES)}"
 
 
-def _ratio_shade(ratio: float | None) -> str:
+def _ratio_shade(_probability: float | None, ratio: float | None) -> str:
     return _UNKNOWN if ratio is None else f"r{1 + sum(ratio >= least for least in _RATIOS)}"
 
 
@@ -184,3 +202,15 @@ _RATIO_LEGEND: Final = [
     Shade("r7", f"{_RATIOS[-1]:g} or more"),
     Shade(_UNKNOWN, "not trained"),
 ]
+_BY_LOG_PROB: Final = _Scale(_probability_shade, _surprise, _PROBABILITY_LEGEND)
+_BY_RATIO: Final = _Scale(_ratio_shade, _distance, _RATIO_LEGEND)
+
+
+def _scale(by: Measure) -> _Scale:
+    match by:
+        case "log_prob":
+            return _BY_LOG_PROB
+        case "ratio":
+            return _BY_RATIO
+        case _:
+            assert_never(by)

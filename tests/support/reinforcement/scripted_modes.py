@@ -125,9 +125,9 @@ class CountingTrainer:
 
 def logprobs_of(sample: TrainingSample) -> list[float]:
     """Returns the log-probs of the counting trainer: the sampler's, less a digest of the tokens."""
-    away = zlib.crc32(repr(list(sample.tokens)).encode()) / 2**32
+    distance = zlib.crc32(repr(list(sample.tokens)).encode()) / 2**32
     pairs = zip(sample.logprobs, sample.mask, strict=True)
-    return [logprob - away for logprob, trained in pairs if trained]
+    return [logprob - distance for logprob, trained in pairs if trained]
 
 
 @dataclass

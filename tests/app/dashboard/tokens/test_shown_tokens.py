@@ -50,11 +50,11 @@ def test_the_legend_names_eight_classes(by: Measure) -> None:
 def test_the_table_has_the_least_likely_tokens_or_the_farthest_ratios() -> None:
     values = [(0.9, 1.0), (0.01, 1.5), (0.2, None), (0.5, 0.5), (None, 1.1)]
     by_log_prob = shown_tokens(record(*values), "log_prob").listed
-    assert [token.place for token in by_log_prob] == [2, 3, 4, 1]
+    assert [token.position for token in by_log_prob] == [2, 3, 4, 1]
     by_ratio = shown_tokens(record(*values), "ratio").listed
-    assert [token.place for token in by_ratio] == [4, 2, 5, 1]
+    assert [token.position for token in by_ratio] == [4, 2, 5, 1]
     many = shown_tokens(record(*([(0.5, 1.0)] * 30)), "log_prob").listed
-    assert [token.place for token in many] == list(range(1, 21))
+    assert [token.position for token in many] == list(range(1, 21))
 
 
 def test_the_means_are_over_the_shown_tokens_that_have_a_value() -> None:

@@ -17,7 +17,7 @@ from tests.support.stack import Database
 
 HEAVIEST = 150_000
 SPAN = re.compile(r'<span class="(\w+)" title="([^"]*)">(.*?)</span>', re.DOTALL)
-HEADINGS = ["Token", "Turn", "Place", "Probability", "Log-prob", "Ratio"]
+HEADINGS = ["Token", "Turn", "Position", "Probability", "Log-prob", "Ratio"]
 
 
 @pytest.fixture
