@@ -111,7 +111,7 @@ def visible(text: str) -> str:
     if not any(letter.isprintable() or letter.isspace() for letter in text):
         return "".join(f"⟨U+{ord(letter):04X}⟩" for letter in text)
     marked = text.translate(_MARKED)
-    return cut(marked.reposition(" ", _SPACE) if text.isspace() else marked, _LONGEST)
+    return cut(marked.replace(" ", _SPACE) if text.isspace() else marked, _LONGEST)
 
 
 def _turns(recorded: Iterable[RecordedTurn], scale: _Scale) -> list[ShownTurn]:
