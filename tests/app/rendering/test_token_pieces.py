@@ -1,10 +1,13 @@
 """The texts of sampled tokens join to the decoded turn, and no character is torn."""
 
+from collections.abc import Sequence
 from random import Random
 
 import pytest
+from tokenizers import Tokenizer, decoders, models, normalizers
 
 from app.rendering.renderer import Renderer
+from app.rendering.tokens import ModelTokens
 from tests.support.rollout.policies import shipped_renderer
 
 ALL = 10_000
@@ -15,6 +18,35 @@ TEXTS = [
     "\ufffd is the model's own",
     " ",
 ]
+
+
+@pytest.fixture(scope="module")
+def byte_tokens(tmp_path_factory: pytest.TempPathFactory) -> ModelTokens:
+    """Returns a tokenizer of words that begin with a sign for their space, with tokens of bytes for
+    all other characters, as SentencePiece writes them.
+    """
+    vocabulary = {name: number for number, name in enumerate(["<unk>", "<s>", "</s>"])}
+    for name in (*(f"<0x{byte:02X}>" for byte in range(256)), "▁", "a", "b", "▁a", "ab", "▁ab"):
+        vocabulary[name] = len(vocabulary)
+    merges = [("▁", "a"), ("▁a", "b"), ("a", "b")]
+    tokenizer = Tokenizer(
+        models.BPE(vocabulary, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True)
+    )
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
+    tokenizer.decoder = decoders.Sequence(
+        [
+            decoders.Replace("▁", " "),
+            decoders.ByteFallback(),
+            decoders.Fuse(),
+            decoders.Strip(" ", 1, 0),
+        ]
+    )
+    tokenizer.add_special_tokens(["<s>", "</s>"])
+    file = tmp_path_factory.mktemp("tokens") / "tokenizer.json"
+    tokenizer.save(str(file))
+    return ModelTokens(file)
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +87,39 @@ def test_a_limit_within_a_character_leaves_no_broken_one(renderer: Renderer) -> 
         pieces = renderer.pieces(ids, most)
         assert len(pieces) == most
         assert whole.startswith("".join(pieces)), most
+
+
+def test_words_keep_their_spaces_and_bytes_their_character(byte_tokens: ModelTokens) -> None:
+    ids = [*byte_tokens.encode("ab 你🎉 ab a"), 2]
+    pieces = byte_tokens.pieces(ids, ALL)
+    assert [piece for piece in pieces if piece] == ["ab", " ", "你", "🎉", " ab", " a"]
+    assert "".join(pieces) == byte_tokens.decode(ids) == "ab 你🎉 ab a"
+    assert pieces[-1] == ""
+
+
+def test_any_bytes_join_to_their_decoded_text(byte_tokens: ModelTokens) -> None:
+    random = Random(5)
+    for _ in range(2000):
+        ids = [random.randrange(3, 265) for _ in range(random.randrange(40))]
+        pieces = byte_tokens.pieces(ids, ALL)
+        assert "".join(pieces) == byte_tokens.decode(ids), ids
+        assert len(pieces) == len(ids)
+        assert byte_tokens.decode(ids).startswith("".join(byte_tokens.pieces(ids, 9))), ids
+
+
+def test_a_run_of_broken_bytes_is_decoded_in_short_parts(
+    byte_tokens: ModelTokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded = list[int]()
+    decode = byte_tokens.decode
+
+    def counted(ids: Sequence[int]) -> str:
+        decoded.append(len(ids))
+        return decode(ids)
+
+    monkeypatch.setattr(byte_tokens, "decode", counted)
+    byte_tokens.pieces([3 + 0x80] * 4096, ALL)
+    assert sum(decoded) < 20 * 4096
 
 
 def test_any_ids_join_to_their_decoded_text(renderer: Renderer) -> None:
