@@ -13620,9 +13620,15 @@ export interface components {
              * @constant
              */
             object: "fine_tuning.job.rollout.tokens";
-            /** Rollout Id */
+            /**
+             * Rollout Id
+             * @description The rollout that sampled them.
+             */
             rollout_id: string;
-            /** Turns */
+            /**
+             * Turns
+             * @description In the order of the trace; turns behind the last stored token have empty lists.
+             */
             turns: components["schemas"]["TurnTokens"][];
             /**
              * Omitted Tokens

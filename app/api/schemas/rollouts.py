@@ -165,7 +165,9 @@ class RolloutTokens(DescribedModel):
 
     object: Literal["fine_tuning.job.rollout.tokens"] = "fine_tuning.job.rollout.tokens"
     rollout_id: str
+    """The rollout that sampled them."""
     turns: list[TurnTokens]
+    """In the order of the trace; turns behind the last stored token have empty lists."""
     omitted_tokens: int
     """Number of sampled tokens that are not stored: those behind the first 4,096."""
 

@@ -29,8 +29,8 @@ class RolloutTokens:
         Attributes:
             object_ (Literal['fine_tuning.job.rollout.tokens']): Type of the object; each type has one constant value.
                 Default: 'fine_tuning.job.rollout.tokens'.
-            rollout_id (str):
-            turns (list[TurnTokens]):
+            rollout_id (str): The rollout that sampled them.
+            turns (list[TurnTokens]): In the order of the trace; turns behind the last stored token have empty lists.
             omitted_tokens (int): Number of sampled tokens that are not stored: those behind the first 4,096.
      """
 
