@@ -84,3 +84,11 @@ def test_an_evaluation_yields_none(make_trainer: MakeTrainer) -> None:
     trainer = make_trainer()
     trainer.evaluate([random_samples(7, count=2)])
     assert trainer.trained_logprobs() == []
+
+
+def test_unread_log_probs_do_not_outlive_the_next_step(make_trainer: MakeTrainer) -> None:
+    trainer, samples = make_trainer(), random_samples(8, count=4)
+    trainer.update(samples)
+    expected = computed(trainer, samples[:2])
+    trainer.update(samples[:2])
+    assert_rows(trainer.trained_logprobs(), expected)
