@@ -7,7 +7,12 @@ from fastapi.responses import StreamingResponse
 
 from app.api.schemas.common import Page, object_page
 from app.api.schemas.reports import Report
-from app.api.schemas.rollouts import Rollout, RolloutExportQuery, RolloutQuery
+from app.api.schemas.rollouts import (
+    Rollout,
+    RolloutExportQuery,
+    RolloutQuery,
+    RolloutTokens,
+)
 from app.api.support.dependencies import Exporting, Services, StillValid
 from app.api.support.errors import responses
 from app.api.support.tables import Table, table_replies, table_reply
@@ -95,6 +100,19 @@ async def export_rollouts(
 async def get_rollout(job_id: str, rollout_id: str, services: Services) -> Rollout:
     """Returns a rollout with its messages, calls and grades."""
     return Rollout.of(await services.rollouts().get(job_id, rollout_id))
+
+
+@router.get(
+    "/rollouts/{rollout_id}/tokens",
+    operation_id="retrieveFineTuningJobRolloutTokens",
+    responses=responses(404),
+)
+async def get_rollout_tokens(job_id: str, rollout_id: str, services: Services) -> RolloutTokens:
+    """Returns the tokens that the policy sampled in a rollout, with their log-probs and ratios. A
+    rollout that was written before tokens were stored answers 404.
+    """
+    record = await services.rollouts().tokens(job_id, rollout_id)
+    return RolloutTokens.of(rollout_id, record)
 
 
 @router.get(

@@ -23,6 +23,7 @@ from app.dashboard.files import files
 from app.dashboard.models import models
 from app.dashboard.registry import endpoints
 from app.dashboard.students.routes import ROOMS as TEACHING
+from app.dashboard.tokens import token_pages
 from app.dashboard.webhooks import webhook_endpoints
 
 FORMS: Final = re.compile(
@@ -35,7 +36,7 @@ FORMS: Final = re.compile(
 router = APIRouter(include_in_schema=False)
 for room in (
     *(sign_in, comparisons, jobs, reports, rollouts, streams, usage, assets, documentation),
-    *(baselines, models, endpoints, files, evals, eval_runs, webhook_endpoints),
+    *(token_pages, baselines, models, endpoints, files, evals, eval_runs, webhook_endpoints),
     *(projects, admin_keys),
     *TEACHING,
 ):

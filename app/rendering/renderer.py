@@ -170,6 +170,10 @@ class Renderer:
         """Returns the text without control tokens, but with tool-call and reasoning marks."""
         return self._tokens.decode(token_ids)
 
+    def pieces(self, token_ids: Sequence[int], most: int) -> list[str]:
+        """Returns the texts of the first `most` ids of a turn; see `ModelTokens.pieces`."""
+        return self._tokens.pieces(token_ids, most)
+
     def count_tokens(self, text: str) -> int:
         return len(self.encode(text))
 

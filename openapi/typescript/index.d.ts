@@ -449,6 +449,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/fine_tuning/jobs/{job_id}/rollouts/{rollout_id}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Rollout Tokens
+         * @description Returns the tokens that the policy sampled in a rollout, with their log-probs and ratios. A
+         *     rollout that was written before tokens were stored answers 404.
+         */
+        get: operations["retrieveFineTuningJobRolloutTokens"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/fine_tuning/jobs/{job_id}/report": {
         parameters: {
             query?: never;
@@ -13588,6 +13609,34 @@ export interface components {
             finished_at: number;
         };
         /**
+         * RolloutTokens
+         * @description The tokens that the policy sampled in a rollout, with their log-probs.
+         */
+        RolloutTokens: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default fine_tuning.job.rollout.tokens
+             * @constant
+             */
+            object: "fine_tuning.job.rollout.tokens";
+            /**
+             * Rollout Id
+             * @description The rollout that sampled them.
+             */
+            rollout_id: string;
+            /**
+             * Turns
+             * @description In the order of the trace; turns behind the last stored token have empty lists.
+             */
+            turns: components["schemas"]["TurnTokens"][];
+            /**
+             * Omitted Tokens
+             * @description Number of sampled tokens that are not stored: those behind the first 4,096.
+             */
+            omitted_tokens: number;
+        };
+        /**
          * RolloutsSource
          * @description The rollouts of a reinforcement job that meet every condition. `reinforcement` takes the rows
          *     that they played, with the measured difficulty; `supervised` their conversations; `dpo` the best
@@ -15620,6 +15669,27 @@ export interface components {
              * @description Default: 2 for tokens and 5 for sequences.
              */
             cap: number;
+        };
+        /**
+         * TurnTokens
+         * @description The sampled tokens of one turn, in three parallel lists.
+         */
+        TurnTokens: {
+            /**
+             * Texts
+             * @description Text of each token; joined, the decoded turn with its marks of calls and reasoning. The first token of a character that spans several has all of it, and the others are empty, like a token that ends the turn.
+             */
+            texts: string[];
+            /**
+             * Log Probs
+             * @description Natural log of the probability with which each token was sampled, at the sampling temperature.
+             */
+            log_probs: (number | null)[];
+            /**
+             * Ratios
+             * @description Probability of each token under the policy that was trained, before the update, divided by the one with which it was sampled. `null` for a token that was not trained: of a validation, of a lost rollout, or of a group that gave no gradient.
+             */
+            ratios: (number | null)[];
         };
         /**
          * UniformOrdering
@@ -19358,6 +19428,112 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Rollout"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    retrieveFineTuningJobRolloutTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the job. */
+                job_id: string;
+                /** @description Id of the rollout. */
+                rollout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutTokens"];
                 };
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */

@@ -23,6 +23,7 @@ from tests.support.dashboard.scenes import (
     train,
 )
 from tests.support.dashboard.teaching import rows
+from tests.support.dashboard.tokens import put_tokens
 from tests.support.stack import Database
 
 NO_PAGES: Final = {
@@ -39,6 +40,7 @@ async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) 
     job, waiting = await create_job(api, suffix="rivers"), await create_job(api)
     train(database, job)
     put_lost(database, job)
+    put_tokens(database, "ro_0_1_0")
     put_baseline(database, job)
     put_checkpoints(database, job, {1: 0.25})
     put_points(database, waiting, {("reward/mean", "valid"): [0.25, 0.5]})
@@ -63,6 +65,7 @@ async def test_every_page_is_accessible(api: Api, tab: Tab, database: Database) 
             "/baseline",
         ),
         *("/rollouts/ro_0_1_0", "/rollouts/lost1", "/rollouts?step=99"),
+        *(f"/rollouts/ro_0_1_0/tokens?by={by}" for by in ("log_prob", "ratio")),
     ]
     paths = [
         *("/", "/usage", "/?status=running", f"/jobs/{waiting}", "/jobs/never"),

@@ -18,6 +18,7 @@ from tests.support.dashboard.scenes import (
     trace,
     train,
 )
+from tests.support.dashboard.tokens import put_tokens
 from tests.support.stack import Database
 
 
@@ -138,7 +139,8 @@ async def test_hostile_texts_stay_texts(api: Api, tab: Tab, database: Database) 
     messages = [{"role": "assistant", "content": f"{HOSTILE} {n}"} for n in range(5000)]
     put_rollout(database, job, "many", step=2, trace={"messages": messages, "turns": [turn] * 5000})
     await tab.sign_in(api.key)
-    for rollout in ("evil", "many"):
+    put_tokens(database, "evil", [[(HOSTILE, -9.0, 3.0), ("x" * 5000, -0.5, None)] * 500])
+    for rollout in ("evil", "many", "evil/tokens"):
         await tab.open(f"/jobs/{job}/rollouts/{rollout}")
         assert await tab.page.locator("main img, main script").count() == 0
         assert await tab.page.get_by_text("<script>alert(1)</script>").count() > 0

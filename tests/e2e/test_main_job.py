@@ -167,6 +167,27 @@ def test_the_ledger_holds_every_sample_once(live: Installation, finished: Finish
     assert {r["policy_version"] - r["step"] for r in rows} == {-1}
 
 
+def test_the_tokens_of_a_rollout_are_those_that_were_trained(
+    live: Installation, finished: FinishedJob
+) -> None:
+    path = f"/fine_tuning/jobs/{finished.job.id}/rollouts"
+    trained = [row for row in live.rollouts(finished.job.id, split="train") if row["advantage"]]
+    held_out = live.rollouts(finished.job.id, split="valid", step=0)
+    for row in [*trained[:: len(trained) // 8], *held_out[:2]]:
+        tokens = live.get(f"{path}/{row['id']}/tokens")
+        written = [m for m in row["trace"]["messages"] if m["role"] == "assistant"]
+        for turn, message, stored in zip(
+            tokens["turns"], written, row["trace"]["turns"], strict=True
+        ):
+            assert len(turn["texts"]) == len(turn["log_probs"]) == stored["tokens"]
+            text = "".join(turn["texts"])
+            assert (message["content"] or "") in text
+            assert all(c["function"]["name"] in text for c in message.get("tool_calls", ()))
+            known = 1.0 if row["advantage"] else None
+            assert turn["ratios"] == pytest.approx([known] * stored["tokens"], abs=1e-3)
+        assert tokens["omitted_tokens"] == 0
+
+
 def test_curves_are_complete(live: Installation, finished: FinishedJob) -> None:
     page = live.get(f"/fine_tuning/jobs/{finished.job.id}/metrics")
     curves = {(c["split"], c["name"]): c["points"] for c in page["data"]}

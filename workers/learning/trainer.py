@@ -57,6 +57,13 @@ class Trainer(Protocol):
         """
         ...
 
+    def trained_logprobs(self) -> list[list[float] | None]:
+        """Returns what the last step computed, parallel to the samples of its `update`, or of its
+        calls of `accumulate` in their order: the log-probs of each sample's trained tokens before
+        the optimizer step (of its minibatch), `None` for a sample without a gradient. Forgets them.
+        """
+        ...
+
     def evaluate(
         self, sets: Sequence[Sequence[TrainingSample]], *, adapter: bool = True
     ) -> list[UpdateStats]:

@@ -14,19 +14,19 @@ one step and each tool call is one. Parallel calls that exceed the limit run the
 
 import json
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
-from app.domain.rollouts.environment_steps import EnvironmentStep
+from app.domain.rollouts.token_records import STORED_TOKENS
 from app.domain.rollouts.trajectory import (
     UNPARSABLE_CALL,
     Failure,
     StopReason,
-    ToolCallRecord,
     Trajectory,
     Turn,
 )
@@ -173,11 +173,13 @@ class _Episode:
         parsed = self.renderer.parse(
             sampled.token_ids, tools=tools, with_tools=bool(tools), after=trajectory.tokens
         )
+        unstored = STORED_TOKENS - trajectory.completion_tokens
+        texts = self.renderer.pieces(sampled.token_ids, max(0, unstored))
         trajectory.extend_sampled(list(sampled.token_ids), list(sampled.logprobs))
         self.steps += 1
         index = len(trajectory.turns)
         trajectory.messages.append(self._message(parsed, index))
-        trajectory.turns.append(_turn(sampled, parsed))
+        trajectory.turns.append(_turn(sampled, parsed, texts))
         if sampled.finish_reason != "stop" and not parsed.tool_calls:
             return StopReason.TOKEN_LIMIT
         if self.observation.single_turn:
@@ -220,7 +222,7 @@ class _Episode:
         if not replies:
             if not result.done:
                 raise ValueError("an environment that is not done must reply")
-            trajectory.turns[-1] = _turn(sampled, parsed, step=result.step)
+            trajectory.turns[-1] = replace(trajectory.turns[-1], environment=result.step)
             return StopReason.FINAL_ANSWER
         fitted = await fit_replies(
             self.renderer,
@@ -236,7 +238,9 @@ class _Episode:
             earlier=trajectory.tool_calls,
             count_tokens=self.renderer.count_tokens,
         )
-        trajectory.turns[-1] = _turn(sampled, parsed, calls, step=result.step)
+        trajectory.turns[-1] = replace(
+            trajectory.turns[-1], tool_calls=calls, environment=result.step
+        )
         if result.done:
             return StopReason.FINAL_ANSWER
         if self.steps >= self.limits.max_episode_steps:
@@ -256,13 +260,8 @@ class _Episode:
         return (ToolReply(position, UNPARSABLE_CALL, "", outcome),)
 
 
-def _turn(
-    sampled: SampledTurn,
-    parsed: ParsedTurn,
-    calls: tuple[ToolCallRecord, ...] = (),
-    *,
-    step: EnvironmentStep | None = None,
-) -> Turn:
+def _turn(sampled: SampledTurn, parsed: ParsedTurn, texts: Sequence[str]) -> Turn:
+    """Returns the turn before anything answered it."""
     return Turn(
         token_ids=sampled.token_ids,
         logprobs=sampled.logprobs,
@@ -270,7 +269,6 @@ def _turn(
         content=storable(parsed.content),
         reasoning_tokens=parsed.reasoning_tokens,
         finish_reason=sampled.finish_reason,
-        tool_calls=calls,
         parse_error=parsed.parse_error,
-        environment=step,
+        texts=tuple(texts),
     )

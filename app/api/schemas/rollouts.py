@@ -9,6 +9,7 @@ from app.domain.documents.field_descriptions import DescribedModel
 from app.domain.documents.json_object import Json
 from app.domain.ids import Split
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
+from app.domain.rollouts.token_records import TokenRecord
 from app.domain.rollouts.trajectory import FailureClass, StopReason
 
 _Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -138,3 +139,42 @@ class Rollout(DescribedModel):
                 "fine_tuning_job_id": row.job_id,
             }
         )
+
+
+class TurnTokens(DescribedModel):
+    """The sampled tokens of one turn, in three parallel lists."""
+
+    texts: list[str]
+    """Text of each token; joined, the decoded turn with its marks of calls and reasoning. The first
+    token of a character that spans several has all of it, and the others are empty, like a token
+    that ends the turn.
+    """
+    log_probs: list[float | None]
+    """Natural log of the probability with which each token was sampled, at the sampling
+    temperature.
+    """
+    ratios: list[float | None]
+    """Probability of each token under the policy that was trained, before the update, divided by
+    the one with which it was sampled. `null` for a token that was not trained: of a validation, of
+    a lost rollout, or of a group that gave no gradient.
+    """
+
+
+class RolloutTokens(DescribedModel):
+    """The tokens that the policy sampled in a rollout, with their log-probs."""
+
+    object: Literal["fine_tuning.job.rollout.tokens"] = "fine_tuning.job.rollout.tokens"
+    rollout_id: str
+    """The rollout that sampled them."""
+    turns: list[TurnTokens]
+    """In the order of the trace; turns behind the last stored token have empty lists."""
+    omitted_tokens: int
+    """Number of sampled tokens that are not stored: those behind the first 4,096."""
+
+    @classmethod
+    def of(cls, rollout_id: str, record: TokenRecord) -> "RolloutTokens":
+        turns = [
+            TurnTokens(texts=turn.texts, log_probs=turn.log_probs, ratios=turn.ratios)
+            for turn in record.turns
+        ]
+        return cls(rollout_id=rollout_id, turns=turns, omitted_tokens=record.omitted)

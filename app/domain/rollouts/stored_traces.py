@@ -1,7 +1,7 @@
 """Restores the trajectory that graders received from a stored trace. Pure.
 
-The tokens and their log-probs are not stored, so the trajectory has only their number; times of
-calls are rounded to a tenth of a millisecond.
+A trace has no token ids and no log-probs, so the trajectory has only their number; times of calls
+are rounded to a tenth of a millisecond.
 """
 
 from app.domain.documents.json_object import Json

@@ -4,6 +4,7 @@ Owns the central invariant of the project: `tokens`, `mask` and `logprobs` run p
 marks exactly the tokens that the policy sampled, and those are the sampled ids, never re-encoded.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, assert_never
@@ -98,6 +99,8 @@ class Turn:
     parse_error: str | None = None
     environment: EnvironmentStep | None = None
     """The environment's answer to the turn, in a job with an HTTP environment."""
+    texts: tuple[str, ...] = ()
+    """Text of each token, as far as tokens of the rollout are stored."""
 
 
 @dataclass(slots=True)
@@ -226,6 +229,10 @@ class ScoredRollout:
     """The advantage that its tokens were trained with; `None` where it trained nothing."""
     shaped_reward: float | None = None
     """The reward less all terms of the objective, of a graded rollout of a trained step."""
+    trainer_logprobs: Sequence[float] | None = None
+    """Log-probs of its sampled tokens under the trained policy before the update; `None` where it
+    trained nothing.
+    """
 
     def __post_init__(self) -> None:
         if (self.grade is None) == (self.failure is None):

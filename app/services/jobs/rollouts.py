@@ -16,6 +16,7 @@ from app.domain.rollouts.rollouts import (
     RolloutRow,
     RowMean,
 )
+from app.domain.rollouts.token_records import TokenRecord
 from app.store.database import Database
 
 _BATCH: Final = 100
@@ -74,6 +75,12 @@ class RolloutService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             return await unit.rollouts.get(job_id, rollout_id)
+
+    async def tokens(self, job_id: str, rollout_id: str) -> TokenRecord:
+        """Returns the sampled tokens of a rollout. Raises `NotFound` for one without any."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.get(job_id)
+            return await unit.rollouts.tokens(job_id, rollout_id)
 
     async def first_graded(
         self, job_id: str, split: Split, *, steps: Sequence[int], row: int

@@ -1,8 +1,9 @@
 """Rollouts as rows. Inserting a sample that exists already is an error."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, fields
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -34,7 +35,9 @@ from app.domain.rollouts.rollouts import (
     RolloutRow,
     RowMean,
 )
+from app.domain.rollouts.token_records import TokenRecord
 from app.store.paging import Keyset, fitting
+from app.store.rollouts.token_records import no_tokens, stored_record
 from app.store.schema.rollouts import REPEATED_CALL
 from app.store.schema.rollouts import RolloutTable as Table
 from app.store.storable import storable
@@ -54,9 +57,21 @@ class RolloutStore:
         self._session = session
         self._project_id = project_id
 
-    async def insert_many(self, job_id: str, rows: Sequence[RolloutRow]) -> None:
+    async def insert_many(
+        self,
+        job_id: str,
+        rows: Sequence[RolloutRow],
+        tokens: Mapping[str, TokenRecord] = MappingProxyType({}),
+    ) -> None:
+        """Inserts rollouts; `tokens` are the records of their tokens by the rollout's id."""
         if rows:
-            values = [_values(row, project_id=self._project_id, job_id=job_id) for row in rows]
+            values = [
+                {
+                    **_values(row, project_id=self._project_id, job_id=job_id),
+                    "tokens": stored_record(tokens.get(row.id)),
+                }
+                for row in rows
+            ]
             await self._session.execute(insert(Table), values)
 
     async def page(
@@ -106,6 +121,20 @@ class RolloutStore:
         if row is None:
             raise NotFound(f"No rollout {rollout_id} in job {job_id}.")
         return to_rollout(row)
+
+    async def tokens(self, job_id: str, rollout_id: str) -> TokenRecord:
+        """Raises `NotFound` for a rollout without tokens too."""
+        found = await self._session.execute(
+            select(Table.tokens, Table.completion_tokens).where(
+                Table.id == rollout_id, Table.job_id == job_id
+            )
+        )
+        row = found.one_or_none()
+        if row is None:
+            raise NotFound(f"No rollout {rollout_id} in job {job_id}.")
+        if row.tokens is None:
+            raise no_tokens(rollout_id, sampled=row.completion_tokens)
+        return TokenRecord.of_json(row.tokens)
 
     async def row_means(
         self,

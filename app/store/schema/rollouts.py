@@ -1,6 +1,9 @@
 """Rollouts. The unique key guarantees that a sample is scored and trained once."""
 
+from typing import Any
+
 from sqlalchemy import Double, Index, PrimaryKeyConstraint, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, JsonColumn, of_job
@@ -67,5 +70,7 @@ class RolloutTable(Base):
     tool_calls: Mapped[int]
     components: Mapped[JsonColumn]
     trace: Mapped[JsonColumn]
+    tokens: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True), deferred=True)
+    """A `TokenRecord`; read on demand only."""
     started_at: Mapped[float] = mapped_column(Double)
     finished_at: Mapped[float] = mapped_column(Double)

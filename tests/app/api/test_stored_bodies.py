@@ -59,6 +59,7 @@ MADE: Final = {
     "model_exports.error",
     "reports.report",
     "rollouts.components",
+    "rollouts.tokens",
     "rollouts.trace",
     "stored_completions.reply",
     "stored_completions.request",

@@ -8,6 +8,7 @@ from urllib.parse import urljoin, urlsplit
 import app.dashboard
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.dashboard.scenes import create_job, put_points, train
+from tests.support.dashboard.tokens import put_tokens
 from tests.support.dashboard.visits import Markup, Visit
 from tests.support.stack import Database
 
@@ -23,6 +24,7 @@ HEAVIEST = 150_000
 async def shown(api: Api, database: Database) -> list[str]:
     job = await create_job(api)
     train(database, job)
+    put_tokens(database, "ro_0_1_0")
     body = {"name": "clerk", "base_model": "tiny-agent"}
     await api.call("POST", "/v1/students", json=body)
     student = "/teach/students/clerk"
@@ -31,6 +33,7 @@ async def shown(api: Api, database: Database) -> list[str]:
     return [
         "/", "/sign-in", f"/jobs/{job}", f"/jobs/{job}/rollouts", f"/jobs/{job}/report",
         f"/jobs/{job}/events", f"/jobs/{job}/rollouts/ro_0_1_0", f"/jobs/{job}/rows/report/1",
+        f"/jobs/{job}/rollouts/ro_0_1_0/tokens",
         "/usage", f"/jobs/{job}/baseline", "/models", "/endpoints",
         f"/endpoints/tools/{tool}", "/jobs/never", "/teach", "/teach/examples", student,
         f"{student}/chat", f"{student}/practice", f"{student}/plan?recipe=reasoning",

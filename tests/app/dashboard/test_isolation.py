@@ -10,6 +10,7 @@ from tests.support.api.organization import execute as query
 from tests.support.api.webhook_endpoints import made_endpoint
 from tests.support.dashboard.eval_scenes import create_eval_run, put_items
 from tests.support.dashboard.scenes import create_job, put_usage, train
+from tests.support.dashboard.tokens import put_tokens
 from tests.support.dashboard.visits import Visit, visiting
 from tests.support.stack import Database
 
@@ -19,9 +20,10 @@ async def test_pages_of_another_project_are_not_found(
 ) -> None:
     job = await create_job(api, suffix="secret-suffix")
     train(database, job)
+    put_tokens(database, "ro_0_1_0")
     pages = [
         *("", "/events", "/report", "/rollouts", "/rows", "/rows/report/1", "/baseline"),
-        *("/rollouts/ro_0_1_0", "/rollouts/ro_0_1_0/raw.json"),
+        *("/rollouts/ro_0_1_0", "/rollouts/ro_0_1_0/raw.json", "/rollouts/ro_0_1_0/tokens"),
     ]
     async with visiting(api.http) as stranger:
         await stranger.sign_in(api.other_key)

@@ -64,6 +64,10 @@ class ProcessTrainer:
         stats: UpdateStats = self._call("step", denominator)
         return stats
 
+    def trained_logprobs(self) -> list[list[float] | None]:
+        rows: list[list[float] | None] = self._call("trained_logprobs")
+        return rows
+
     def evaluate(
         self, sets: Sequence[Sequence[TrainingSample]], *, adapter: bool = True
     ) -> list[UpdateStats]:
@@ -125,6 +129,7 @@ def _serve(settings: dict[str, Any]) -> None:
         "update": lambda samples: trainer.update(_samples(samples)),
         "accumulate": lambda samples: trainer.accumulate(_samples(samples)),
         "step": trainer.step,
+        "trained_logprobs": trainer.trained_logprobs,
         "evaluate": lambda sets, adapter: trainer.evaluate(
             [_samples(samples) for samples in sets], adapter=adapter
         ),

@@ -4,6 +4,7 @@ All modes then see the same rollouts and differ only in their order.
 """
 
 import asyncio
+import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -96,6 +97,8 @@ class CountingTrainer:
         self._hold = hold
         self.calls: list[tuple[str, int]] = []
         self.samples: list[TrainingSample] = []
+        self._unread: list[TrainingSample] = []
+        """Samples of the last step, until their log-probs are taken."""
 
     def update(self, samples: Sequence[TrainingSample]) -> dict[str, float]:
         self._note("update", samples)
@@ -109,10 +112,22 @@ class CountingTrainer:
         self.calls.append(("step", 0))
         return {}
 
+    def trained_logprobs(self) -> list[list[float] | None]:
+        taken, self._unread = self._unread, []
+        return [logprobs_of(sample) for sample in taken]
+
     def _note(self, call: str, samples: Sequence[TrainingSample]) -> None:
         self._hold()
         self.calls.append((call, len(samples)))
         self.samples += samples
+        self._unread += samples
+
+
+def logprobs_of(sample: TrainingSample) -> list[float]:
+    """Returns the log-probs of the counting trainer: the sampler's, less a digest of the tokens."""
+    distance = zlib.crc32(repr(list(sample.tokens)).encode()) / 2**32
+    pairs = zip(sample.logprobs, sample.mask, strict=True)
+    return [logprob - distance for logprob, trained in pairs if trained]
 
 
 @dataclass

@@ -72,6 +72,7 @@ def _train(trainer: Trainer, directory: Path) -> dict[str, Any]:
     answers = {
         "settings": trainer.settings,
         "update": trainer.update(grouped),
+        "trained": trainer.trained_logprobs(),
         "evaluate": trainer.evaluate([grouped[:2], grouped[2:]]),
         "logprobs": trainer.logprobs([3, 1, 4, 1, 5]),
         "base": trainer.logprobs([3, 1, 4, 1, 5], adapter=False),
@@ -80,6 +81,10 @@ def _train(trainer: Trainer, directory: Path) -> dict[str, Any]:
     trainer.accumulate(grouped[:4])
     trainer.accumulate(grouped[4:])
     answers["step"] = trainer.step()
+    answers["accumulated"], answers["forgotten"] = (
+        trainer.trained_logprobs(),
+        trainer.trained_logprobs(),
+    )
     trainer.save_state(directory / "state")
     trainer.save_adapter(directory / "adapter")
     answers["steps"], answers["accelerators"] = trainer.steps, trainer.accelerators
@@ -100,6 +105,8 @@ def test_a_trainer_in_another_process_gives_the_same_bits(
     assert there == here
     assert here["steps"] == 2
     assert here["accelerators"] == 0
+    assert len(here["trained"]) == len(here["accumulated"]) == 8
+    assert here["forgotten"] == []
     digest = here["settings"].base_digest
     objective = '{"kl_coefficient": 0.1, "loss": {}, "mismatch": null}'
     assert here["settings"] == TrainerSettings(

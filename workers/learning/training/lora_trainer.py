@@ -19,12 +19,14 @@ from typing_extensions import override
 from app.domain.rollouts.metrics import LOSS
 from workers.learning.batches.batches import MicroBatch
 from workers.learning.batches.fitting_batches import Packing
+from workers.learning.batches.minibatches import minibatches
 from workers.learning.forward.matrix_product import TrainerProducts
 from workers.learning.losses.build import build_loss
 from workers.learning.memory.gpu_metrics import show_memory
 from workers.learning.objective.base_distance import apply_kl_penalty
 from workers.learning.objective.batch_loss import BatchGradient, BatchLoss
 from workers.learning.objective.scored_batch import ScoredBatch, split_by_set
+from workers.learning.objective.step_logprobs import StepLogprobs
 from workers.learning.objective.update_stats import StatsTally
 from workers.learning.trainer import UpdateStats
 from workers.learning.trainer_options import TrainerOptions
@@ -109,6 +111,7 @@ class LoraTrainer:
             options.objective,
         )
         self._steps = 0
+        self._last_logprobs = StepLogprobs()
         self._begin()
 
     @property
@@ -136,24 +139,33 @@ class LoraTrainer:
     def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
         self._begin()
         samples = self._with_kl_penalty(samples)
-        for part in self._parts(samples):
-            self._add(part)
+        places = self._logprobs.reserve(len(samples))
+        for part in minibatches(
+            len(samples),
+            count=self._options.minibatches,
+            rows_per_example=self._loss.rows_per_example,
+        ):
+            self._add([samples[index] for index in part], [places[index] for index in part])
             self._apply(self._pending.denominator)
         return self._finish()
 
     def accumulate(self, samples: Sequence[TrainingSample]) -> None:
-        self._add(self._with_kl_penalty(samples))
+        self._add(self._with_kl_penalty(samples), self._logprobs.reserve(len(samples)))
 
     def step(self, denominator: int | None = None) -> UpdateStats:
         self._apply(self._pending.denominator if denominator is None else denominator)
         return self._finish()
 
+    def trained_logprobs(self) -> list[list[float] | None]:
+        return self._last_logprobs.taken()
+
     def _begin(self) -> None:
+        self._logprobs = StepLogprobs()
         self._tally = StatsTally(learning_rate=self._optimizer.param_groups[0]["lr"])
         self._clear()
 
     def _finish(self) -> UpdateStats:
-        values = self._tally.values()
+        values, self._last_logprobs = self._tally.values(), self._logprobs
         self._begin()
         show_memory(self._adapted.device)
         return values
@@ -162,21 +174,14 @@ class LoraTrainer:
         self._optimizer.zero_grad(set_to_none=True)
         self._pending = _StepSums()
 
-    def _parts(self, samples: Sequence[TrainingSample]) -> list[list[TrainingSample]]:
-        """Divides samples into minibatches, whole examples each."""
-        rows, count = self._loss.rows_per_example, self._options.minibatches
-        examples = [samples[start : start + rows] for start in range(0, len(samples), rows)]
-        return [
-            [sample for example in examples[part::count] for sample in example]
-            for part in range(count)
-        ]
-
-    def _add(self, samples: Sequence[TrainingSample]) -> None:
+    def _add(self, samples: Sequence[TrainingSample], places: Sequence[int]) -> None:
+        """Adds samples, whose log-probs get these places."""
         parameters = list(self._parameters.values())
         self._pending.denominator += self._denominator(samples)
-        for _, gradient in self._adapted.batches.run(samples, self._gradient, self._packing):
+        for batch, gradient in self._adapted.batches.run(samples, self._gradient, self._packing):
             gradient.add_to(parameters)
             gradient.loss.add_to(self._tally)
+            self._logprobs.add(batch, gradient.loss.scored, places)
             self._pending.loss += gradient.loss.total
             self._pending.batches += 1
 

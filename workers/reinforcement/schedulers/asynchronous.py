@@ -99,6 +99,7 @@ class AsyncMode:
         if samples:
             with self._reading.trainer_clock:
                 values |= await run_on_compute_thread(self._context.trainer.update, samples)
+                groups = await self._context.scored_by_trainer(groups)
         ended = time.perf_counter()
         values |= {names.TIME_SAMPLING: sampled - started, names.TIME_TRAINING: ended - sampled}
         self._steps_s.append(ended - started)

@@ -6,6 +6,7 @@ The code is the same for every mode, so that no mode changes a sample's gradient
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from statistics import fmean
 
 from app.domain.rollouts import metrics as names
@@ -49,15 +50,19 @@ class PreparedGroup:
     status: GroupStatus
     shaped: Sequence[ShapedReward | None]
     """Parallel to the rollouts; `None` for a failed one."""
+    logprobs: Sequence[Sequence[float] | None] = ()
+    """The trainer's log-probs, parallel to the samples; empty until they are trained."""
 
     @property
     def trained_rollouts(self) -> list[ScoredRollout]:
         """The rollouts with the values that they were trained on."""
+        logprobs = iter(self.logprobs or [None] * len(self.samples))
         return [
             replace(
                 rollout,
                 advantage=advantage,
                 shaped_reward=None if shaped is None else shaped.value,
+                trainer_logprobs=None if advantage is None else next(logprobs),
             )
             for rollout, advantage, shaped in zip(
                 self.scored.rollouts, self.advantages, self.shaped, strict=True
@@ -105,6 +110,18 @@ def rollouts_of(groups: Sequence[PreparedGroup]) -> list[ScoredRollout]:
 
 def samples_of(groups: Sequence[PreparedGroup]) -> list[TrainingSample]:
     return [sample for group in groups for sample in group.samples]
+
+
+def with_logprobs(
+    groups: Sequence[PreparedGroup], logprobs: Sequence[Sequence[float] | None]
+) -> list[PreparedGroup]:
+    """Returns the groups with the trainer's log-probs, which are parallel to all samples of the
+    groups in their order.
+    """
+    if len(logprobs) != len(samples_of(groups)):
+        raise ValueError("the trainer's log-probs must be parallel to the samples of the step")
+    rows = iter(logprobs)
+    return [replace(group, logprobs=list(islice(rows, len(group.samples)))) for group in groups]
 
 
 def group_counts(groups: Sequence[PreparedGroup]) -> dict[str, float]:

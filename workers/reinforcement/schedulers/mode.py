@@ -11,9 +11,15 @@ from typing import Any, Protocol
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import GroupKey, SampleKey
 from app.domain.rollouts.trajectory import ScoredRollout
+from workers.compute.compute_thread import run_on_compute_thread
 from workers.journal.journal import Journal
 from workers.learning.trainer import Trainer
-from workers.reinforcement.schedulers.groups import GroupConfig, PreparedGroup, prepare
+from workers.reinforcement.schedulers.groups import (
+    GroupConfig,
+    PreparedGroup,
+    prepare,
+    with_logprobs,
+)
 from workers.reinforcement.steps.outcome import SampledStep
 from workers.rollout.busy_clock import BusyClock
 from workers.rollout.groups import run_group
@@ -51,6 +57,13 @@ class SchedulerContext:
             on_finished=on_finished,
         )
         return prepare(group, self.group_config)
+
+    async def scored_by_trainer(self, groups: Sequence[PreparedGroup]) -> list[PreparedGroup]:
+        """Returns the groups of the last step with the trainer's log-probs, once they are trained.
+        Their samples must be in the order in which the trainer received them.
+        """
+        logprobs = await run_on_compute_thread(self.trainer.trained_logprobs)
+        return with_logprobs(groups, logprobs)
 
 
 def _always(_step: int) -> bool:

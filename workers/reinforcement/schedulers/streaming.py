@@ -20,8 +20,10 @@ from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerConte
 from workers.reinforcement.schedulers.reading import StepReading
 from workers.reinforcement.steps.outcome import SampledStep
 
-Arrivals = asyncio.Queue[tuple[int, PreparedGroup]]
-"""Position in the step, and the group. The queue is unbounded: the step bounds it."""
+Arrival = tuple[int, PreparedGroup]
+"""Position in the step, and the group."""
+Arrivals = asyncio.Queue[Arrival]
+"""The queue is unbounded: the step bounds it."""
 
 
 class StreamingMode:
@@ -41,11 +43,14 @@ class StreamingMode:
             async with asyncio.TaskGroup() as tasks:
                 sampling = tasks.create_task(self._sample(rows, step, arrivals))
                 training = tasks.create_task(self._train(len(rows), arrivals))
-        groups, training_s = training.result()
-        self._schedule.check(rollouts_of(groups))
+        arrived, training_s = training.result()
+        self._schedule.check(rollouts_of(_in_order(arrived)))
         started = time.perf_counter()
         with self._reading.trainer_clock:
             stats = await run_on_compute_thread(self._context.trainer.step)
+            scored = await self._context.scored_by_trainer([group for _, group in arrived])
+        positions = [position for position, _ in arrived]
+        groups = _in_order(list(zip(positions, scored, strict=True)))
         values = {
             **(stats if samples_of(groups) else {}),
             names.TIME_SAMPLING: sampling.result(),
@@ -79,19 +84,18 @@ class StreamingMode:
                     tasks.create_task(sample_group(position, row))
         return time.perf_counter() - started
 
-    async def _train(self, count: int, arrivals: Arrivals) -> tuple[list[PreparedGroup], float]:
-        """Accumulates part after part; returns the groups in the step's order and the seconds.
+    async def _train(self, count: int, arrivals: Arrivals) -> tuple[list[Arrival], float]:
+        """Accumulates part after part; returns the groups in the order of their training, and the
+        seconds.
 
         The groups of a part are added in the step's order too.
         """
-        arrived: list[tuple[int, PreparedGroup]] = []
+        arrived: list[Arrival] = []
         training_s = 0.0
         parts = min(self._minibatches, count)
         for part in range(parts):
             size = count * (part + 1) // parts - len(arrived)
-            minibatch = sorted(
-                [await arrivals.get() for _ in range(size)], key=lambda arrival: arrival[0]
-            )
+            minibatch = sorted([await arrivals.get() for _ in range(size)], key=_position)
             arrived += minibatch
             samples = samples_of([group for _, group in minibatch])
             started = time.perf_counter()
@@ -99,5 +103,12 @@ class StreamingMode:
                 with self._reading.trainer_clock:
                     await run_on_compute_thread(self._context.trainer.accumulate, samples)
             training_s += time.perf_counter() - started
-        in_order = sorted(arrived, key=lambda arrival: arrival[0])
-        return [group for _, group in in_order], training_s
+        return arrived, training_s
+
+
+def _in_order(arrived: Sequence[Arrival]) -> list[PreparedGroup]:
+    return [group for _, group in sorted(arrived, key=_position)]
+
+
+def _position(arrival: Arrival) -> int:
+    return arrival[0]

@@ -39,7 +39,8 @@ class SyncMode:
         sampling_s = time.perf_counter() - started
         self._schedule.check(rollouts_of(sampled))
         groups = settled_groups(sampled, self._context.group_config)
-        values = {names.TIME_SAMPLING: sampling_s, **await self._train(groups)}
+        groups, stats = await self._train(groups)
+        values = {names.TIME_SAMPLING: sampling_s, **stats}
         return self._reading.sampled_step(step, groups, values=values)
 
     async def on_step_committed(self, step: int) -> None:
@@ -66,12 +67,15 @@ class SyncMode:
                 ]
         return [group.result() for group in groups]
 
-    async def _train(self, groups: list[PreparedGroup]) -> UpdateStats:
-        """Makes one update on the step's samples; none if there are no samples."""
+    async def _train(self, groups: list[PreparedGroup]) -> tuple[list[PreparedGroup], UpdateStats]:
+        """Makes one update on the step's samples; none if there are no samples. Returns the groups
+        as the trainer scored them, and the update's statistics.
+        """
         stats: UpdateStats = {}
         started = time.perf_counter()
         samples = samples_of(groups)
         if samples:
             with self._reading.trainer_clock:
                 stats = await run_on_compute_thread(self._context.trainer.update, samples)
-        return {**stats, names.TIME_TRAINING: time.perf_counter() - started}
+                groups = await self._context.scored_by_trainer(groups)
+        return groups, {**stats, names.TIME_TRAINING: time.perf_counter() - started}

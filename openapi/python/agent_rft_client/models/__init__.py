@@ -548,6 +548,7 @@ from .roll_back_skill import RollBackSkill
 from .rollout import Rollout
 from .rollout_components import RolloutComponents
 from .rollout_split import RolloutSplit
+from .rollout_tokens import RolloutTokens
 from .rollout_trace import RolloutTrace
 from .rollouts_source import RolloutsSource
 from .rollouts_source_split_type_0 import RolloutsSourceSplitType0
@@ -664,6 +665,7 @@ from .trackio import Trackio
 from .trackio_integration import TrackioIntegration
 from .truncation import Truncation
 from .truncation_level import TruncationLevel
+from .turn_tokens import TurnTokens
 from .uniform_ordering import UniformOrdering
 from .update_chat_completion import UpdateChatCompletion
 from .update_chat_completion_metadata_type_0 import UpdateChatCompletionMetadataType0
@@ -1270,6 +1272,7 @@ __all__ = (
     "RolloutSplit",
     "RolloutsSource",
     "RolloutsSourceSplitType0",
+    "RolloutTokens",
     "RolloutTrace",
     "RotateWebhookSecret",
     "RowsSource",
@@ -1384,6 +1387,7 @@ __all__ = (
     "TrackioIntegration",
     "Truncation",
     "TruncationLevel",
+    "TurnTokens",
     "UniformOrdering",
     "UpdateChatCompletion",
     "UpdateChatCompletionMetadataType0",

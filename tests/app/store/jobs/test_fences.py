@@ -43,6 +43,7 @@ READS = {
     "pass_counts",
     "reward_histogram",
     "trained_rows",
+    "tokens",
     "links",
 }
 FORBIDDEN = {

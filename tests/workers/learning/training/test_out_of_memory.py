@@ -72,6 +72,21 @@ def test_every_curve_counts_each_token_once(
     assert small.steps == 1
 
 
+@pytest.mark.parametrize("at", SOURCES)
+def test_the_log_probs_of_each_token_count_once(
+    make_trainer: MakeTrainer, samples: list[TrainingSample], at: str
+) -> None:
+    plain, small = make_trainer(), make_trainer()
+    passes = limit_memory(small, 100, at=at)
+    plain.update(samples)
+    small.update(samples)
+    assert max(passes) > 100
+    found, expected = small.trained_logprobs(), plain.trained_logprobs()
+    assert [row and len(row) for row in found] == [sample.trained_tokens for sample in samples]
+    for row, expected_row in zip(found, expected, strict=True):
+        assert row == pytest.approx(expected_row, abs=1e-5)
+
+
 def test_the_smaller_size_stays(make_trainer: MakeTrainer, samples: list[TrainingSample]) -> None:
     trainer = make_trainer()
     passes = limit_memory(trainer, 100)

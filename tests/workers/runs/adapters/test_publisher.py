@@ -42,6 +42,9 @@ class SavingTrainer:
     def step(self, denominator: int | None = None) -> dict[str, float]:
         raise NotImplementedError
 
+    def trained_logprobs(self) -> list[list[float] | None]:
+        raise NotImplementedError
+
     def evaluate(
         self, sets: Sequence[Sequence[object]], *, adapter: bool = True
     ) -> list[dict[str, float]]:
