@@ -26,8 +26,6 @@ for _name, _value in (
     ("OMP_NUM_THREADS", "1"),
     ("OMP_WAIT_POLICY", "PASSIVE"),
     ("AGENT_RFT_COMPUTE", '{"measure": false}'),
-    # No test reaches a hub but those that start one: without a network each try takes 20 seconds.
-    ("HF_HUB_OFFLINE", "1"),
 ):
     os.environ.setdefault(_name, _value)
 
@@ -73,6 +71,14 @@ def database(services: Services, tmp_path: Path) -> Iterator[Database]:
     """A fresh database with the current schema, and settings for every role."""
     with services.database(tmp_path) as fresh:
         yield fresh
+
+
+@pytest.fixture
+def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests whose model has a hub id: without a network each try takes 20 seconds."""
+    from huggingface_hub import constants  # noqa: PLC0415 - a second to import, for few tests
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
 
 
 @pytest.fixture(scope="session")

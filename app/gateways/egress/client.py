@@ -3,13 +3,16 @@
 Owns the choice of endpoints that may be dialled, the transport settings and the size limit of a
 reply. Promises: only checked addresses are dialled, and none if a name resolves to any address that
 is not public; redirects, proxies, cookies, decompression and oversized replies are disabled; a call
-ends by its deadline. Must not know the purpose of a call, its signature or its retries.
+ends by its deadline; calls of one project wait for each other's connections and for nobody else's,
+at worst for those of its organization. Must not know the purpose of a call, its signature or its
+retries.
 """
 
 import asyncio
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,12 +26,17 @@ from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
 from app.gateways.egress.guard import EgressGuard, EgressPolicy
 from app.gateways.egress.headers import all_headers, check_syntax
 from app.gateways.egress.lookups import NOT_LOOKED_UP, Lookup, LookupsBusy, LookupTimeout
+from app.gateways.egress.owners import current_owner
 from app.settings.egress import EgressSettings
+from app.slots.shared_slots import SharedSlots
 
 MAX_CONNECTIONS: Final = 1024
+OF_PROJECT: Final = 64
+_OF_ORGANIZATION: Final = 128
 MAX_BODY_BYTES: Final = 1_048_576
 _CONNECT_TIMEOUT_S: Final = 10.0
 _RETRY_LOOKUP_S: Final = 10.0
+_NOTED_WAIT_S: Final = 0.1
 # Below the 5 s after which uvicorn and many proxies close an idle connection: a POST sent into a
 # closing connection fails and cannot be repeated safely by the transport.
 _KEEP_ALIVE_S: Final = 4.0
@@ -63,6 +71,9 @@ class EgressClient:
         self._max_body_bytes = max_body_bytes
         self._ssl_context = ssl_context
         self._opened: aiohttp.ClientSession | None = None
+        self._slots = SharedSlots(
+            MAX_CONNECTIONS, of_organization=_OF_ORGANIZATION, of_project=OF_PROJECT
+        )
 
     async def aclose(self) -> None:
         if self._opened is not None:
@@ -108,18 +119,21 @@ class EgressClient:
         return await self._guarded(url, request, timeout_s=timeout_s)
 
     async def _guarded(self, url: str, request: _Request, *, timeout_s: float) -> EgressReply:
+        called_at, sent_at = time.monotonic(), None
         try:
             endpoint = read_url(url)
             self._guard.check(endpoint)
             check_syntax(request.headers)
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(timeout_s), self._slot():
+                sent_at = time.monotonic()
                 return await self._send(endpoint, request)
         except EndpointRefused as error:
             raise EgressFailure(FailureKind.REFUSED, f"not dialled: {error}") from None
         except aiohttp.ConnectionTimeoutError:
             raise EgressFailure(FailureKind.UNREACHABLE, "no connection in time") from None
         except TimeoutError:
-            raise EgressFailure(FailureKind.TIMEOUT, f"no reply within {timeout_s:g} s") from None
+            waited_s = None if sent_at is None else sent_at - called_at
+            raise EgressFailure(FailureKind.TIMEOUT, _overdue(timeout_s, waited_s)) from None
         except ReplyRefused as error:
             raise EgressFailure(FailureKind.BAD_ENCODING, str(error)) from None
         except aiohttp.ClientResponseError:
@@ -131,6 +145,16 @@ class EgressClient:
                 _describe(error),
                 was_connected=not isinstance(error, before),
             ) from None
+
+    @asynccontextmanager
+    async def _slot(self) -> AsyncIterator[None]:
+        """Holds a connection of the project's share; a process of one project has all of them."""
+        owner = current_owner()
+        if not any(owner):
+            yield
+            return
+        async with self._slots.taken(*owner):
+            yield
 
     async def _send(self, endpoint: EndpointUrl, request: _Request) -> EgressReply:
         started = time.perf_counter()
@@ -206,6 +230,20 @@ def _describe(error: Exception) -> str:
             return "connection refused"
         case _:
             return "the connection broke"
+
+
+def _overdue(timeout_s: float, waited_s: float | None) -> str:
+    """Describes the end of a call's time. `waited_s`: its wait for a connection; `None` if it got
+    none.
+    """
+    if waited_s is None:
+        return (
+            f"not sent within {timeout_s:g} s: other calls of this project or its organization had "
+            "every connection"
+        )
+    if waited_s < _NOTED_WAIT_S:
+        return f"no reply within {timeout_s:g} s"
+    return f"no reply within {timeout_s:g} s, of which it waited {waited_s:.1f} s for a connection"
 
 
 def build_egress(settings: EgressSettings) -> EgressClient:

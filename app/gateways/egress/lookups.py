@@ -1,20 +1,19 @@
 """Looks up the addresses of host names, with limits for each project.
 
-Owns the threads of the system's resolver, and the project that the running task looks up names for.
-Promises: names whose servers do not answer delay only the lookups of the project that named them,
-at worst of its organization; the wait for a slot and the wait for name servers have a limit and an
-error each. Must not know which addresses may be dialled.
+Owns the threads of the system's resolver. Promises: names whose servers do not answer delay only
+the lookups of the project that named them, at worst of its organization; the wait for a slot and
+the wait for name servers have a limit and an error each. Must not know which addresses may be
+dialled.
 """
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cache, partial
 from typing import Final
 
+from app.gateways.egress.owners import Owner, current_owner
 from app.slots.shared_slots import SharedSlots
 
 Lookup = Callable[[str, int], Awaitable[list[str]]]
@@ -32,9 +31,6 @@ NOT_LOOKED_UP: Final = (
     "host name was not looked up: other host names, whose name servers do not answer, had every "
     "slot of this project or its organization"
 )
-_Owner = tuple[str, str]
-"""Organization and project; empty where a process works for one of them alone."""
-_owner: ContextVar[_Owner] = ContextVar("owner_of_lookups", default=("", ""))
 
 
 class LookupsBusy(OSError):
@@ -54,23 +50,13 @@ class LookupTimeout(OSError):
         )
 
 
-@contextmanager
-def lookups_of(organization_id: str, project_id: str) -> Iterator[None]:
-    """Counts the lookups of the block among those of a project."""
-    former = _owner.set((organization_id, project_id))
-    try:
-        yield
-    finally:
-        _owner.reset(former)
-
-
 class NameLookups:
     """The lookups of one client."""
 
     def __init__(self, lookup: Lookup | None = None) -> None:
         self._lookup = lookup or _system_lookup
         self._slots = SharedSlots(_OF_ALL, of_organization=_OF_ORGANIZATION, of_project=OF_PROJECT)
-        self._running: dict[tuple[_Owner, str, int], asyncio.Task[list[str]]] = {}
+        self._running: dict[tuple[Owner, str, int], asyncio.Task[list[str]]] = {}
 
     async def addresses(self, host: str, port: int) -> list[str]:
         """Returns the addresses of a name. Raises `OSError`.
@@ -78,7 +64,7 @@ class NameLookups:
         Connections of one project that open at the same moment share one query; results are not
         cached.
         """
-        key = (_owner.get(), host, port)
+        key = (current_owner(), host, port)
         task = self._running.get(key)
         if task is None:
             task = asyncio.ensure_future(self._look_up(*key))
@@ -87,7 +73,7 @@ class NameLookups:
             task.add_done_callback(lambda _: self._running.pop(key))
         return await asyncio.shield(task)
 
-    async def _look_up(self, owner: _Owner, host: str, port: int) -> list[str]:
+    async def _look_up(self, owner: Owner, host: str, port: int) -> list[str]:
         try:
             async with asyncio.timeout(_SLOT_TIMEOUT_S):
                 free = await self._slots.acquire(*owner)

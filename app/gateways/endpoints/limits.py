@@ -27,6 +27,8 @@ UNKNOWN_PATIENCE_S: Final = 120.0
 """Longest patience with an endpoint that has never answered: its address may be wrong."""
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 30.0
+PROBE_S: Final = 30.0
+"""Time after which a probe without an outcome keeps no other call from probing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +133,12 @@ class Breaker:
 
     Opens when sixteen different calls failed since the last answer, in their first attempt or
     because the endpoint was unreachable. Fewer calls, `enough` of them, open it if each found
-    nothing that listens; or if each, and at least two, found no server behind it, and no other call
-    was answered after its first failure. Other retries do not count: at the end of a step the only
-    calls left may be retries of a tool that fails for some calls only, which would look like an
-    outage. `patience_s` after the outage began, all callers stop waiting: otherwise each call would
-    wait that long again for an endpoint that is unlikely to recover.
+    nothing that listens; or, in doubt, if each, and at least two, found no server behind it, and no
+    other call was answered after its first failure. Each doubt that no probe confirmed halves the
+    patience with the next: their requests make the server fail. Other retries do not count: at the
+    end of a step the only calls left may be retries of a tool that fails for some calls only, which
+    would look like an outage. `patience_s` after the outage began, all callers stop waiting:
+    otherwise each call would wait that long again for an endpoint that is unlikely to recover.
     """
 
     def __init__(self, clock: Clock, *, patience_s: float, is_known: bool = True) -> None:
@@ -155,6 +158,8 @@ class Breaker:
         self._pause_s = _FIRST_PAUSE_S
         self._probe_at = 0.0
         self._prober: str | None = None
+        self._probed_at = 0.0
+        self._doubt_s = NO_SERVER_PATIENCE_S
         self._changed: asyncio.Future[None] | None = None
 
     @property
@@ -173,7 +178,7 @@ class Breaker:
         if self._down_since is None:
             return None
         most = self._patience_s if self._is_known else min(self._patience_s, UNKNOWN_PATIENCE_S)
-        return self._down_since + (min(most, NO_SERVER_PATIENCE_S) if self._is_doubtful else most)
+        return self._down_since + (min(most, self._doubt_s) if self._is_doubtful else most)
 
     async def wait_to_send(self, call_id: str, *, deadline: float) -> bool:
         """Waits until the call may be sent; returns false if its deadline or the patience ends
@@ -182,17 +187,21 @@ class Breaker:
         while (ends := self.patience_ends) is not None:
             now = self._clock.now()
             if self._is_doubtful and now >= ends:
+                self._doubt_s /= 2
                 self._close()  # the requests under way are at fault, not the endpoint
                 return True
-            if self._prober is None and now >= self._probe_at:
-                self._prober = call_id
+            if now >= self._next_probe_at:
+                self._prober, self._probed_at = call_id, now
                 return True
             give_up_at = min(deadline, ends)
             if now >= give_up_at:
                 return False
-            can_probe = self._prober is None
-            await self._change(min(give_up_at, self._probe_at) if can_probe else give_up_at)
+            await self._change(min(give_up_at, self._next_probe_at))
         return True
+
+    @property
+    def _next_probe_at(self) -> float:
+        return self._probe_at if self._prober is None else self._probed_at + PROBE_S
 
     def _close(self) -> None:
         self._answered_at = self._clock.now()
@@ -216,11 +225,12 @@ class Breaker:
         counts: bool,
         absence: Absence | None = None,
         enough: int = CALLS_TO_OPEN,
+        timed_out: bool = False,
     ) -> None:
         """Records a failed attempt. `counts` is true if it indicates a fault of the endpoint as a
-        whole rather than of one call.
+        whole rather than of one call; `timed_out` if nothing was answered.
         """
-        if self.is_open and absence is None and self._is_absent:
+        if self.is_open and absence is None and self._is_absent and not timed_out:
             self.answered()  # a server is there again, and fails
         if self.is_open:
             self._probe_failed(call_id)

@@ -6,6 +6,7 @@ Promises: ids stay the same over retries, only `X-Attempt`, timestamp and signat
 always ends. Must not know the content of a call or the effect of a failure on a rollout.
 """
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -97,8 +98,7 @@ class EndpointPool:
 
     def down_of_awaited(self) -> list[bool]:
         """Returns for each endpoint with a pending call whether it is down."""
-        endpoints = self._endpoints.values()
-        return [each.breaker.is_open for each in endpoints if each.silence.is_waited_for]
+        return [one.breaker.is_open for one in self._endpoints.values() if one.silence.is_waited_for]
 
     def states(self) -> list[EndpointState]:
         """Returns the called endpoints, with the outages of those that do not answer."""
@@ -196,9 +196,8 @@ class Endpoint:
         """Returns the seconds before the next attempt, after so many that count; `None` if the call
         must not be retried.
         """
-        most = self._pool.max_retries
-        if self._pool.outages is not None and self.breaker.is_open:
-            most = min(most, _MOST_GIVE_UPS)
+        gives_up = self._pool.outages is not None and self.breaker.is_open
+        most = min(self._pool.max_retries, _MOST_GIVE_UPS if gives_up else math.inf)
         if is_final(fault) or failed > most:
             return None
         longest = min(_LONGEST_DELAY_S, _FIRST_DELAY_S * 2.0 ** max(0, failed - 1))
@@ -283,12 +282,15 @@ class Endpoint:
             self.slots.refused(in_flight)
         if has_answered(fault):
             self.breaker.answered()
-        else:
-            self._last_fault = fault.kind
-            counts = first or fault.kind is FaultKind.UNREACHABLE
-            self.breaker.failed(
-                call_id, counts=counts, absence=absence_of(fault), enough=self._enough
-            )
+            return
+        self._last_fault = fault.kind
+        self.breaker.failed(
+            call_id,
+            counts=first or fault.kind is FaultKind.UNREACHABLE,
+            absence=absence_of(fault),
+            enough=self._enough,
+            timed_out=fault.kind is FaultKind.TIMEOUT,
+        )
 
     @property
     def _enough(self) -> int:

@@ -59,10 +59,9 @@ def _up(
 ) -> subprocess.CompletedProcess[str]:
     command = cli("up", "--data-dir", str(workspace / "data"), "--port", str(free_port()))
     caches = {"HF_HUB_CACHE": str(workspace / "hub"), "XDG_CACHE_HOME": str(workspace / "cache")}
-    online = {"HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0"}
     return subprocess.run(
         [*command, "--model", HUB_ID, "--detach", *options],
-        env={**os.environ, **online, **caches, **environment},
+        env={**os.environ, "HF_ENDPOINT": hub.url, **caches, **environment},
         capture_output=True,
         text=True,
         check=False,

@@ -17,6 +17,8 @@ from tests.support.embedded.installation import REPOSITORY
 from tests.support.rendering.family_templates import FAMILIES, save_family
 from workers.engines.vllm import VllmOptions, vllm_arguments, vllm_command, vllm_environment
 
+pytestmark = pytest.mark.usefixtures("no_hub")
+
 
 def _spec(**changes: object) -> BaseModelSpec:
     fields = {

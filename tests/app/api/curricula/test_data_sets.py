@@ -10,7 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from huggingface_hub import constants
 from pyarrow import parquet
 
 from app.settings.hub import HubSettings
@@ -22,12 +21,6 @@ from tests.support.stack import Database
 NAME = "own/trivia"
 QUESTIONS = [f"Which {word} is number {n}?" for n, word in enumerate("abcdefghijklmnopqrstuvwx")]
 ROWS = [{"question": text, "answer": f"a{n}"} for n, text in enumerate(QUESTIONS)]
-
-
-@pytest.fixture(autouse=True)
-def _online(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
 
 
 def lines(rows: list[dict[str, Any]]) -> bytes:

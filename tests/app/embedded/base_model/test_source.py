@@ -39,7 +39,6 @@ def hub(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 def _point_to(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "ENDPOINT", url)
     pages = f"{url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", pages)

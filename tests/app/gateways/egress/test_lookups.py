@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from app.gateways.egress import lookups
-from app.gateways.egress.lookups import LookupsBusy, NameLookups, lookups_of
+from app.gateways.egress.lookups import LookupsBusy, NameLookups
+from app.gateways.egress.owners import calls_of
 from tests.support.patience import PATIENCE_S, until
 
 
@@ -24,7 +25,7 @@ async def test_projects_of_one_organization_share_its_lookups(
     names = NameLookups(late)
 
     def look_up(host: str, organization: str, project: str) -> "asyncio.Task[list[str]]":
-        with lookups_of(organization, project):
+        with calls_of(organization, project):
             return asyncio.create_task(names.addresses(host, 443))
 
     first = [look_up(f"{name}{n}.example", "first", name) for name in "abc" for n in range(4)]

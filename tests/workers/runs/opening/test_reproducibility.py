@@ -13,6 +13,8 @@ from workers.compute.processor import describe_processor, is_accelerated
 from workers.runs.opening import reproducibility
 from workers.runs.opening.reproducibility import record_reproducibility
 
+pytestmark = pytest.mark.usefixtures("no_hub")
+
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
