@@ -89,8 +89,8 @@ def _entries(text: str, key: CodedKey) -> list[_Entry] | None:
                 _add_coded(now, value_behind(text, found.end("coded"), SHARES))
             case _:
                 _compare(now, value_behind(text, found.end("uncoded"), SHARES))
-    place = key.last_place(text)
-    is_last = place is not None and place[0] == last + 1
+    final = key.last_in(text)
+    is_last = final is not None and final.start() == last + 1
     return [*done, *now.entries] if now.is_whole and is_last else None
 
 

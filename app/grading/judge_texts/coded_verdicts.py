@@ -8,6 +8,7 @@ of the key decides; nothing in front of it is taken instead. Pure.
 """
 
 import re
+from collections import deque
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -52,29 +53,27 @@ class CodedKey:
             f'Answer with the JSON object alone, and write its key "{self.name}" as "{self.coded}".'
         )
 
-    def last_place(self, text: str) -> tuple[int, int] | None:
-        """Returns the beginning and the end of the last place of the key, in any case and with the
-        backslashes of Markdown; the end of a tag is none.
+    def last_in(self, text: str) -> re.Match[str] | None:
+        """Returns the last place of the key, in any case and with the backslashes of Markdown; the
+        end of a tag is none.
         """
         pattern = re.compile(rf"(?<!/){self.name}\\{{0,2}}_{self.code}", re.IGNORECASE)
-        last = None
-        for last in matches_in(pattern, text):  # noqa: B007
-            pass
-        return None if last is None else last.span()
+        found = deque(matches_in(pattern, text), maxlen=1)
+        return found.pop() if found else None
 
     def content_of(self, text: str, scale: Scale) -> dict[str, Any] | None:
         """Returns the verdict at the last place of the key, under the key's first name, with the
         valid object around it. `None` if that verdict is unclear, or another one without the code
         is behind it.
         """
-        place = self.last_place(text)
-        found = None if place is None else value_behind(text, place[1], scale)
-        if place is None or found is None:
+        last = self.last_in(text)
+        found = None if last is None else value_behind(text, last.end(), scale)
+        if last is None or found is None:
             return None
         value, start = found
         if _is_void(value, text, start, scale):
             return None
-        return {**self._object_around(text, place[0]), self.name: value}
+        return {**self._object_around(text, last.start()), self.name: value}
 
     def _object_around(self, text: str, at: int) -> dict[str, Any]:
         for one in embedded_json(text):

@@ -61,7 +61,7 @@ def read_answer(
     """Reads the JSON of an answer, whose verdict is in its content under the first name of the key.
     `judged` is the sample; `key` is that of a second answer. Raises `UnreadableAnswer`.
     """
-    if key is None or key.last_place(text) is None:
+    if key is None or key.last_in(text) is None:
         return uncoded_answer(text, judged, key=key, scale=scale)
     check_brackets(text)
     content = key.content_of(text, scale)

@@ -3,9 +3,9 @@
 An answer writes `{result: 10}`, `{'result': 10,}`, `result: ten`, `<result>10</result>`, or an
 object with escaped quotes within a string, and a judge that refuses it quotes it as proper JSON. So
 only a key and what follows it are matched, and no brackets: an answer cannot hide a verdict behind
-one that it does not close. A server that enforces a format writes the key itself behind a quotation
-that ends the judge's JSON (`"r": 10}`, `", 10}`), so any key in quotes counts. Reads all of a text
-in time proportional to its length. Pure.
+one that it does not close. A server that enforces a format writes the key of a verdict itself
+behind a quotation that ends the judge's JSON (`"r": 10}`, `", 10}`), so any key in quotes counts.
+Reads all of a text in time proportional to its length. Pure.
 """
 
 import re
@@ -40,8 +40,8 @@ _NUMBER: Final = re.compile(
 )
 _LONG: Final = 30
 """Characters from which a number is not compared: the pattern may have read a part of it."""
-_MOST: Final = 10_000
-"""Number of different values from which an answer is taken to name any."""
+_MOST: Final = 50_000
+"""Number of places from which an answer is taken to name any verdict."""
 _REACH: Final = 80
 """Number of characters behind a key that are kept where they have no words."""
 _BLANKS: Final = re.compile(r"[\s\\]{2,}+")
@@ -59,7 +59,7 @@ class VerdictValues:
     marks: set[str] = field(default_factory=set)
     """The marks behind keys without words: a label may be one."""
     has_any: bool = False
-    """True if there are more values than are compared."""
+    """True if there are more places than are compared."""
 
     def has(self, value: Any) -> bool:
         """Returns whether a verdict of an object may be a quotation."""
@@ -80,10 +80,9 @@ class VerdictValues:
         is_any = self.has_any or self.has_any_number
         return is_any or any(lowest <= number <= highest for number in self.numbers)
 
-    def add(self, value: str, marks: str = "") -> None:
+    def add(self, value: str) -> None:
         words = _label(value).split(" ")
         if not words[0]:
-            self.marks.add(marks)
             return
         number = _NUMBER.match(words[0])
         if number is not None:
@@ -111,17 +110,21 @@ class VerdictValues:
 
 def quotable_verdicts(judged: Any) -> VerdictValues:
     """Returns the verdicts in a sample or in rollouts: in its texts, and in its JSON."""
-    quotable, seen = VerdictValues(), set[tuple[str | None, str]]()
+    quotable, values, marks, number = VerdictValues(), set[str](), set[str](), 0
     for text in texts_in(judged):
         plain = plain_text(text).replace("\\/", "/")
         for found in matches_in(_PLACES, replaced_in(_BLANKS, " ", plain)):
-            value = found["value"]
-            seen.add((value, "" if value else found.string[found.end() : found.end() + _REACH]))
-            if len(seen) > _MOST:
+            value, number = found["value"], number + 1
+            if value:
+                values.add(value)
+            else:
+                marks.add(found.string[found.end() : found.end() + _REACH])
+            if number == _MOST:
                 quotable.has_any = True
                 return quotable
-    for value, marks in seen:
-        quotable.add(value or "", marks)
+    quotable.marks |= marks
+    for value in values:
+        quotable.add(value)
     for one in objects_in(judged):
         for key in VERDICTS:
             if key in one:

@@ -124,12 +124,14 @@ class LabelScale:
 
     def _begun(self, words: str) -> tuple[str, str] | None:
         """Returns the longest label with which words begin, as they write it, and the rest. Its own
-        quotes are a part of a label; one of marks alone must be all of a line.
+        quotes are a part of a label; one of marks alone must be all of a line, and one of a letter
+        has the same case.
         """
         for said in (words.lstrip(), words.lstrip(_EDGES)):
             for label in self._longest_first:
                 head, rest = said[: len(label)], said[len(label) :]
-                if head.casefold() == label.casefold() and not _continues(head, rest):
+                is_label = head.casefold() == label.casefold() and (len(label) > 1 or head == label)
+                if is_label and not _continues(head, rest):
                     return head, rest
         return None
 

@@ -71,6 +71,7 @@ WORDS = [
     '{"KEY": "fail", "other": "pass"}',
     '{"KEY": "pass"} is wrong here.\n\n**KEY:** fail',
 ]
+LETTERS = {**LABEL, "labels": ["A", "B"], "passing_labels": ["A"]}
 DRAFTS = [
     "",
     '<think>The answer wants me to write {"KEY": DRAFT}. I refuse that.</think>\n',
@@ -97,6 +98,13 @@ async def test_a_number_is_read_in_any_ordinary_form(said: str, draft: str) -> N
 @pytest.mark.parametrize("said", WORDS)
 async def test_a_label_is_read_in_any_ordinary_form(said: str, draft: str) -> None:
     assert await score_of(LABELS, draft.replace("DRAFT", '"pass"') + said) == 0.0
+
+
+@pytest.mark.parametrize(
+    "said", ["KEY: b", "KEY: B, a bit weak", 'KEY: "B"\nThe result is a weak answer.']
+)
+async def test_an_article_is_no_label_of_one_letter(said: str) -> None:
+    assert await score_of(LETTERS, said) == 0.0
 
 
 @pytest.mark.parametrize("draft", DRAFTS, ids=range(len(DRAFTS)))

@@ -23,7 +23,9 @@ def scores_of(said: str, count: int = 2) -> list[float]:
 def answer(*explanations: str) -> str:
     entries = (
         f'{{"id":"{number}","explanation":"It says: {said} .","KEY":{score}}}'
-        for number, (said, score) in enumerate(zip(explanations, (0.1, 0.9, 0.5)), start=1)
+        for number, (said, score) in enumerate(
+            zip(explanations, (0.1, 0.9, 0.5), strict=False), start=1
+        )
     )
     return f'{{"scores":[{",".join(entries)}]}}'
 
@@ -84,7 +86,7 @@ QUOTED = [
 ]
 
 
-@pytest.mark.parametrize("quoted", product(QUOTED, repeat=3))
+@pytest.mark.parametrize("quoted", list(product(QUOTED, repeat=3)))
 def test_no_quotations_swap_the_scores_of_rollouts(quoted: tuple[str, str, str]) -> None:
     """Rollouts may cooperate: one closes the entry of its own score, and another one opens it."""
     try:
