@@ -63,7 +63,7 @@ def test_other_numbers_and_marks_are_no_verdicts(text: str, verdict: dict[str, A
     assert not quotable_verdicts({"output_text": text}).has(verdict)
 
 
-def test_an_answer_of_very_many_places_may_name_any() -> None:
+def test_an_answer_of_very_many_keys_may_name_any() -> None:
     few, many = ('{"k": 1}' * count for count in (49_999, 50_000))
     assert not quotable_verdicts({"output_text": few}).has(TEN)
     assert quotable_verdicts({"output_text": many}).has(TEN)
