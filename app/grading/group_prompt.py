@@ -12,8 +12,14 @@ from itertools import chain
 from typing import Any, Final
 
 from app.grading.judge_scorer import AnswerFormat, strict_format
+from app.grading.judge_texts.coded_lists import SHARES, coded_scores
 from app.grading.judge_texts.coded_verdicts import CodedKey
-from app.grading.judge_texts.judge_answers import UnreadableAnswer, quoted_text, read_answer
+from app.grading.judge_texts.judge_answers import (
+    UNCLEAR,
+    UnreadableAnswer,
+    quoted_text,
+    uncoded_answer,
+)
 from app.grading.judge_texts.verdicts import has_key_within, number_in, rollout_id
 from app.grading.texts.json_in_text import object_of
 
@@ -109,10 +115,10 @@ def read_scores(
     text: str, count: int, judged: Any = None, *, key: CodedKey | None = None
 ) -> list[tuple[float, str]]:
     """Returns score and explanation of the ids "1" to `count`, in this order. A score slightly
-    outside 0…1 is clamped; `judged` and `key` are as in `read_answer`. Raises `UnreadableAnswer`,
-    also for scores of another scale, which clamping would make equal.
+    outside 0…1 is clamped; `judged` are the rollouts, `key` is that of a second answer. Raises
+    `UnreadableAnswer`, also for scores of another scale, which clamping would make equal.
     """
-    content = read_answer(text, judged, key=key, is_readable=None).content
+    content = _content(text, judged, key)
     entries = content.get("scores")
     # A quotation without escapes could end the list, or open another one within an entry, and move
     # the judge's own scores there.
@@ -137,6 +143,15 @@ def read_scores(
         listed = ", ".join(missing[:_SHOWN_IDS])
         raise UnreadableAnswer(f"these ids have no score: {listed}")
     return [found[identifier] for identifier in wanted]
+
+
+def _content(text: str, judged: Any, key: CodedKey | None) -> dict[str, Any]:
+    if key is None or key.last_in(text) is None:
+        return uncoded_answer(text, judged, key=key, scale=SHARES).content
+    content = coded_scores(text, key)
+    if content is None:
+        raise UnreadableAnswer(UNCLEAR)
+    return content
 
 
 def _id_in_fault(identifier: str) -> str:

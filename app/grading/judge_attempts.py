@@ -108,12 +108,13 @@ def usage_of(reply: JudgeReply) -> TokenUsage:
 def repeated_question(question: JudgeQuestion, fault: str, key: CodedKey) -> JudgeQuestion:
     """Returns the question with the fault of the earlier answer, and the coded key, in its first
     message. The answer is not repeated: a judge would take the quotations in it for its own words.
+    No format is enforced: a server would write the code itself, behind a quotation.
     """
     first, *others = question.messages
     again = f"An earlier answer could not be used: {fault}. {key.instruction}"
     return replace(
         question,
         messages=[{**first, "content": f"{first['content']}\n\n{again}"}, *others],
-        response_format=key.in_format(question.response_format),
+        response_format=None,
         call_id=f"{question.call_id}_again1",
     )

@@ -21,10 +21,11 @@ from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.judge_answers import (
     JudgeAnswer,
     UnreadableAnswer,
+    WithheldAnswer,
     quoted_text,
     read_answer,
 )
-from app.grading.judge_texts.verdicts import is_number
+from app.grading.judge_texts.scales import Scale
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
@@ -50,9 +51,16 @@ class JudgedScorer(ABC):
     """The key of the verdict in the JSON of an answer."""
 
     def __init__(
-        self, spec: JudgedGrader, messages: Sequence[JudgeMessage], judges: Judges, *, source: str
+        self,
+        spec: JudgedGrader,
+        messages: Sequence[JudgeMessage],
+        judges: Judges,
+        *,
+        scale: Scale,
+        source: str,
     ) -> None:
         self._judge = spec
+        self._scale = scale
         self._judges = judges
         self._source = source
         self._prompt = Prompt(messages)
@@ -112,10 +120,6 @@ class JudgedScorer(ABC):
         """Returns the prompt about this sample. Raises `Unrenderable` or `ScoreFault`."""
         return fill(self._prompt, request, source=self._source)
 
-    def is_readable(self, value: Any) -> bool:
-        """Returns whether a value at the coded key of a second answer is a verdict."""
-        return is_number(value)
-
     def read_words(self, text: str, sample: dict[str, Any]) -> float | None:
         """Returns the score of a second answer without the coded key, for a judge that may answer
         in words. Raises `UnreadableAnswer`.
@@ -128,10 +132,11 @@ class JudgedScorer(ABC):
     ) -> tuple[float, str | None]:
         """Returns score and reason of an answer. Raises `UnreadableAnswer`."""
         try:
-            answer = read_answer(text, sample, key=key, is_readable=self.is_readable)
+            answer = read_answer(text, sample, key=key, scale=self._scale)
+        except WithheldAnswer:
+            raise
         except UnreadableAnswer:
-            is_coded = key is None or key.coded in text  # its words are about the code
-            score = None if is_coded else self.read_words(text, sample)
+            score = None if key is None else self.read_words(text, sample)
             if score is None:
                 raise
             return score, None

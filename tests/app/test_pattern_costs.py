@@ -41,6 +41,7 @@ IN_FUNCTIONS: Final = {
     "app/domain/rollouts/metric_meanings.py": "names of curves, as long as a tool's name",
     "app/embedded/base_model/source.py": "the name of the operator's model",
     "app/embedded/servers/binaries.py": "output of the Postgres that the operator installed",
+    "app/grading/judge_texts/coded_lists.py": "keys of our own; bounded repeats",
     "app/grading/judge_texts/coded_verdicts.py": "a key of our own; bounded repeats",
     "app/grading/judge_texts/scores_in_words.py": "names of the user's criteria; bounded repeats",
     "app/grading/texts/rouge_words.py": "repeated classes, each apart from what follows it",

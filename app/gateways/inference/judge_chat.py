@@ -5,6 +5,7 @@ know the server that sent it.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,7 +21,8 @@ _STRUCTURED_OUTPUT_WORDS: Final = ("response_format", "json_schema", "structured
 class JudgeQuestion:
     model: str
     messages: list[dict[str, Any]]
-    response_format: dict[str, Any]
+    response_format: dict[str, Any] | None
+    """The form that a server enforces; `None` leaves every word to the judge."""
     call_id: str
     trace_id: str
     sampling: dict[str, Any] = field(default_factory=dict)
@@ -62,9 +64,27 @@ class StructuredOutputUnsupported(Exception):
 _TEXT_PARTS: Final = ("text", "output_text")
 
 
-def refuses_structure(message: str) -> bool:
-    lower = message.lower()
-    return any(word in lower for word in _STRUCTURED_OUTPUT_WORDS)
+def refuses_structure(question: JudgeQuestion, error: Mapping[str, Any]) -> bool:
+    """Returns whether an error object says that a format is not supported. In its message, where a
+    server may repeat the question, words that the question has too are no sign.
+    """
+    fields = f"{error.get('param')} {error.get('code')}".lower()
+    message = error.get("message")
+    said = message.lower() if isinstance(message, str) else ""
+    found = [word for word in _STRUCTURED_OUTPUT_WORDS if word in said]
+    asked = json.dumps(question.messages).lower() if found else ""
+    named = any(word in fields for word in _STRUCTURED_OUTPUT_WORDS)
+    return named or any(word not in asked for word in found)
+
+
+def error_in(body: bytes) -> Mapping[str, Any]:
+    """Returns the error object of a refusal, which some servers send without the key `error`."""
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    error = content.get("error", content) if isinstance(content, dict) else None
+    return error if isinstance(error, dict) else {}
 
 
 def read_completion(content: Any, *, latency_s: float) -> JudgeReply:

@@ -35,6 +35,7 @@ from app.gateways.inference.judge_chat import (
     JudgeQuestion,
     JudgeReply,
     StructuredOutputUnsupported,
+    error_in,
     read_completion,
     read_reply,
     refuses_structure,
@@ -139,15 +140,14 @@ class RoutedJudges:
 
     async def ask(self, question: JudgeQuestion) -> JudgeReply:
         server = (question.base_url, question.model)
-        if server not in self._unstructured:
-            try:
-                return await self._ask(question, structured=True)
-            except StructuredOutputUnsupported:
-                self._unstructured.add(server)
-        try:
+        if question.response_format is None or server in self._unstructured:
             return await self._ask(question, structured=False)
+        try:
+            return await self._ask(question, structured=True)
         except StructuredOutputUnsupported:
-            raise JudgeFault(FaultKind.ERROR, "refused the request") from None
+            reply = await self._ask(question, structured=False)
+        self._unstructured.add(server)
+        return reply
 
     def code(self, call_id: str) -> str:
         return self._signer.code(call_id)
@@ -169,7 +169,7 @@ class RoutedJudges:
             raise JudgeFault(FaultKind.ERROR, f"the model '{question.model}' does not exist")
         body = question.body(model.engine_name, structured=structured)
         body = with_trained_effort(body, model.reasoning_effort)
-        return await self._chat(model, body)
+        return await self._chat(model, question, body)
 
     async def _post(
         self,
@@ -197,13 +197,16 @@ class RoutedJudges:
                 # On a thread: a reply may be long, and other calls wait for this loop.
                 return await asyncio.to_thread(_without_echoes, reply, headers, base_url)
             case EgressReply(status=status, body=refusal):
-                if refuses_structure(refusal.decode(errors="replace")):
+                error = await asyncio.to_thread(error_in, refusal)
+                if structured and refuses_structure(question, error):
                     raise StructuredOutputUnsupported
                 raise JudgeFault(FaultKind.ERROR, f"answered {status}")
             case _:
                 assert_never(answer.value)
 
-    async def _chat(self, model: EngineModel, body: dict[str, Any]) -> JudgeReply:
+    async def _chat(
+        self, model: EngineModel, question: JudgeQuestion, body: dict[str, Any]
+    ) -> JudgeReply:
         """Calls the service's engine: loads a missing adapter and retries an unavailable engine
         until the deadline.
         """
@@ -212,7 +215,8 @@ class RoutedJudges:
         while True:
             attempt += 1
             try:
-                return await self._chat_once(model, body, remaining_s=deadline - clock.now())
+                left_s = deadline - clock.now()
+                return await self._chat_once(model, question, body, remaining_s=left_s)
             except (Unavailable, EndpointFault) as error:
                 wait_s = random.random() * min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0**attempt)
                 if clock.now() + wait_s >= deadline:
@@ -220,7 +224,12 @@ class RoutedJudges:
             await clock.sleep(wait_s)
 
     async def _chat_once(
-        self, model: EngineModel, body: dict[str, Any], *, remaining_s: float
+        self,
+        model: EngineModel,
+        question: JudgeQuestion,
+        body: dict[str, Any],
+        *,
+        remaining_s: float,
     ) -> JudgeReply:
         started = time.perf_counter()
         inference = self._engine.inference
@@ -240,7 +249,8 @@ class RoutedJudges:
         except Unavailable:
             raise
         except RequestError as error:
-            if "response_format" in body and refuses_structure(f"{error.param} {error.message}"):
+            refused = {"message": error.message, "param": error.param, "code": error.code}
+            if "response_format" in body and refuses_structure(question, refused):
                 raise StructuredOutputUnsupported from error
             message = error.message.replace(model.engine_name, model.name)
             raise JudgeFault(FaultKind.ERROR, f"the engine refused: {message}") from error

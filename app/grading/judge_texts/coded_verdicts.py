@@ -3,33 +3,36 @@
 A judge may quote the judged answer in any form: without escapes, behind a forged end of its
 thinking, as JSON of its own. No rule about texts separates a verdict from such a quotation. So the
 second request renames the key of the verdict, `result` to `result_k3f9q2mz`, by a code that is
-derived from the service's secret key for this question. The judge alone has read it. Pure.
+derived from the service's secret key for this question. The judge alone has read it. The last place
+of the key decides; nothing in front of it is taken instead. Pure.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections import deque
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.grading.texts.json_in_text import EmbeddedJson, embedded_json, json_at, object_of
+from app.grading.judge_texts.scales import Scale, Verdict
+from app.grading.texts.json_in_text import embedded_json, json_at, object_of
 from app.grading.texts.long_texts import matches_in
 
-_MARKS: Final = r"[\s\"'`*\\]{0,8}"
-_MOST_VALUES: Final = 1_000
-"""Number of values that are read: a judge writes one, and some more in its thinking."""
+_SIGN: Final = re.compile(
+    r"[\s\"'`*\\_]{0,8}(?P<sign>->|=>|[:=|>\uff1a\u2192]|(?<=\s)is\b)=?\s{0,8}"
+)
+"""The sign between a key and its value, and the marks around it."""
+_ENDS: Final = {"|": "|", ">": "</"}
+"""The end of a value behind the signs of a table and of a tag."""
 _LONGEST: Final = 1_000
 """Number of characters of a value that are read, more than any number or label has."""
-_LIST: Final = "scores"
-_LIST_STARTS: Final = re.compile(r'"scores"\s{0,64}:\s{0,64}(?=\[)')
-_MOST_LISTS: Final = 16
-"""Number of last lists of a group that are read: each may be as long as the answer."""
-_ITEM: Final = re.compile(r"(?:(?!,\s{0,16}[\"'])[^\n;}\]]){1,200}")
-"""A value without quotes, up to the end of its line, its object or another key."""
-_EDGES: Final = " \t\"'`\\"
-_FIRST: Final = re.compile(r"[^\s,;:()/*]{1,80}")
-
-Readable = Callable[[Any], bool]
-"""Returns whether a value is a verdict, such as a number or one of the labels."""
+_UNCODED: Final = re.compile(
+    r"(?<![^\W_])(?:results?|scores?|ratings?|grades?|verdict)[\s\"'`*\\]{0,8}"
+    r"(?:->|=>|[:=\uff1a\u2192]|(?<=\s)is\b)|\\boxed\s?\{|\[\[",
+    re.IGNORECASE,
+)
+"""A key of a verdict without the code, and its sign, or the beginning of another form."""
+_OPENING: Final = " \t\n\"'`*_\\([{<$"
+_MOST_UNCODED: Final = 1_000
+"""Number of verdicts without the code behind the coded one that are compared with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,77 +53,56 @@ class CodedKey:
             f'Answer with the JSON object alone, and write its key "{self.name}" as "{self.coded}".'
         )
 
-    def in_format(self, value: Any) -> Any:
-        """Returns a response format with the coded key instead of the other one."""
-        if isinstance(value, dict):
-            renamed = {self._renamed(key): self.in_format(inner) for key, inner in value.items()}
-            if "required" in value:
-                renamed["required"] = [self._renamed(key) for key in value["required"]]
-            return renamed
-        return value
-
-    def _renamed(self, key: str) -> str:
-        return self.coded if key == self.name else key
-
-    def content_of(self, text: str, is_readable: Readable | None) -> dict[str, Any] | None:
-        """Returns the last verdict at the coded key: its object, or the value alone where there is
-        no valid one, under the first name of the key. `None` without a readable verdict. For a
-        group, `is_readable` is `None` and the last list counts.
+    def last_in(self, text: str) -> re.Match[str] | None:
+        """Returns the last place of the key, in any case and with the backslashes of Markdown; the
+        end of a tag is none.
         """
-        if self.coded not in text:
+        pattern = re.compile(rf"(?<!/){self.name}\\{{0,2}}_{self.code}", re.IGNORECASE)
+        found = deque(matches_in(pattern, text), maxlen=1)
+        return found.pop() if found else None
+
+    def content_of(self, text: str, scale: Scale) -> dict[str, Any] | None:
+        """Returns the verdict at the last place of the key, under the key's first name, with the
+        valid object around it. `None` if that verdict is unclear, or another one without the code
+        is behind it.
+        """
+        last = self.last_in(text)
+        found = None if last is None else value_behind(text, last.end(), scale)
+        if last is None or found is None:
             return None
-        found = [*(self._lists(text) if is_readable is None else self._values(text, is_readable))]
-        return max(found, key=lambda one: one[0])[1] if found else None
+        value, start = found
+        if _is_void(value, text, start, scale):
+            return None
+        return {**self._object_around(text, last.start()), self.name: value}
 
-    def _lists(self, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yields the last lists of a group with their places, wherever they begin: a quotation in
-        front of one may have a bracket without an end. An entry without the code is none.
-        """
-        for start in list(matches_in(_LIST_STARTS, text))[-_MOST_LISTS:]:
-            entries = json_at(text, start.end())
-            coded = [
-                {**one, self.name: one[self.coded]}
-                for one in map(object_of, entries if isinstance(entries, list) else [])
-                if self.coded in one
-            ]
-            if coded:
-                yield start.start(), {_LIST: coded}
-
-    def _values(
-        self, text: str, is_readable: Readable
-    ) -> Iterator[tuple[int, dict[str, Any] | None]]:
-        """Yields the objects that have the key, and the values behind a key that is in none; `None`
-        for words that only begin with a value, which leave open what is meant.
-        """
-        objects = [one for one in embedded_json(text) if self.coded in object_of(one.value)]
-        for one in objects:
-            if is_readable(one.value[self.coded]):
-                yield one.end, {**one.value, self.name: one.value[self.coded]}
-        pattern = re.compile(rf"{re.escape(self.coded)}{_MARKS}[:=]\s{{0,8}}")
-        for number, found in enumerate(matches_in(pattern, text)):
-            if number == _MOST_VALUES:
-                break
-            if _is_within(objects, found.start()):
-                continue
-            value, is_clear = _value_at(text, found.end(), is_readable)
-            if value is not None:
-                yield found.end(), {self.name: value} if is_clear else None
+    def _object_around(self, text: str, at: int) -> dict[str, Any]:
+        for one in embedded_json(text):
+            if one.end > at:
+                is_within = one.start <= at and self.coded in object_of(one.value)
+                return object_of(one.value) if is_within else {}
+        return {}
 
 
-def _is_within(objects: list[EmbeddedJson], at: int) -> bool:
-    return any(one.start <= at < one.end for one in objects)
-
-
-def _value_at(text: str, start: int, is_readable: Readable) -> tuple[str | None, bool]:
-    """Returns the text in quotes that begins there, or the words up to their end, and whether it is
-    a verdict as a whole; `None` if not even its beginning is one.
-    """
-    behind = text[start : start + _LONGEST]
+def value_behind(text: str, at: int, scale: Scale) -> tuple[Verdict, int] | None:
+    """Returns the verdict behind a key that ends there, and where it begins."""
+    sign = _SIGN.match(text, at)
+    if sign is None:
+        return None
+    behind = text[sign.end() : sign.end() + _LONGEST]
     quoted = json_at(behind, 0) if behind.startswith('"') else None
-    found = _ITEM.match(behind)
-    words = quoted if isinstance(quoted, str) else "" if found is None else found[0].strip(_EDGES)
-    for whole in (words, words.rstrip(f"{_EDGES},.*_")):
-        if is_readable(whole):
-            return whole, True
-    first = _FIRST.match(words)
-    return (words, False) if first is not None and is_readable(first[0]) else (None, False)
+    words = quoted if isinstance(quoted, str) else behind.split(_ENDS.get(sign["sign"], "\0"))[0]
+    value = scale.verdict_in(words)
+    return None if value is None else (value, sign.end())
+
+
+def _is_void(value: Verdict, text: str, start: int, scale: Scale) -> bool:
+    """Returns whether another verdict without the code stands behind a coded one."""
+    for number, found in enumerate(matches_in(_UNCODED, text[start:])):
+        at = start + found.end()
+        words = text[at : at + _LONGEST]
+        if not scale.begins(words):
+            words = words.lstrip(_OPENING)
+        is_other = scale.begins(words) and scale.verdict_in(words) != value
+        if is_other or number == _MOST_UNCODED:
+            return True
+    return False

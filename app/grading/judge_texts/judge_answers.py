@@ -2,9 +2,10 @@
 
 The first answer counts if it is one JSON object with a verdict, alone or behind thinking, and the
 judged answer has no such verdict. In the second one the verdict at the coded key counts
-(`coded_verdicts.py`), or an answer that would have counted as the first. Promises that nothing is
-read out of a quotation, by which an answer could score itself (prompt injection); reads in time
-proportional to the length. Pure.
+(`coded_verdicts.py`). A second answer without this key is read as a first one if the judged answer
+names no verdict of the scale at all, so that an answer cannot choose which verdicts are lost.
+Promises that nothing is read out of a quotation, by which an answer could score itself (prompt
+injection); reads in time proportional to the length. Pure.
 """
 
 from dataclasses import dataclass, field
@@ -12,10 +13,11 @@ from typing import Any, Final
 
 from app.domain.texts.storable_text import storable
 from app.grading.judge_texts.bare_answers import bare_answer, trimmed_answer
-from app.grading.judge_texts.coded_verdicts import CodedKey, Readable
+from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.quotable_verdicts import quotable_verdicts
+from app.grading.judge_texts.scales import NUMBERS, Scale
 from app.grading.judge_texts.thinking_ends import begins_with_thinking, own_words
-from app.grading.judge_texts.verdicts import VERDICTS, has_key_within, is_number
+from app.grading.judge_texts.verdicts import VERDICTS, has_key_within
 from app.grading.texts.json_in_text import object_of, parsed_json
 
 QUOTED_CHARACTERS: Final = 200
@@ -27,12 +29,20 @@ _WITHIN: Final = "the judge's answer has a verdict within another value of its J
 _QUOTABLE: Final = (
     "the judge's verdict is one that the judged answer names too, and may be a quotation"
 )
+UNCLEAR: Final = "the judge's answer has no clear verdict at its last place of the requested key"
+_UNCODED: Final = (
+    "the judge's answer has no requested key, and the judged answer names verdicts of the scale"
+)
 _SINGLE: Final = frozenset({"result", "score"})
 """The keys of a verdict about one sample."""
 
 
 class UnreadableAnswer(Exception):
     """A judge's answer without a score; the text names the fault."""
+
+
+class WithheldAnswer(UnreadableAnswer):
+    """An answer of which nothing is read, in words either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +56,34 @@ class JudgeAnswer:
 
 
 def read_answer(
-    text: str,
-    judged: Any = None,
-    *,
-    key: CodedKey | None = None,
-    is_readable: Readable | None = is_number,
+    text: str, judged: Any = None, *, key: CodedKey | None = None, scale: Scale = NUMBERS
 ) -> JudgeAnswer:
     """Reads the JSON of an answer, whose verdict is in its content under the first name of the key.
-    `judged` is the sample or the rollouts; `key` is that of a second answer, and `is_readable`
-    decides what is a verdict at it (`None` for a group). Raises `UnreadableAnswer`.
+    `judged` is the sample; `key` is that of a second answer. Raises `UnreadableAnswer`.
     """
+    if key is None or key.last_in(text) is None:
+        return uncoded_answer(text, judged, key=key, scale=scale)
+    check_brackets(text)
+    content = key.content_of(text, scale)
+    if content is None:
+        raise WithheldAnswer(UNCLEAR)
+    return JudgeAnswer(content)
+
+
+def uncoded_answer(text: str, judged: Any, *, key: CodedKey | None, scale: Scale) -> JudgeAnswer:
+    """Reads an answer without the coded key, which a second one should have had. Raises
+    `UnreadableAnswer`.
+    """
+    check_brackets(text)
+    if key is not None and scale.is_named_in(quotable_verdicts(judged)):
+        raise WithheldAnswer(_UNCODED)
+    return JudgeAnswer(_object_alone(trimmed_answer(text), judged))
+
+
+def check_brackets(text: str) -> None:
+    """Raises `UnreadableAnswer` for a text with more objects than are read."""
     if text.count("{") > MAX_OBJECTS:
-        raise UnreadableAnswer(f"the judge's answer has more than {MAX_OBJECTS} brackets")
-    coded = None if key is None else key.content_of(text, is_readable)
-    return JudgeAnswer(_object_alone(trimmed_answer(text), judged) if coded is None else coded)
+        raise WithheldAnswer(f"the judge's answer has more than {MAX_OBJECTS} brackets")
 
 
 def _object_alone(text: str, judged: Any) -> dict[str, Any]:

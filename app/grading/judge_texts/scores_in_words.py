@@ -83,15 +83,10 @@ class ScoresInWords:
         forms = (SHARE, LABEL, BRACKETS)
         return number_in(text) is not None or any(form.fullmatch(text.strip()) for form in forms)
 
-    def shares(
-        self,
-        words: str,
-        judged: Any = None,
-        quotable: frozenset[float] = frozenset(),
-    ) -> Iterator[float]:
-        """Yields the score in each form, without those that `judged` has in the same form and
-        those in `quotable`: they may be quotations. Raises `UnreadableAnswer` for scores that
-        differ, and for one that is better than all criteria.
+    def shares(self, words: str, judged: Any = None) -> Iterator[float]:
+        """Yields the score in each form, without those that `judged` has in the same form, which
+        may be quotations. Raises `UnreadableAnswer` for scores that differ, and for one that is
+        better than all criteria.
         """
         text, is_of_one, most = self._divided(BOUNDS.sub(" ", words[-_READ:]))
         for pattern in SPELLINGS:
@@ -99,8 +94,7 @@ class ScoresInWords:
             if len(found) > MAX_SCORES:
                 raise UnreadableAnswer(f"the judge's answer has more than {MAX_SCORES} scores")
             if found and judged is not None:
-                quoted = quotable | self._shares_in(judged, pattern)
-                found = self._own(found, quoted)
+                found = self._own(found, self._shares_in(judged, pattern))
             for one in self._chosen(pattern, found, is_of_one=is_of_one):
                 if self._share(one) > most:
                     raise UnreadableAnswer(_DIFFERENT)

@@ -47,10 +47,6 @@ def number_in(value: Any) -> float | None:
     return finite(value)
 
 
-def is_number(value: Any) -> bool:
-    return number_in(value) is not None
-
-
 def _plain(value: Any) -> Plain | frozenset[tuple[str, Plain]]:
     if isinstance(value, list):
         entries = map(object_of, value)

@@ -17,9 +17,10 @@ from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, strict_format
 from app.grading.judge_texts.judge_answers import JudgeAnswer, UnreadableAnswer, quoted_text
 from app.grading.judge_texts.quotable_scores import quotable_shares
+from app.grading.judge_texts.scales import NumberScale
 from app.grading.judge_texts.scores_in_words import ScoresInWords
 from app.grading.judge_texts.thinking_ends import words_behind_thinking
-from app.grading.judge_texts.verdicts import is_number, number_in
+from app.grading.judge_texts.verdicts import number_in
 from app.grading.scorer import GradeRequest
 from app.grading.texts.templating import render_all
 
@@ -30,6 +31,7 @@ _TASK: Final = (
 _PROMPT: Final = "<question>\n{question}\n</question>\n\n<answer>\n{answer}\n</answer>"
 _JSON: Final = re.compile(r'\{[ \t\r\n]*+["}]|\[[ \t\r\n]*+\{')
 """The beginning of an object or of a list of objects, complete or not."""
+_NAMED: Final = "the judge's answer has no requested key, and the judged answer names scores"
 _TAG: Final = re.compile(r"<(?=\s*+(?:/\s*+)?(?:question|answer)\b)", re.IGNORECASE)
 """The beginning of a tag of the prompt: an answer must not end its own block."""
 
@@ -38,12 +40,12 @@ class LlmJudgeScorer(JudgedScorer):
     verdict = "score"
 
     def __init__(self, spec: LlmJudgeGrader, judges: Judges, *, source: str) -> None:
-        self._scale = spec.scale
+        self._best = spec.scale
         self._words = ScoresInWords(spec.scale, spec.rubric)
         # Not in the prompt, whose texts are templates.
         self._rubric = "\n".join((_TASK, *map(_line, spec.rubric)))
         self._templates = [parse_template(text) for text in (spec.question, spec.input)]
-        super().__init__(spec, (), judges, source=source)
+        super().__init__(spec, (), judges, scale=NumberScale(0, spec.scale), source=source)
 
     @override
     def messages(self, request: GradeRequest) -> list[dict[str, Any]]:
@@ -53,7 +55,7 @@ class LlmJudgeScorer(JudgedScorer):
 
     @override
     def answer_format(self) -> AnswerFormat:
-        bounds = f"from 0 to {self._scale}, by the weighted criteria"
+        bounds = f"from 0 to {self._best}, by the weighted criteria"
         return AnswerFormat(
             f"{self._rubric}\n\n"
             'Answer with one JSON object: {"reason": …, "score": number}. "score" is one score for '
@@ -76,20 +78,18 @@ class LlmJudgeScorer(JudgedScorer):
         value = answer.content.get("score")
         number = number_in(value)
         if number is not None:
-            return self._checked([number / self._scale])
+            return self._checked([number / self._best])
         if isinstance(value, str) and self._words.is_one(value):
             return self._checked(list(self._words.shares(value)))
         raise answer.without_verdict("no number `score`")
 
     @override
-    def is_readable(self, value: Any) -> bool:
-        return is_number(value) or (isinstance(value, str) and self._words.is_one(value))
-
-    @override
     def read_words(self, text: str, sample: dict[str, Any]) -> float | None:
         """Reads the words behind the thinking and in front of any JSON; `None` if there are none.
-        A score that the judged answer names may be a quotation.
+        Raises `UnreadableAnswer`, also where the judged answer names any score in words.
         """
+        if any(0 <= share <= 1 for share in quotable_shares(sample, self._best)):
+            raise UnreadableAnswer(_NAMED)
         said = words_behind_thinking(text, sample)
         if said is None:
             raise UnreadableAnswer("the judge's answer has no certain end of its thinking")
@@ -97,16 +97,14 @@ class LlmJudgeScorer(JudgedScorer):
         words = said if start is None else said[: start.start()]
         if not words.strip(" \t\r\n`"):
             return None
-        return self._checked(
-            list(self._words.shares(words, sample, quotable_shares(sample, self._scale)))
-        )
+        return self._checked(list(self._words.shares(words, sample)))
 
     def _checked(self, shares: list[float]) -> float:
         if not shares:
             raise UnreadableAnswer("the judge's answer contains no score")
         share = self._words.whole(shares)
         if not 0 <= share <= 1:
-            raise UnreadableAnswer(f"the judge's score is not between 0 and {self._scale}")
+            raise UnreadableAnswer(f"the judge's score is not between 0 and {self._best}")
         return share
 
 

@@ -10,13 +10,15 @@ from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.gateways.inference.judges import Judges
 from app.grading.judge_scorer import AnswerFormat, JudgedScorer, steps_format
 from app.grading.judge_texts.judge_answers import JudgeAnswer
+from app.grading.judge_texts.scales import NumberScale
 from app.grading.judge_texts.verdicts import number_in
 
 
 class ScoreModelScorer(JudgedScorer):
     def __init__(self, spec: ScoreModelGrader, judges: Judges, *, source: str) -> None:
         self._low, self._high = spec.range
-        super().__init__(spec, spec.input, judges, source=source)
+        scale = NumberScale(self._low, self._high)
+        super().__init__(spec, spec.input, judges, scale=scale, source=source)
 
     @override
     def answer_format(self) -> AnswerFormat:

@@ -84,8 +84,13 @@ def parsed_json(text: str) -> EmbeddedJson | None:
     """
     found = _loaded(text)
     if found is None and "\\" in text:
-        found = _loaded(_LONE_BACKSLASH.sub(_escaped, text))
+        found = _loaded(with_escaped_backslashes(text))
     return found
+
+
+def with_escaped_backslashes(text: str) -> str:
+    """Returns a text whose backslashes that begin no escape of JSON are escaped themselves."""
+    return _LONE_BACKSLASH.sub(_escaped, text)
 
 
 def _loaded(text: str) -> EmbeddedJson | None:

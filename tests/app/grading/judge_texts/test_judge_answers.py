@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
 from app.grading.judge_texts.coded_verdicts import CodedKey
-from app.grading.judge_texts.judge_answers import UnreadableAnswer, read_answer
+from app.grading.judge_texts.judge_answers import UNCLEAR, UnreadableAnswer, read_answer
 from app.grading.scorer import ScoreFault
 from tests.support.grading.coded_judges import judge_that_says
 from tests.support.grading.judge_graders import LABEL, RUBRIC, SCORE
@@ -26,7 +26,7 @@ from tests.support.grading.scores import scored
         (SCORE, 'Here:\n```json\n{"KEY": 7}\n```\nIn short, {"KEY": 7}.', 7.0),
         (SCORE, '```json\n{"why": "a"}\n```\nso:\n```\n{"KEY": 7}\n```', 7.0),
         (SCORE, '```json\n{"KEY": 7}\n```\nThe code:\n```python\nf(x)\n```', 7.0),
-        (SCORE, 'Not {"mark": 2} but {"KEY": 7, "of": {"result": 9}}, surely.', 7.0),
+        (SCORE, 'Not {"mark": 2} but {"KEY": 7, "of": {"other": 9}}, surely.', 7.0),
         (SCORE, 'With {x} and {a, b}: {"KEY": 7}', 7.0),
         (SCORE, '{"KEY": 7, "why": "it has <think> and </think>, and </think>"}', 7.0),
         (SCORE, '<think>maybe {"KEY": 7}', 7.0),
@@ -34,8 +34,9 @@ from tests.support.grading.scores import scored
         (LABEL, '<think>"bad"? {"KEY": "bad"}</think>```json\n{"KEY": "good"}\n```', 1.0),
         (LABEL, 'It is {"KEY": "bad"}, sorry.', 0.0),
         (LABEL, "KEY: Good", 1.0),
+        (LABEL, "KEY: good, but late", 1.0),
         (RUBRIC, "<think>Score: 2</think>Score: 7", 0.7),
-        (RUBRIC, '<think>[[2]]</think>So: {"KEY": 7, "reason": "Score: 1"} as asked', 0.7),
+        (RUBRIC, '<think>[[2]]</think>So: {"reason": "Score: 1", "KEY": 7} as asked', 0.7),
         (RUBRIC, "Score: 2. KEY: 7", 0.7),
         (RUBRIC, '{"KEY": "7/10"} after all', 0.7),
         (RUBRIC, '{"score": 7, "text": 5}', 0.7),
@@ -55,13 +56,13 @@ async def test_a_second_answer_is_read_at_the_code(
         (SCORE, 'So {"result": 2}', "the judge's answer is not one JSON object alone"),
         (SCORE, '[{"result": 2}]', "the judge's answer is not one JSON object alone"),
         (SCORE, '{"steps": [{"result": 2}]}', "the judge's answer contains no number `result`"),
-        (SCORE, '{"result": 2} {"KEY": []}', "the judge's answer is not one JSON object alone"),
-        (LABEL, "KEY: polite", "the judge's answer is not one JSON object alone"),
-        (LABEL, "KEY: good, but late", "the judge's answer is not one JSON object alone"),
+        (SCORE, '{"result": 2} {"KEY": []}', UNCLEAR),
+        (LABEL, "KEY: polite", UNCLEAR),
+        (LABEL, "KEY: good or bad", UNCLEAR),
         (RUBRIC, "<think>Score: 2", "the judge's answer has no certain end of its thinking"),
         (RUBRIC, "<think>Score: 2</think>Hm.", "the judge's answer contains no score"),
-        (RUBRIC, '{"KEY": "7 to 8"}', "the judge's answer contains no number `score`"),
-        (RUBRIC, "KEY: 8/10 or 9/10", "the judge's answer is not one JSON object alone"),
+        (RUBRIC, '{"KEY": "7 to 8"}', UNCLEAR),
+        (RUBRIC, "KEY: 8/10 or 9/10", UNCLEAR),
         (RUBRIC, '{"KEY": 11}', "the judge's score is not between 0 and 10"),
     ],
 )

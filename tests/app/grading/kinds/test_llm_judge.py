@@ -202,6 +202,7 @@ async def test_the_prompt_has_the_rubric_the_question_and_the_answer() -> None:
     _, judges = await judged("Score: 1")
     for name in ("correctness", "helpfulness", "clarity", "completeness"):
         assert f"- {name} (weight 1): " in judges.asked[0].messages[0]["content"]
+    assert judges.asked[0].response_format is not None
     schema = judges.asked[0].response_format["json_schema"]["schema"]
     assert schema["required"] == ["reason", "score"]
 

@@ -65,6 +65,7 @@ async def test_the_question_is_the_filled_prompt_and_the_fixed_format() -> None:
         "grade_1",
         "trace_1",
     )
+    assert question.response_format is not None
     schema = question.response_format["json_schema"]["schema"]
     assert schema["required"] == ["steps", "result"]
     assert schema["properties"]["steps"]["items"]["required"] == ["description", "conclusion"]

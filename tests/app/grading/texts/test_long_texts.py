@@ -10,7 +10,13 @@ import pytest
 
 from app.domain.graders.texts import thinking
 from app.domain.graders.texts.thinking import THINKING_MARK
-from app.grading.judge_texts import quotable_scores, quotable_verdicts, score_patterns
+from app.grading.judge_texts import (
+    coded_lists,
+    coded_verdicts,
+    quotable_scores,
+    quotable_verdicts,
+    score_patterns,
+)
 from app.grading.judge_texts.score_patterns import LABEL, SHARE
 from app.grading.texts.long_texts import matches_in, replaced_in
 
@@ -74,14 +80,21 @@ def test_no_search_reads_more_than_a_piece() -> None:
 
 def test_every_pattern_has_a_longest_match() -> None:
     """One that is longer than the margin of a piece would be lost at its end."""
-    modules = (quotable_scores, quotable_verdicts, score_patterns, thinking)
+    modules = (
+        coded_lists,
+        coded_verdicts,
+        quotable_scores,
+        quotable_verdicts,
+        score_patterns,
+        thinking,
+    )
     patterns = {
         name: value
         for module in modules
         for name, value in vars(module).items()
         if isinstance(value, re.Pattern) and name not in {"_BLANKS", "BEFORE", "NAMED"}
     }
-    assert patterns.keys() >= {"BRACKETS", "LABEL", "SHARE", "THINKING_MARK", "_LOOSE", "_VALUE"}
+    assert patterns.keys() >= {"BRACKETS", "LABEL", "SHARE", "THINKING_MARK", "_PLACES", "_VALUE"}
     widths = {
         name: _parser.parse(each.pattern, each.flags).getwidth()[1]
         for name, each in patterns.items()

@@ -1,0 +1,130 @@
+"""Reads the scores of a group out of a judge's second answer, entry by entry.
+
+Each entry has an id, and behind it the coded key with a score. Only these keys are looked at, so
+that broken JSON (a quote without its escape, a trailing comma, LaTeX) loses nothing. Promises that
+no rollout's quotation moves a score to another id: a list with an id that has no coded score is not
+read, since each such move leaves one. Pure.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from app.grading.judge_texts.coded_verdicts import CodedKey, value_behind
+from app.grading.judge_texts.scales import NumberScale
+from app.grading.judge_texts.verdicts import rollout_id
+from app.grading.texts.json_in_text import json_at, with_escaped_backslashes
+from app.grading.texts.long_texts import matches_in
+
+SHARES: Final = NumberScale(0, 1)
+"""The scale of a group's scores."""
+_START: Final = r"(?P<start>scores\w{0,16}[\"'\s]{0,4}[:=]\s{0,16}\[)"
+_ID: Final = r"(?P<id>(?<!\\)\"id\"\s{0,16}:\s{0,16})"
+_MOST_KEYS: Final = 20_000
+"""Number of keys that are read: a group has three for each rollout, and some more in thinking."""
+_LONGEST_ID: Final = 100
+"""Number of characters of an id that are read."""
+_EXPLANATION: Final = re.compile(r'"explanation"\s{0,16}:\s{0,16}(?=")')
+
+
+@dataclass(slots=True)
+class _Entry:
+    identifier: str
+    start: int
+    """The place behind the id."""
+    score: Any = None
+
+
+@dataclass(slots=True)
+class _List:
+    """The entries of a list, while it is read."""
+
+    entries: list[_Entry] = field(default_factory=list)
+    unscored: list[_Entry] = field(default_factory=list)
+    is_unclear: bool = False
+    """True if a score or an id does not belong to another one."""
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.unscored and not self.is_unclear
+
+
+def coded_scores(text: str, key: CodedKey) -> dict[str, Any] | None:
+    """Returns the list of an answer under `scores`, with the last coded score of each id under the
+    first name of the key, and explanations. `None` if it is unclear to which id a score belongs.
+    """
+    entries = _entries(text, key)
+    if entries is None:
+        return None
+    ends = [entry.start for entry in entries[1:]] + [len(text)]
+    found = {
+        entry.identifier: {
+            "id": entry.identifier,
+            "explanation": _explanation(text[entry.start : end]),
+            key.name: entry.score,
+        }
+        for entry, end in zip(entries, ends, strict=True)
+    }
+    return {"scores": [*found.values()]}
+
+
+def _entries(text: str, key: CodedKey) -> list[_Entry] | None:
+    """Returns the coded entries of all lists. A list without any coded score in front of these may
+    be a quotation, and is skipped.
+    """
+    done, now, last = list[_Entry](), _List(), 0
+    for number, found in enumerate(_keys(text, key)):
+        if number == _MOST_KEYS:
+            return None
+        match found.lastgroup:
+            case "start":
+                if (now.entries or done) and not now.is_whole:
+                    return None
+                done, now = [*done, *now.entries], _List()
+            case "id":
+                now.unscored.append(_Entry(_id_at(text, found.end()), found.end()))
+            case "coded":
+                last = found.start("coded")
+                _add_coded(now, value_behind(text, found.end("coded"), SHARES))
+            case _:
+                _compare(now, value_behind(text, found.end("uncoded"), SHARES))
+    final = key.last_in(text)
+    is_last = final is not None and final.start() == last + 1
+    return [*done, *now.entries] if now.is_whole and is_last else None
+
+
+def _id_at(text: str, start: int) -> str:
+    return rollout_id(json_at(text[start : start + _LONGEST_ID], 0))
+
+
+def _keys(text: str, key: CodedKey) -> Iterator[re.Match[str]]:
+    coded, uncoded = (rf"(?<!\\)\"{name}\"(?=\s{{0,16}}:)" for name in (key.coded, key.name))
+    pattern = re.compile(rf"{_START}|{_ID}|(?P<coded>{coded})|(?P<uncoded>{uncoded})")
+    return matches_in(pattern, text)
+
+
+def _add_coded(now: _List, value: tuple[Any, int] | None) -> None:
+    if len(now.unscored) == 1:
+        entry = now.unscored.pop()
+        entry.score = None if value is None else value[0]
+        now.entries.append(entry)
+    else:
+        now.is_unclear = True
+
+
+def _compare(now: _List, value: tuple[Any, int] | None) -> None:
+    """Notes a score without the code that no id has, or that differs from the coded one."""
+    if not now.unscored:
+        last = now.entries[-1].score if now.entries else None
+        now.is_unclear |= value is None or value[0] != last
+
+
+def _explanation(text: str) -> str:
+    found = _EXPLANATION.search(text)
+    if found is None:
+        return ""
+    said = json_at(text, found.end())
+    if said is None:
+        said = json_at(with_escaped_backslashes(text[found.end() :]), 0)
+    return said if isinstance(said, str) else ""
