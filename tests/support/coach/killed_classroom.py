@@ -17,7 +17,7 @@ from app.store.leases.leases import Lease
 from tests.support.api.organization import execute
 from tests.support.coach.classroom import SESSIONS, Classroom
 from tests.support.patience import until
-from tests.support.processes.child_processes import child
+from tests.support.processes.child_processes import child, killed
 from tests.support.store.claims import claim_row
 from workers.processes.forking.forks import ForkServer
 
@@ -33,6 +33,8 @@ class _Work:
     module: str
     claims: Callable[[Store], ClaimUnitOfWork[Any]]
     samples: str
+    most: int
+    """Most samples between two kills."""
 
 
 JOBS = _Work(
@@ -41,12 +43,14 @@ JOBS = _Work(
     job_claims,
     "SELECT (SELECT count(*) FROM journal WHERE job_id = %s)"
     " + (SELECT count(*) FROM rollouts WHERE job_id = %s)",
+    most=1_000,
 )
 EVAL_RUNS = _Work(
     "eval_runs",
     "workers.evals.child",
     eval_claims,
     "SELECT count(*) FROM eval_output_items WHERE run_id = %s",
+    most=3,
 )
 
 
@@ -109,17 +113,20 @@ class KilledClassroom(Classroom):
     async def _killed(
         self, lease: Lease, work: _Work, run: Callable[[Lease], Awaitable[None]]
     ) -> None:
-        """Lets workers run a claim, each killed once it has written some samples, until one comes
-        to its end. Without kills, the claim is run in this process.
+        """Lets workers run a claim: the first is killed at its start, each later one once it has
+        written some samples, until one comes to its end. Without kills, the claim is run in this
+        process.
         """
         if not self.kills.samples:
             await run(lease)
             return
         phase = await self._phase()
         claimed: Lease | None = lease
+        wanted = 0
         while claimed is not None:
-            if not await self._is_killed(claimed, work):
+            if not await self._is_killed(claimed, work, wanted):
                 return
+            wanted = self.kills.chance.randint(1, min(self.kills.samples, work.most))
             self.kills.counted[f"worker of {phase}"] += 1
             query = f"UPDATE {work.table} SET lease_until = now() - interval '1 s' RETURNING id"
             execute(self.database, query)
@@ -130,10 +137,9 @@ class KilledClassroom(Classroom):
                 max_attempts=_MOST_ATTEMPTS,
             )
 
-    async def _is_killed(self, lease: Lease, work: _Work) -> bool:
+    async def _is_killed(self, lease: Lease, work: _Work, wanted: int) -> bool:
         """Returns False if the worker ended before it had written so many samples."""
         before = self._samples(lease, work)
-        wanted = self.kills.chance.randint(1, self.kills.samples)
         with child(
             *("-m", work.module, lease.id, lease.project_id, str(lease.fence)),
             settings=self.ports.settings,
@@ -145,7 +151,7 @@ class KilledClassroom(Classroom):
                 ),
                 what=f"{wanted} samples of {lease.id}",
             )
-            worker.process.signal(signal.SIGKILL)
+            killed(worker.process)
             code = await worker.exit_code()
             assert code in (0, -signal.SIGKILL), worker.errors.read_text()
         return code != 0
