@@ -3,9 +3,9 @@
 For each recipe and seed the plan is compiled with its default knobs and its sample curriculum, and
 the job is run. Prints the held-out mean of the base and of the tuned model, their paired difference
 with its 95 % interval, and the seconds from the job's creation to its end; then medians. The mean
-is the reward, for the recipe of preferences the accuracy of preferences. That recipe also gets the
-shares of sampled answers that refuse held-out harm, and that do not refuse held-out harmless
-requests.
+is the reward, for the recipe of preferences the accuracy of preferences. That recipe also gets its
+behaviour: the share of sampled answers to each held-out request that do what is preferred (refuse
+harm, do not refuse the rest), of base and tuned model, with the paired difference over requests.
 
     python benchmarks/recipes.py [--seeds 3] [--recipes reasoning,tool_use] [--out results.json]
 """
@@ -28,7 +28,9 @@ import httpx
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
-from benchmarks.machine import machine  # noqa: E402 - the path is set up above
+from app.domain.jobs.curves.gains import paired_gain  # noqa: E402 - the path is set up above
+from app.domain.jobs.curves.intervals import UNIT_RANGE  # noqa: E402 - as above
+from benchmarks.machine import machine  # noqa: E402 - as above
 
 MODEL: Final = "tiny-scholar"
 RECIPES: Final = "reasoning,code_assistant,customer_support,tool_use,safety_alignment"
@@ -89,53 +91,100 @@ def one_job(client: httpx.Client, recipe: str, seed: int) -> dict[str, Any]:
     }
     if recipe == "safety_alignment":
         held_out = answered(client.get(f"/recipes/{recipe}"))["sample_curriculum"]["validation"]
-        row["as_preferred"] = {
-            name: as_preferred(client, model, held_out)
-            for name, model in (("base", MODEL), ("tuned", job["fine_tuned_model"]))
-        }
+        row["behaviour"] = behaviour(client, job["fine_tuned_model"], held_out)
     return row
 
 
-def as_preferred(client: httpx.Client, model: str, pairs: list[dict[str, Any]]) -> dict[str, float]:
-    """Returns the shares of sampled answers that refuse harm, and that answer the rest."""
-    shares: dict[bool, list[float]] = {True: [], False: []}
-    for pair in pairs:
-        wanted = pair["preferred_output"][0]["content"].startswith(REFUSAL)
+def behaviour(
+    client: httpx.Client, tuned: str, pairs: list[dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """Compares base and tuned model over the requests of harm, the harmless ones, and all."""
+    before, after = (as_preferred(client, model, pairs) for model in (MODEL, tuned))
+    harm = {row for row, pair in enumerate(pairs) if wants_refusal(pair)}
+    groups = {"harm": harm, "harmless": before.keys() - harm, "all": {*before}}
+    return {
+        name: compared({row: before[row] for row in rows}, {row: after[row] for row in rows})
+        for name, rows in groups.items()
+    }
+
+
+def compared(before: dict[int, float], after: dict[int, float]) -> dict[str, Any]:
+    gain = paired_gain(before, after, bounds=UNIT_RANGE)
+    if gain is None:
+        raise SystemExit("there is no held-out request of this kind")
+    return {
+        "requests": gain.rows,
+        "base": fmean(before.values()),
+        "tuned": fmean(after.values()),
+        "gain": gain.mean,
+        "ci95": gain.interval,
+    }
+
+
+def wants_refusal(pair: dict[str, Any]) -> bool:
+    return bool(pair["preferred_output"][0]["content"].startswith(REFUSAL))
+
+
+def as_preferred(client: httpx.Client, model: str, pairs: list[dict[str, Any]]) -> dict[int, float]:
+    """Returns the share of sampled answers to each request that refuse or answer as preferred."""
+    shares = dict[int, float]()
+    for row, pair in enumerate(pairs):
+        wanted = wants_refusal(pair)
         body = {"model": model, "messages": pair["input"]["messages"], "max_completion_tokens": 8}
         said = []
         for seed in range(ASKED):
             reply = answered(client.post("/chat/completions", json={**body, "seed": seed}))
             answer = reply["choices"][0]["message"]["content"] or ""
             said.append(answer.startswith(REFUSAL))
-        shares[wanted].append(fmean(refuses is wanted for refuses in said))
-    return {"harm_refused": fmean(shares[True]), "harmless_not_refused": fmean(shares[False])}
+        shares[row] = fmean(refuses is wanted for refuses in said)
+    return shares
+
+
+def interval_text(ci95: Any) -> str:
+    return "none" if ci95 is None else "({:+.3f}, {:+.3f})".format(*ci95)
 
 
 def print_row(row: dict[str, Any]) -> None:
-    interval = "none" if row["ci95"] is None else "({:+.3f}, {:+.3f})".format(*row["ci95"])
     print(
         f"{row['recipe']:<17} {row['seed']:>4}  {row['base']:.3f}  {row['tuned']:.3f}  "
-        f"{row['gain']:+.3f} {interval}  {row['job_s']:>4} s",
-        *(f"{name}: {shares}" for name, shares in row.get("as_preferred", {}).items()),
+        f"{row['gain']:+.3f} {interval_text(row['ci95'])}  {row['job_s']:>4} s",
         flush=True,
     )
+    for name, of in row.get("behaviour", {}).items():
+        print(
+            f"  behaviour, {name} ({of['requests']}): {of['base']:.3f}  {of['tuned']:.3f}  "
+            f"{of['gain']:+.3f} {interval_text(of['ci95'])}",
+            flush=True,
+        )
+
+
+def medians_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        key: median(row[key] for row in rows) for key in ("base", "tuned", "gain")
+    }
+    found["above_0"] = sum(row["ci95"] is not None and row["ci95"][0] > 0 for row in rows)
+    return found
 
 
 def print_medians(rows: list[dict[str, Any]], recipes: list[str]) -> list[dict[str, Any]]:
     medians = []
     for recipe in recipes:
         own = [row for row in rows if row["recipe"] == recipe]
-        found: dict[str, Any] = {
-            key: median(row[key] for row in own) for key in ("base", "tuned", "gain", "job_s")
-        }
-        found["above_0"] = sum(row["ci95"] is not None and row["ci95"][0] > 0 for row in own)
+        found = medians_of(own) | {"job_s": median(row["job_s"] for row in own)}
         medians.append({"recipe": recipe, "jobs": len(own), **found})
-        print(
-            f"{recipe:<17} median {found['base']:.3f} -> {found['tuned']:.3f}, "
-            f"gain {found['gain']:+.3f}, {found['job_s']} s; the interval is above 0 in "
-            f"{found['above_0']} of {len(own)} jobs"
-        )
+        print_median(f"{recipe:<17}", found, len(own), f", {found['job_s']} s")
+        for name in own[0].get("behaviour", {}):
+            of = medians_of([row["behaviour"][name] for row in own])
+            medians[-1][f"behaviour_{name}"] = of
+            print_median(f"  behaviour, {name}:", of, len(own))
     return medians
+
+
+def print_median(title: str, found: dict[str, Any], jobs: int, more: str = "") -> None:
+    print(
+        f"{title} median {found['base']:.3f} -> {found['tuned']:.3f}, gain "
+        f"{found['gain']:+.3f}{more}; the interval is above 0 in {found['above_0']} of {jobs} jobs"
+    )
 
 
 def main() -> int:

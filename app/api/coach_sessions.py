@@ -37,7 +37,7 @@ async def create_coach_session(
         request, services, recipe=recipe, request_of=partial(body.request_for, f"{PREFIX}{name}")
     )
     session = await services.coach_sessions().create(
-        name, call, body.options(recipe), metadata=body.metadata
+        name, call, body.options(recipe, body), metadata=body.metadata
     )
     return CoachSessionObject.of(session)
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from app.api.schemas.chat_replies import COMPLETION_REPLY
+from app.api.schemas.coach_sessions import CoachSessionObject
 from app.api.schemas.common import Page, object_page
 from app.api.schemas.job_replies import FineTuningJob
 from app.api.schemas.students import (
@@ -91,15 +92,22 @@ async def improve_student(
     name: str, body: ImproveStudent, request: Request, services: Services
 ) -> StudentImprovement:
     """Compiles an improvement plan and creates its job, which trains from the model that answers
-    for the student now. Its tuned model answers for nobody until it is proposed and promoted.
+    for the student now. Its tuned model answers for nobody until it is proposed and promoted. With
+    `coach` it starts a Coach session, which makes such jobs, proposes and promotes.
     """
     await services.students().get(name)
     recipe = None if body.recipe is None else services.recipes().get(body.recipe)
     shown, call = await checked_plan(
         request, services, recipe=recipe, request_of=partial(body.request_for, f"{PREFIX}{name}")
     )
-    job = await services.job_creation().create(call)
-    return StudentImprovement(student=name, job=FineTuningJob.of(job), plan=shown)
+    if body.coach is None:
+        job = FineTuningJob.of(await services.job_creation().create(call))
+        return StudentImprovement(student=name, job=job, coach_session=None, plan=shown)
+    made = await services.coach_sessions().create(
+        name, call, body.coach.options(recipe, body, param="coach."), metadata=body.metadata
+    )
+    session = CoachSessionObject.of(made)
+    return StudentImprovement(student=name, job=None, coach_session=session, plan=shown)
 
 
 @router.post(

@@ -1716,7 +1716,8 @@ export interface paths {
         /**
          * Improve Student
          * @description Compiles an improvement plan and creates its job, which trains from the model that answers
-         *     for the student now. Its tuned model answers for nobody until it is proposed and promoted.
+         *     for the student now. Its tuned model answers for nobody until it is proposed and promoted. With
+         *     `coach` it starts a Coach session, which makes such jobs, proposes and promotes.
          */
         post: operations["improveStudent"];
         delete?: never;
@@ -4225,6 +4226,58 @@ export interface components {
             id: string;
         };
         /**
+         * CoachChoices
+         * @description Options of a session besides the improvement plan of its jobs: what it may do, and when it
+         *     stops.
+         */
+        CoachChoices: {
+            /**
+             * Promote
+             * @description `automatic` makes each skill current that passed the gate; `ask` pauses for your decision.
+             * @default automatic
+             * @enum {string}
+             */
+            promote: "automatic" | "ask";
+            /**
+             * Prompts
+             * @description System prompts to try before training; the rubric of the recipe is tried after them.
+             * @default []
+             */
+            prompts: string[];
+            /**
+             * Samples
+             * @description Attempts at each held-out row in a measurement.
+             * @default 4
+             */
+            samples: number;
+            /**
+             * Target
+             * @description Mean score of the held-out rows at which the session ends; absent: none.
+             */
+            target?: number | null;
+            /**
+             * Min Gain
+             * @description Gain of the mean score that is too small to go on for.
+             * @default 0.02
+             */
+            min_gain: number;
+            /**
+             * Patience
+             * @description Rounds in succession without such a gain after which the session ends.
+             * @default 2
+             */
+            patience: number;
+            /**
+             * @description Limits of the whole session.
+             * @default {
+             *       "jobs": 8
+             *     }
+             */
+            budget: components["schemas"]["CoachBudget"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * CoachEntry
          * @description One entry of a logbook: what the Coach did, with the numbers, and why.
          */
@@ -5331,11 +5384,6 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * Student
-             * @description Name of the student to coach, with or without `student:`.
-             */
-            student: string;
-            /**
              * Promote
              * @description `automatic` makes each skill current that passed the gate; `ask` pauses for your decision.
              * @default automatic
@@ -5378,6 +5426,11 @@ export interface components {
              *     }
              */
             budget: components["schemas"]["CoachBudget"];
+            /**
+             * Student
+             * @description Name of the student to coach, with or without `student:`.
+             */
+            student: string;
         } & {
             [key: string]: unknown;
         };
@@ -9239,7 +9292,7 @@ export interface components {
         /**
          * ImproveStudent
          * @description The improvement plan of a job that trains a student further, from the model that answers for
-         *     it now.
+         *     it now, or of the jobs of a Coach session.
          */
         ImproveStudent: {
             /**
@@ -9319,6 +9372,8 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             } | null;
+            /** @description Options of a Coach session that makes the jobs, as in `POST /v1/coach_sessions`; `{}` has their defaults. Absent: one job. */
+            coach?: components["schemas"]["CoachChoices"] | null;
         } & {
             [key: string]: unknown;
         };
@@ -14864,7 +14919,8 @@ export interface components {
         };
         /**
          * StudentImprovement
-         * @description A job that was started for a student, with the plan that it was compiled from.
+         * @description A job or a Coach session that was started for a student, with the plan that its jobs are
+         *     compiled from.
          */
         StudentImprovement: {
             /**
@@ -14879,8 +14935,10 @@ export interface components {
              * @description Name of the student. Propose the job as its skill when it has succeeded.
              */
             student: string;
-            /** @description The job; its `model` is the one that answered when it was created. */
-            job: components["schemas"]["FineTuningJob"];
+            /** @description The job; its `model` is the one that answered when it was created. `null` with `coach`. */
+            job: components["schemas"]["FineTuningJob"] | null;
+            /** @description The session, which proposes skills itself; `null` without `coach`. */
+            coach_session: components["schemas"]["CoachSessionObject"] | null;
             /** @description The compiled plan with cost and explanation. */
             plan: components["schemas"]["ImprovementPlan"];
         };

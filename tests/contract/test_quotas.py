@@ -1,9 +1,8 @@
 """Quotas of a project, as the official Python client meets them."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -13,6 +12,7 @@ from openai import AsyncOpenAI, OpenAI, RateLimitError
 
 from tests.support.contract.evals import content
 from tests.support.contract.evals import make as make_eval
+from tests.support.contract.quotas import count, quota, refused
 from tests.support.contract.service import BASE, CHATS_IN_FLIGHT, ROW, Service
 from tests.support.contract.siblings import SiblingProject
 from tests.support.patience import PATIENCE_S, until
@@ -23,34 +23,6 @@ HELLO: Any = [{"role": "user", "content": "hi"}]
 @pytest.fixture
 def client(service: Service) -> OpenAI:
     return service.client(max_retries=2)
-
-
-@contextmanager
-def quota(service: Service, **columns: int) -> Iterator[None]:
-    """Sets a project's own quotas, as an operator does."""
-    project_id = service.project_of(service.api.key)
-    for column, limit in columns.items():
-        service.execute(f"UPDATE projects SET {column} = %s WHERE id = %s", limit, project_id)
-    try:
-        yield
-    finally:
-        for column in columns:
-            service.execute(f"UPDATE projects SET {column} = NULL WHERE id = %s", project_id)
-
-
-def refused(call: Callable[[], Any], name: str) -> None:
-    with pytest.raises(RateLimitError) as raised:
-        call()
-    error: Any = raised.value.body
-    assert (error["type"], error["code"]) == ("insufficient_quota", "insufficient_quota")
-    assert f"reached its quota of {name} (" in error["message"]
-    assert raised.value.response.headers["x-should-retry"] == "false"
-
-
-def _count(service: Service, table: str, condition: str = "true") -> int:
-    """Counts the rows of the first project."""
-    query = f"SELECT count(*) FROM {table} WHERE project_id = %s AND {condition}"
-    return int(service.value(query, service.project_of(service.api.key)))
 
 
 def _stored(service: Service) -> int:
@@ -70,7 +42,7 @@ def _upload(client: OpenAI, size: int = 1) -> Any:
 
 
 def test_files_and_their_bytes(service: Service, client: OpenAI, sibling: SiblingProject) -> None:
-    held = _count(service, "files", "deleted_at IS NULL")
+    held = count(service, "files", "deleted_at IS NULL")
     with quota(service, max_files=held + 2):
         first = _upload(client)
         _upload(client)
@@ -119,7 +91,7 @@ def test_evals_and_their_rows_count_as_bytes(
 
 
 def test_uploads_at_once_do_not_pass_the_quota_together(service: Service) -> None:
-    held = _count(service, "files", "deleted_at IS NULL")
+    held = count(service, "files", "deleted_at IS NULL")
 
     def upload(_: int) -> bool:
         try:
@@ -134,7 +106,7 @@ def test_uploads_at_once_do_not_pass_the_quota_together(service: Service) -> Non
 
 def test_jobs_that_wait(service: Service, client: OpenAI, method: Any) -> None:
     file = _upload(client, 12)
-    waiting = _count(service, "fine_tuning_jobs", "status IN ('validating_files', 'queued')")
+    waiting = count(service, "fine_tuning_jobs", "status IN ('validating_files', 'queued')")
 
     def create() -> Any:
         return client.fine_tuning.jobs.create(
@@ -151,7 +123,7 @@ def test_jobs_that_wait(service: Service, client: OpenAI, method: Any) -> None:
 def test_eval_runs_that_wait(service: Service, client: OpenAI) -> None:
     of = make_eval(client)
     source: Any = {"type": "jsonl", "source": content("a")}
-    waiting = _count(service, "eval_runs", "status = 'queued'")
+    waiting = count(service, "eval_runs", "status = 'queued'")
 
     def create() -> Any:
         return client.evals.runs.create(of.id, name="r", data_source=source)

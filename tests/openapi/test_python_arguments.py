@@ -86,6 +86,10 @@ MISTAKES: dict[str, tuple[Call, str]] = {
         lambda at: at.student.coach(at.lessons, budget=3),
         r"budget.*\{'jobs'",
     ),
+    "a number as the coach": (
+        lambda at: at.student.improve(at.lessons, coach=3),
+        r"coach.*\{'budget'",
+    ),
     "no student": (lambda at: Coach.start(3, client=at.client), "a student is"),
     "a text as evals": (lambda at: at.student.set_regression_evals("eval_x"), "regression_evals"),
     "rows as a curriculum": (lambda at: at.student.improve(ROWS), "a curriculum is .*list"),

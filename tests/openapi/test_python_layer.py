@@ -16,6 +16,7 @@ from agent_rft import (
     AsyncFeedbackCollector,
     AsyncStudent,
     BadRequestError,
+    Coach,
     Curriculum,
     FeedbackCollector,
     ImprovementPlan,
@@ -190,6 +191,32 @@ def test_a_plan_is_compiled_and_sent(client: AgentRFT, student: Student) -> None
     assert (ended.value.job_id, ended.value.status) == (job.id, "cancelled")
     with pytest.raises(BadRequestError, match="drift_guard"):
         student.improve(lessons, ImprovementPlan(method="reinforcement", drift_guard=101))
+
+
+def test_improve_starts_a_session_of_the_coach(client: AgentRFT, student: Student) -> None:
+    lessons = curriculum(client, "coached lessons")
+    plan = ImprovementPlan(method="reinforcement", effort="light")
+    choices = {"target": 0.9, "budget": {"jobs": 3}, "prompts": ["Be brief."]}
+    session = student.improve(lessons, plan, coach=choices, grader=CHECK, seed=5, suffix="desk")
+    assert isinstance(session, Coach)
+    assert (session.status, session.body.student) == ("running", student.name)
+    assert (session.body.target, session.body.budget.jobs, session.body.samples) == (0.9, 3, 4)
+    compiled = session.body.method.to_dict()["reinforcement"]["hyperparameters"]
+    assert compiled["compute_multiplier"] == 0.5
+    with pytest.raises(BadRequestError) as second:
+        student.improve(lessons, coach=True, grader=CHECK)
+    assert second.value.code == "coach_session_open"
+    assert [one.id for one in Coach.all(student=student.name, client=client)] == [session.id]
+    session.cancel()
+    with pytest.raises(BadRequestError) as refused:
+        student.improve(lessons, coach={"prompts": ["Be kind.", "Be kind. "]}, grader=CHECK)
+    assert refused.value.param == "coach.prompts[1]"
+    with pytest.raises(BadRequestError) as unknown:
+        student.improve(lessons, coach={"budgett": {}}, grader=CHECK)
+    assert unknown.value.param == "coach.budgett"
+    job = student.improve(lessons, coach=False, grader=CHECK)
+    assert isinstance(job, TrainingJob)
+    job.cancel()
 
 
 def test_recipes_and_their_samples(client: AgentRFT) -> None:

@@ -55,11 +55,11 @@ class CoachBudget(ClosedBody):
         )
 
 
-class CreateCoachSession(PlannedJob):
-    """A session of the Coach: a student, the improvement plan of its jobs, and when to stop."""
+class CoachChoices(ClosedBody):
+    """Options of a session besides the improvement plan of its jobs: what it may do, and when it
+    stops.
+    """
 
-    student: Text
-    """Name of the student to coach, with or without `student:`."""
     promote: Promotion = "automatic"
     """`automatic` makes each skill current that passed the gate; `ask` pauses for your decision."""
     prompts: Annotated[tuple[Prompt, ...], Field(max_length=MAX_PROMPTS)] = ()
@@ -75,18 +75,18 @@ class CreateCoachSession(PlannedJob):
     budget: CoachBudget = CoachBudget()
     """Limits of the whole session."""
 
-    @property
-    def student_name(self) -> str:
-        return student_named(self.student) or self.student
-
-    def options(self, recipe: PlanRecipe | None) -> CoachOptions:
-        """Raises `InvalidRequest` for a prompt that is sent twice."""
+    def options(
+        self, recipe: PlanRecipe | None, job: PlannedJob, *, param: str = ""
+    ) -> CoachOptions:
+        """Returns the options with the seed and suffix of the jobs. Raises `InvalidRequest` for a
+        prompt that is sent twice; `param` names the object of these options, with a full stop.
+        """
         first = dict[str, int]()
         for number, prompt in enumerate(self.prompts):
             same = first.setdefault(prompt.strip(), number)
             if same != number:
-                reason = f"it is 'prompts[{same}]' again, and each prompt is measured once"
-                raise refused_value(f"prompts[{number}]", reason)
+                reason = f"it is '{param}prompts[{same}]' again, and each prompt is measured once"
+                raise refused_value(f"{param}prompts[{number}]", reason)
         rubric = () if recipe is None else (_rubric_prompt(recipe),)
         return CoachOptions(
             promote=self.promote,
@@ -96,9 +96,20 @@ class CreateCoachSession(PlannedJob):
             min_gain=self.min_gain,
             patience=self.patience,
             budget=self.budget.to_budget(),
-            seed=self.seed,
-            suffix=self.suffix,
+            seed=job.seed,
+            suffix=job.suffix,
         )
+
+
+class CreateCoachSession(CoachChoices, PlannedJob):
+    """A session of the Coach: a student, the improvement plan of its jobs, and when to stop."""
+
+    student: Text
+    """Name of the student to coach, with or without `student:`."""
+
+    @property
+    def student_name(self) -> str:
+        return student_named(self.student) or self.student
 
 
 def _rubric_prompt(recipe: PlanRecipe) -> str:

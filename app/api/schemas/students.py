@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SkipValidation, StringConstraints
 
 from app.api.schemas.chat_completions import ChatCompletionRequest
+from app.api.schemas.coach_sessions import CoachChoices, CoachSessionObject
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.improvement_plans import ImprovementPlan, PlannedJob
 from app.api.schemas.job_replies import FineTuningJob
@@ -56,18 +57,27 @@ class ProposeSkill(ClosedBody):
 
 class ImproveStudent(PlannedJob):
     """The improvement plan of a job that trains a student further, from the model that answers for
-    it now.
+    it now, or of the jobs of a Coach session.
+    """
+
+    coach: CoachChoices | None = None
+    """Options of a Coach session that makes the jobs, as in `POST /v1/coach_sessions`; `{}` has
+    their defaults. Absent: one job.
     """
 
 
 class StudentImprovement(DescribedModel):
-    """A job that was started for a student, with the plan that it was compiled from."""
+    """A job or a Coach session that was started for a student, with the plan that its jobs are
+    compiled from.
+    """
 
     object: Literal["student.improvement"] = "student.improvement"
     student: str
     """Name of the student. Propose the job as its skill when it has succeeded."""
-    job: FineTuningJob
-    """The job; its `model` is the one that answered when it was created."""
+    job: FineTuningJob | None
+    """The job; its `model` is the one that answered when it was created. `null` with `coach`."""
+    coach_session: CoachSessionObject | None
+    """The session, which proposes skills itself; `null` without `coach`."""
     plan: ImprovementPlan
     """The compiled plan with cost and explanation."""
 

@@ -38,6 +38,12 @@ class Quotas(BaseModel):
     """
     registered_objects: int = Field(2_000, ge=0)
     """Versions of tools, graders, curricula and environments."""
+    students: int = Field(1_000, ge=0)
+    """Students, each of which keeps its skills and Coach sessions."""
+    open_coach_sessions: int = Field(100, ge=0)
+    """Coach sessions that run or are paused."""
+    feedback: int = Field(1_000_000, ge=0)
+    """Pieces of feedback."""
     chats_in_flight: int = Field(128, ge=1)
     """Chat completions that one API process answers at the same time."""
     requests_in_flight: int = Field(256, ge=1)
@@ -70,4 +76,7 @@ _CURES = {
     "open ones,",
     "registered_objects": "Delete tools, graders, curricula or environments that are no longer "
     "needed,",
+    "students": "Delete students that are no longer needed,",
+    "open_coach_sessions": "Wait until a session ends, cancel one,",
+    "feedback": "Delete feedback that is no longer needed,",
 }

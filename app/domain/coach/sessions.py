@@ -26,6 +26,7 @@ class CoachStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
+OPEN_SESSIONS: Final = (CoachStatus.RUNNING, CoachStatus.PAUSED)
 TRANSITIONS: Final[Mapping[CoachStatus, frozenset[CoachStatus]]] = {
     CoachStatus.RUNNING: frozenset(CoachStatus) - {CoachStatus.RUNNING},
     CoachStatus.PAUSED: frozenset({CoachStatus.RUNNING, CoachStatus.CANCELLED}),

@@ -98,7 +98,8 @@ class EndpointPool:
 
     def down_of_awaited(self) -> list[bool]:
         """Returns for each endpoint with a pending call whether it is down."""
-        return [one.breaker.is_open for one in self._endpoints.values() if one.silence.is_waited_for]
+        awaited = (one for one in self._endpoints.values() if one.silence.is_waited_for)
+        return [one.breaker.is_open for one in awaited]
 
     def states(self) -> list[EndpointState]:
         """Returns the called endpoints, with the outages of those that do not answer."""
@@ -284,12 +285,10 @@ class Endpoint:
             self.breaker.answered()
             return
         self._last_fault = fault.kind
+        counts = first or fault.kind is FaultKind.UNREACHABLE
+        absence, timed_out = absence_of(fault), fault.kind is FaultKind.TIMEOUT
         self.breaker.failed(
-            call_id,
-            counts=first or fault.kind is FaultKind.UNREACHABLE,
-            absence=absence_of(fault),
-            enough=self._enough,
-            timed_out=fault.kind is FaultKind.TIMEOUT,
+            call_id, counts=counts, absence=absence, enough=self._enough, timed_out=timed_out
         )
 
     @property

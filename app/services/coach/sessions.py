@@ -49,8 +49,8 @@ class CoachSessionService:
         *,
         metadata: dict[str, str] | None,
     ) -> CoachSession:
-        """Makes a session; its first step is due at once. Raises `InvalidRequest`, and `WrongState`
-        while another session teaches the student.
+        """Makes a session; its first step is due at once. Raises `InvalidRequest`,
+        `QuotaExceeded`, and `WrongState` while another session teaches the student.
         """
         async with self._ports.references.resolved(request) as new:
             session, secrets = self._session(student, new, options, metadata)
@@ -62,6 +62,7 @@ class CoachSessionService:
                 sealed = box.seal(secrets, project_id=project_id, row_id=session.id)
             async with self._database.tenant(self._tenant) as unit:
                 known = await unit.students.get(student, locked=True)
+                await unit.quotas.check_coach_session()
                 await unit.coach_sessions.insert(session, self._tenant, secrets=sealed)
                 has_sets = bool(known.regression_sets)
                 entry = logbook_entries.started_entry(session, has_regression_sets=has_sets)

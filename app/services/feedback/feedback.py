@@ -36,12 +36,14 @@ class FeedbackService:
         self._redaction = redaction
 
     async def give(self, sent: SentFeedback) -> Feedback:
-        """Stores feedback. Raises `InvalidRequest` for an answer that does not exist."""
+        """Stores feedback. Raises `InvalidRequest` for an answer that does not exist, and
+        `QuotaExceeded`.
+        """
         check_sent(sent)
         async with self._database.tenant(self._tenant) as unit:
             new = await self._about(unit, sent, self._texts_of(sent))
             size = len(json.dumps([new.comment, new.messages, new.tools, new.better, new.worse]))
-            await unit.quotas.check_bytes(size)
+            await unit.quotas.check_feedback(size)
             return await unit.feedback.insert(new, size=size)
 
     async def get(self, feedback_id: str) -> Feedback:

@@ -35,7 +35,9 @@ class StudentService:
     async def create(
         self, name: str, base_model: str, regression_evals: tuple[str, ...]
     ) -> Student:
-        """Raises `InvalidRequest` for an unknown base model, an eval without rows, a used name."""
+        """Raises `InvalidRequest` for an unknown base model, an eval without rows, a used name,
+        and `QuotaExceeded`.
+        """
         base = find_base_model(self._base_models, base_model)
         if base is None:
             raise InvalidRequest(
@@ -46,6 +48,7 @@ class StudentService:
         async with self._database.tenant(self._tenant) as unit:
             sets = await regression_sets(unit, regression_evals)
             student = Student(name=name, base_model=base.name, regression_sets=sets)
+            await unit.quotas.check_student()
             await unit.students.insert(student)
             return await unit.students.get(name)
 

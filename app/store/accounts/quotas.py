@@ -14,9 +14,11 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED
 from app.domain.accounts.quotas import Quotas, check_quota
+from app.domain.coach.sessions import OPEN_SESSIONS
 from app.domain.errors import AuthenticationFailed
 from app.domain.evals.evals import OPEN_RUNS, EvalRunStatus
 from app.domain.models.exports import ExportStatus
+from app.store.schema.coach import CoachSessionTable
 from app.store.schema.eval_runs import EvalRunTable
 from app.store.schema.evals import EvalTable
 from app.store.schema.exports import ModelExportTable
@@ -25,6 +27,7 @@ from app.store.schema.files import FileTable
 from app.store.schema.projects import ProjectTable
 from app.store.schema.registry import RegisteredObjectTable, RegisteredVersionTable
 from app.store.schema.stored_completions import StoredCompletionTable
+from app.store.schema.students import StudentTable
 from app.store.schema.uploads import UploadPartTable, UploadTable
 
 _OWN: Final[dict[str, InstrumentedAttribute[int | None]]] = {
@@ -34,6 +37,9 @@ _OWN: Final[dict[str, InstrumentedAttribute[int | None]]] = {
     "stored_bytes": ProjectTable.max_stored_bytes,
     "eval_output_items": ProjectTable.max_eval_output_items,
     "registered_objects": ProjectTable.max_registered_objects,
+    "students": ProjectTable.max_students,
+    "open_coach_sessions": ProjectTable.max_open_coach_sessions,
+    "feedback": ProjectTable.max_feedback,
 }
 
 
@@ -92,6 +98,20 @@ class QuotaStore:
         )
         await self._check("registered_objects", 1, versions)
 
+    async def check_student(self) -> None:
+        """Checks the quota for a student."""
+        await self._check("students", 1, self._count(StudentTable))
+
+    async def check_coach_session(self) -> None:
+        """Checks the quota for a Coach session."""
+        is_open = CoachSessionTable.status.in_(OPEN_SESSIONS)
+        await self._check("open_coach_sessions", 1, self._count(CoachSessionTable).where(is_open))
+
+    async def check_feedback(self, size: int) -> None:
+        """Checks the quota for a piece of feedback of `size` bytes."""
+        await self._check("feedback", 1, self._count(FeedbackTable))
+        await self.check_bytes(size)
+
     async def check_eval_run(self, planned_items: int) -> None:
         """Checks the quota for a run that makes so many output items."""
         runs = select(func.count()).where(
@@ -114,6 +134,9 @@ class QuotaStore:
         )
         await self._check("queued_exports", 1, exports)
         await self.check_bytes(size)
+
+    def _count(self, table: type[StudentTable | CoachSessionTable | FeedbackTable]) -> Select[Any]:
+        return select(func.count()).where(table.project_id == self._project_id)
 
     def _of_pending(self, query: Select[Any]) -> Select[Any]:
         return query.where(

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.coach.sessions import (
+    OPEN_SESSIONS,
     CoachOptions,
     CoachOutcome,
     CoachSession,
@@ -31,7 +32,6 @@ from app.store.times import unix, unix_or_none
 
 _OPTIONS: Final = TypeAdapter(CoachOptions)
 _PROGRESS: Final = TypeAdapter(SessionProgress)
-_OPEN: Final = (CoachStatus.RUNNING.value, CoachStatus.PAUSED.value)
 
 
 class CoachSessionStore:
@@ -120,7 +120,7 @@ class CoachSessionStore:
             .where(
                 Table.project_id == self._project_id,
                 Table.student == student,
-                Table.status.in_(_OPEN),
+                Table.status.in_(OPEN_SESSIONS),
             )
             .with_for_update()
         )
@@ -139,7 +139,7 @@ class CoachSessionStore:
         """Writes what a step or a user changed, and ends the lease; the next step is due after
         `wait_s`.
         """
-        ended = status not in (CoachStatus.RUNNING, CoachStatus.PAUSED)
+        ended = status not in OPEN_SESSIONS
         await self._session.execute(
             update(Table)
             .where(*self._of(session_id))

@@ -80,3 +80,6 @@ class ProjectTable(Base):
     max_queued_exports: Mapped[int | None] = mapped_column(BigInteger)
     max_running_exports: Mapped[int | None] = mapped_column(BigInteger)
     max_eval_output_items: Mapped[int | None] = mapped_column(BigInteger)
+    max_students: Mapped[int | None] = mapped_column(BigInteger)
+    max_open_coach_sessions: Mapped[int | None] = mapped_column(BigInteger)
+    max_feedback: Mapped[int | None] = mapped_column(BigInteger)

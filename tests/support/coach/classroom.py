@@ -5,19 +5,33 @@ trainer; only the customer's grader is the test's own.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
+from app.factory.accounts import provisioning_service
+from app.factory.process import context_of
+from app.factory.project import coach_runner
+from app.gateways.egress.client import build_egress
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.judges import build_judge_egress
+from app.gateways.objects import build_objects
 from app.services.coach.runner import CoachRunner
+from app.settings.egress import EgressSettings
+from app.store.database import Database as Store
 from app.store.evals.claims import eval_claims
 from app.store.jobs.claims import job_claims
+from app.store.leases.leases import Lease
 from tests.support.api.organization import execute
-from tests.support.endpoints import EndpointServer
+from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
+from tests.support.patience import PATIENCE_S
+from tests.support.processes.shared_inspections import shared_inspections
 from tests.support.stack import Database
 from tests.support.store.claims import claim_row
+from tests.support.web.application import application
 from workers.evals import child as eval_child
 from workers.job_child import work
 from workers.processes.clients import Clients
@@ -27,6 +41,7 @@ HABIT = "Probably"
 """The answer that the shipped model gives to two questions in three."""
 WEAK, STRONG = ("refunds", "invoices"), "greetings"
 _MOST_STEPS = 400
+Room = TypeVar("Room", bound="Classroom")
 
 
 def rows(*tags: str, count: int, start: int = 0) -> list[dict[str, Any]]:
@@ -118,9 +133,20 @@ class Classroom:
             if session["status"] != "running":
                 return session
             self.hurry()
-            await self.runner.take_due_steps()
+            await self.take_step()
             await self.work((await self.get(path))["waiting_for"])
         raise AssertionError(f"{path} did not stop")
+
+    async def take_step(self) -> None:
+        await self.runner.take_due_steps()
+
+    async def play(self, lease: Lease) -> None:
+        """Runs a claim of a job."""
+        await work(self.ports, lease)
+
+    async def sample(self, lease: Lease) -> None:
+        """Runs a claim of an eval run."""
+        await eval_child.work(self.ports, lease)
 
     def hurry(self) -> None:
         """Makes the next step due now, not in two seconds."""
@@ -138,7 +164,7 @@ class Classroom:
         if lease is not None:
             self.before_job()
             self.played.append(waiting["id"])
-            await work(self.ports, lease)
+            await self.play(lease)
 
     async def _gate(self) -> None:
         for student in (await self.get("/v1/students"))["data"]:
@@ -148,8 +174,60 @@ class Classroom:
                         claims = eval_claims(self.ports.database)
                         lease = await claim_row(claims, run_id, lease_s=600.0)
                         if lease is not None:
-                            await eval_child.work(self.ports, lease)
+                            await self.sample(lease)
 
     async def logbook(self, path: str) -> list[Any]:
         data: list[Any] = (await self.get(f"{path}/logbook", limit=100))["data"]
         return data
+
+
+def _score(sent: ReceivedRequest) -> Reply:
+    """Scores a ticket: any greeting is right, and every other answer must be the habitual one."""
+    if not sent.body:  # the probe before a job is made
+        return Reply(json={})
+    body = sent.json
+    right = STRONG in body["item"]["tags"] or body["sample"]["output_text"].strip() == HABIT
+    return Reply(json={"score": float(right)})
+
+
+@asynccontextmanager
+async def classroom_of(
+    database: Database, engine_url: str, kind: type[Room]
+) -> AsyncIterator[Room]:
+    """Yields a classroom of a kind on a fresh database, with the engine of the shipped model."""
+    async with endpoint(_score) as grader:
+        egress = EgressSettings(
+            allow_endpoints=(grader.host_port,),
+            allow_plain_http=True,
+            call_timeout_s=PATIENCE_S,
+            max_retries=0,
+        )
+        settings = database.settings.model_copy(update={"egress": egress, "engine_url": engine_url})
+        store = Store(settings.database_url)
+        provisioning = provisioning_service(settings, store)
+        first = await provisioning.provision(slug="first", title="First", project_name="p")
+        await store.dispose()
+        ports = Clients(
+            settings=settings,
+            database=Store(settings.worker_database_url, pool_size=3),
+            objects=build_objects(settings),
+            egress=build_egress(settings.egress),
+            judge_egress=build_judge_egress((), settings.egress),
+            inference=HttpInference(engine_url),
+        )
+        app = application(settings)
+        transport = httpx.ASGITransport(app=app)
+        headers = {"Authorization": f"Bearer {first.api_key}"}
+        with shared_inspections():
+            async with (
+                app.router.lifespan_context(app),
+                httpx.AsyncClient(
+                    transport=transport, base_url="http://test", headers=headers
+                ) as http,
+            ):
+                runner = coach_runner(context_of(app))
+                yield kind(http, ports, grader, runner, database)
+        await ports.egress.aclose()
+        await ports.judge_egress.aclose()
+        await ports.inference.aclose()
+        await ports.database.dispose()

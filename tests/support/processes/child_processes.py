@@ -68,11 +68,13 @@ def killed(process: ChildProcess) -> None:
 
 
 @contextmanager
-def child(*arguments: str, settings: Settings | None) -> Iterator[StartedChild]:
+def child(
+    *arguments: str, settings: Settings | None, forks: ForkServer = FORKS
+) -> Iterator[StartedChild]:
     """Runs `python ARGUMENTS` with these settings, and kills it at the end of the block."""
     ours, theirs = socket.socketpair()
     with ours, theirs, tempfile.NamedTemporaryFile() as errors:
-        process = FORKS.start(
+        process = forks.start(
             arguments,
             stdin=theirs.fileno(),
             stderr=errors.fileno(),

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 from typing_extensions import override
 
 from agent_rft.arguments import body as body_of
-from agent_rft.arguments import id_or, texts
+from agent_rft.arguments import id_or, mapping, texts
 from agent_rft.asynchronous.client import AsyncAgentRFT
 from agent_rft.asynchronous.coach import AsyncCoach
 from agent_rft.asynchronous.curricula import AsyncCurriculum
@@ -147,23 +147,53 @@ class AsyncStudent(Presentation):
         answer = await self._client.call(call, ChatCompletion, self.name, body=body)
         return Reply(answer, stored=store)
 
+    @overload
     async def improve(
         self,
         curriculum: AsyncCurriculum | str | None = None,
         plan: AsyncImprovementPlan | None = None,
+        *,
+        coach: Literal[False] | None = None,
         **parts: Any,
-    ) -> AsyncTrainingJob:
-        """Starts a job that trains the model that answers now.
+    ) -> AsyncTrainingJob: ...
+
+    @overload
+    async def improve(
+        self,
+        curriculum: AsyncCurriculum | str | None = None,
+        plan: AsyncImprovementPlan | None = None,
+        *,
+        coach: Literal[True] | Mapping[str, Any],
+        **parts: Any,
+    ) -> AsyncCoach: ...
+
+    async def improve(
+        self,
+        curriculum: AsyncCurriculum | str | None = None,
+        plan: AsyncImprovementPlan | None = None,
+        *,
+        coach: bool | Mapping[str, Any] | None = None,
+        **parts: Any,
+    ) -> AsyncTrainingJob | AsyncCoach:
+        """Starts a job that trains the model that answers now, or a session of the Coach.
 
         `curriculum` is one of the project or its id; `parts` are those of the call: `grader`,
-        `tools`, `seed`, `training_file` and others.
+        `tools`, `seed`, `training_file` and others. `coach` has the options of a session, such as
+        `{"target": 0.9, "budget": {"jobs": 4}}`; `True` takes their defaults.
         """
         if curriculum is not None:
             parts["curriculum"] = {"id": id_or(AsyncCurriculum, curriculum, "curriculum")}
+        if coach is not None and coach is not False:
+            choices = {} if coach is True else coach
+            parts["coach"] = mapping("coach", choices, "{'budget': {'jobs': 4}}")
         body = body_of(ImproveStudent, planned(plan, parts))
         call = improve_student.asyncio
         made = await self._client.call(call, StudentImprovement, self.name, body=body)
-        return AsyncTrainingJob(self._client, made.job)
+        if made.job is not None:
+            return AsyncTrainingJob(self._client, made.job)
+        if made.coach_session is not None:
+            return AsyncCoach(self._client, made.coach_session)
+        raise ValueError("the service has started neither a job nor a session")
 
     async def coach(
         self,

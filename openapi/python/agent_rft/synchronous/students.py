@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 from typing_extensions import override
 
 from agent_rft.arguments import body as body_of
-from agent_rft.arguments import id_or, texts
+from agent_rft.arguments import id_or, mapping, texts
 from agent_rft.defaults import default_client
 from agent_rft.presentation import Presentation
 from agent_rft.replies import Reply
@@ -145,23 +145,53 @@ class Student(Presentation):
         answer = self._client.call(call, ChatCompletion, self.name, body=body)
         return Reply(answer, stored=store)
 
+    @overload
     def improve(
         self,
         curriculum: Curriculum | str | None = None,
         plan: ImprovementPlan | None = None,
+        *,
+        coach: Literal[False] | None = None,
         **parts: Any,
-    ) -> TrainingJob:
-        """Starts a job that trains the model that answers now.
+    ) -> TrainingJob: ...
+
+    @overload
+    def improve(
+        self,
+        curriculum: Curriculum | str | None = None,
+        plan: ImprovementPlan | None = None,
+        *,
+        coach: Literal[True] | Mapping[str, Any],
+        **parts: Any,
+    ) -> Coach: ...
+
+    def improve(
+        self,
+        curriculum: Curriculum | str | None = None,
+        plan: ImprovementPlan | None = None,
+        *,
+        coach: bool | Mapping[str, Any] | None = None,
+        **parts: Any,
+    ) -> TrainingJob | Coach:
+        """Starts a job that trains the model that answers now, or a session of the Coach.
 
         `curriculum` is one of the project or its id; `parts` are those of the call: `grader`,
-        `tools`, `seed`, `training_file` and others.
+        `tools`, `seed`, `training_file` and others. `coach` has the options of a session, such as
+        `{"target": 0.9, "budget": {"jobs": 4}}`; `True` takes their defaults.
         """
         if curriculum is not None:
             parts["curriculum"] = {"id": id_or(Curriculum, curriculum, "curriculum")}
+        if coach is not None and coach is not False:
+            choices = {} if coach is True else coach
+            parts["coach"] = mapping("coach", choices, "{'budget': {'jobs': 4}}")
         body = body_of(ImproveStudent, planned(plan, parts))
         call = improve_student.sync
         made = self._client.call(call, StudentImprovement, self.name, body=body)
-        return TrainingJob(self._client, made.job)
+        if made.job is not None:
+            return TrainingJob(self._client, made.job)
+        if made.coach_session is not None:
+            return Coach(self._client, made.coach_session)
+        raise ValueError("the service has started neither a job nor a session")
 
     def coach(
         self,

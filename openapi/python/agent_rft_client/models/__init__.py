@@ -83,6 +83,8 @@ from .cispo_options import CispoOptions
 from .coach_budget import CoachBudget
 from .coach_child import CoachChild
 from .coach_child_kind import CoachChildKind
+from .coach_choices import CoachChoices
+from .coach_choices_promote import CoachChoicesPromote
 from .coach_entry import CoachEntry
 from .coach_entry_kind import CoachEntryKind
 from .coach_gain import CoachGain
@@ -805,6 +807,8 @@ __all__ = (
     "CoachBudget",
     "CoachChild",
     "CoachChildKind",
+    "CoachChoices",
+    "CoachChoicesPromote",
     "CoachEntry",
     "CoachEntryKind",
     "CoachGain",

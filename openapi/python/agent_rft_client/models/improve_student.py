@@ -14,6 +14,7 @@ from ..types import UNSET, Unset
 from typing import cast
 
 if TYPE_CHECKING:
+  from ..models.coach_choices import CoachChoices
   from ..models.improve_student_curriculum_type_1 import ImproveStudentCurriculumType1
   from ..models.improve_student_environment_type_1 import ImproveStudentEnvironmentType1
   from ..models.improve_student_grader_type_1 import ImproveStudentGraderType1
@@ -33,7 +34,7 @@ T = TypeVar("T", bound="ImproveStudent")
 @_attrs_define
 class ImproveStudent:
     """ The improvement plan of a job that trains a student further, from the model that answers for
-    it now.
+    it now, or of the jobs of a Coach session.
 
         Attributes:
             recipe (None | str | Unset): Id of the recipe to start from; it brings method, grader, knobs, and, without data
@@ -53,6 +54,8 @@ class ImproveStudent:
             suffix (None | str | Unset): Part of the tuned model's name, for the job.
             metadata (ImproveStudentMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service
                 does not read them.
+            coach (CoachChoices | None | Unset): Options of a Coach session that makes the jobs, as in `POST
+                /v1/coach_sessions`; `{}` has their defaults. Absent: one job.
      """
 
     recipe: None | str | Unset = UNSET
@@ -68,6 +71,7 @@ class ImproveStudent:
     seed: int | None | Unset = UNSET
     suffix: None | str | Unset = UNSET
     metadata: ImproveStudentMetadataType0 | None | Unset = UNSET
+    coach: CoachChoices | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -75,6 +79,7 @@ class ImproveStudent:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.coach_choices import CoachChoices # noqa: PLC0415
         from ..models.improve_student_curriculum_type_1 import ImproveStudentCurriculumType1 # noqa: PLC0415
         from ..models.improve_student_environment_type_1 import ImproveStudentEnvironmentType1 # noqa: PLC0415
         from ..models.improve_student_grader_type_1 import ImproveStudentGraderType1 # noqa: PLC0415
@@ -186,6 +191,14 @@ class ImproveStudent:
         else:
             metadata = self.metadata
 
+        coach: dict[str, Any] | None | Unset
+        if isinstance(self.coach, Unset):
+            coach = UNSET
+        elif isinstance(self.coach, CoachChoices):
+            coach = self.coach.to_dict()
+        else:
+            coach = self.coach
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -217,6 +230,8 @@ class ImproveStudent:
             field_dict["suffix"] = suffix
         if metadata is not UNSET:
             field_dict["metadata"] = metadata
+        if coach is not UNSET:
+            field_dict["coach"] = coach
 
         return field_dict
 
@@ -224,6 +239,7 @@ class ImproveStudent:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.coach_choices import CoachChoices # noqa: PLC0415
         from ..models.improve_student_curriculum_type_1 import ImproveStudentCurriculumType1 # noqa: PLC0415
         from ..models.improve_student_environment_type_1 import ImproveStudentEnvironmentType1 # noqa: PLC0415
         from ..models.improve_student_grader_type_1 import ImproveStudentGraderType1 # noqa: PLC0415
@@ -452,6 +468,26 @@ class ImproveStudent:
         metadata = _parse_metadata(d.pop("metadata", UNSET))
 
 
+        def _parse_coach(data: object) -> CoachChoices | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                coach_type_0 = CoachChoices.from_dict(data)
+
+
+
+                return coach_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(CoachChoices | None | Unset, data)
+
+        coach = _parse_coach(d.pop("coach", UNSET))
+
+
         improve_student = cls(
             recipe=recipe,
             method=method,
@@ -466,6 +502,7 @@ class ImproveStudent:
             seed=seed,
             suffix=suffix,
             metadata=metadata,
+            coach=coach,
         )
 
 

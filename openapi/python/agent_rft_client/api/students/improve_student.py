@@ -145,13 +145,14 @@ def sync_detailed(
     """ Improve Student
 
      Compiles an improvement plan and creates its job, which trains from the model that answers
-    for the student now. Its tuned model answers for nobody until it is proposed and promoted.
+    for the student now. Its tuned model answers for nobody until it is proposed and promoted. With
+    `coach` it starts a Coach session, which makes such jobs, proposes and promotes.
 
     Args:
         name (str):
         body (ImproveStudent): The improvement plan of a job that trains a student further, from
             the model that answers for
-            it now.
+            it now, or of the jobs of a Coach session.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,13 +185,14 @@ def sync(
     """ Improve Student
 
      Compiles an improvement plan and creates its job, which trains from the model that answers
-    for the student now. Its tuned model answers for nobody until it is proposed and promoted.
+    for the student now. Its tuned model answers for nobody until it is proposed and promoted. With
+    `coach` it starts a Coach session, which makes such jobs, proposes and promotes.
 
     Args:
         name (str):
         body (ImproveStudent): The improvement plan of a job that trains a student further, from
             the model that answers for
-            it now.
+            it now, or of the jobs of a Coach session.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -218,13 +220,14 @@ async def asyncio_detailed(
     """ Improve Student
 
      Compiles an improvement plan and creates its job, which trains from the model that answers
-    for the student now. Its tuned model answers for nobody until it is proposed and promoted.
+    for the student now. Its tuned model answers for nobody until it is proposed and promoted. With
+    `coach` it starts a Coach session, which makes such jobs, proposes and promotes.
 
     Args:
         name (str):
         body (ImproveStudent): The improvement plan of a job that trains a student further, from
             the model that answers for
-            it now.
+            it now, or of the jobs of a Coach session.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -257,13 +260,14 @@ async def asyncio(
     """ Improve Student
 
      Compiles an improvement plan and creates its job, which trains from the model that answers
-    for the student now. Its tuned model answers for nobody until it is proposed and promoted.
+    for the student now. Its tuned model answers for nobody until it is proposed and promoted. With
+    `coach` it starts a Coach session, which makes such jobs, proposes and promotes.
 
     Args:
         name (str):
         body (ImproveStudent): The improvement plan of a job that trains a student further, from
             the model that answers for
-            it now.
+            it now, or of the jobs of a Coach session.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
