@@ -1,14 +1,14 @@
 """Adds a project's own quotas of students, open Coach sessions and feedback.
 
 Revision ID: 0048
-Revises: 0046
+Revises: 0047
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "0048"
-down_revision = "0046"
+down_revision = "0047"
 branch_labels = None
 depends_on = None
 

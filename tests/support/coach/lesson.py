@@ -131,8 +131,9 @@ async def _samples(room: Classroom, job_id: str) -> int:
 
 
 def _current(student: dict[str, Any]) -> str | None:
-    skill = student["current_skill"]
-    return skill["id"] if isinstance(skill, dict) else skill
+    skill: Any = student["current_skill"]
+    found: str | None = skill["id"] if isinstance(skill, dict) else skill
+    return found
 
 
 def _weights(room: Classroom, job_id: str) -> str:
