@@ -18,10 +18,9 @@ from tests.support.api.organization import execute
 from tests.support.coach.classroom import SESSIONS, Classroom
 from tests.support.patience import until
 from tests.support.processes.child_processes import child, killed
+from tests.support.processes.counted_turns import API_FORKS
 from tests.support.store.claims import claim_row
-from workers.processes.forking.forks import ForkServer
 
-STEPS = ForkServer(["tests.support.coach.killed_step"])
 _MOST_ATTEMPTS = 1_000
 
 
@@ -84,7 +83,7 @@ class KilledClassroom(Classroom):
             with child(
                 *("-m", "tests.support.coach.killed_step", str(turn)),
                 settings=self.ports.settings,
-                forks=STEPS,
+                forks=API_FORKS,
             ) as step:
                 code = await step.exit_code()
                 said = step.errors.read_text()
