@@ -5,14 +5,24 @@
 import sys
 
 from app.factory.process import ProcessContext
-from app.factory.project import coach_runner
+from app.factory.project import Factory
+from app.services.coach.runner import CoachRunner
 from app.settings.settings import load_settings
 from tests.support.processes.counted_turns import run_turns
+
+_LEASE_S = 0.1
+"""Time of a claim, after which another process takes the step of one that was killed."""
 
 
 async def _take() -> None:
     context = ProcessContext.of(load_settings())
-    await coach_runner(context).take_due_steps()
+    runner = CoachRunner(
+        context.database,
+        lambda tenant: Factory(context, tenant).coach_driver(),
+        poll_s=0,
+        lease_s=_LEASE_S,
+    )
+    await runner.take_due_steps()
     await context.aclose()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.services.feedback.end_users import EndUserService
 from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
-from tests.support.api.end_users import CANARY, PATH, PERSON, built, filled, holders
+from tests.support.feedback.end_users import CANARY, PATH, PERSON, built, filled, holders
 from tests.support.objects.stored_objects import stored_files
 from tests.support.stack import Database
 

@@ -10,8 +10,8 @@ from app.gateways.objects.local import LocalObjects
 from app.services.feedback.builds import FeedbackBuildService
 from app.services.files.row_files import RowFiles
 from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
-from tests.support.api.end_users import CANARY, PATH, PERSON, built, filled, holders
 from tests.support.api.organization import execute
+from tests.support.feedback.end_users import CANARY, PATH, PERSON, built, filled, holders
 from tests.support.processes.child_processes import child
 from tests.support.processes.counted_turns import API_FORKS
 from tests.support.stack import Database
@@ -31,7 +31,7 @@ async def test_a_removal_that_is_killed_again_and_again_leaves_no_byte(
     while code != 0:
         turn += chance.randint(1, MOST_TURNS)
         with child(
-            *("-m", "tests.support.api.killed_removal", str(turn), project, PERSON),
+            *("-m", "tests.support.feedback.killed_removal", str(turn), project, PERSON),
             settings=database.settings,
             forks=API_FORKS,
         ) as removal:
@@ -44,9 +44,14 @@ async def test_a_removal_that_is_killed_again_and_again_leaves_no_byte(
         newest = await chats("GET", f"/v1/curricula/{build['curriculum_id']}")
         assert newest["training_rows"] == 12
         assert len(await chats.rows(newest["training_file"])) == 12
-        job = {"curriculum": {"id": newest["id"]}, "method": {"type": build["method"]}}
-        path = "/v1/fine_tuning/jobs/validate"
-        assert (await chats("POST", path, model="tiny-agent", **job))["valid"]
+        checked = await chats(
+            "POST",
+            "/v1/fine_tuning/jobs/validate",
+            model="tiny-agent",
+            curriculum={"id": newest["id"]},
+            method={"type": build["method"]},
+        )
+        assert checked["valid"]
 
 
 async def test_bytes_that_were_left_behind_their_row_go_with_the_next_removal(
