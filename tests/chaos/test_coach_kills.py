@@ -16,7 +16,7 @@ from tests.support.stack import Services
 
 KILLS = 5
 """Fewest kills in each phase."""
-WAITS = ("measuring", "prompting", "training", "gating")
+WAITS = frozenset({"measuring", "prompting", "training", "gating"})
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(1800)]
 
@@ -28,7 +28,7 @@ async def test_a_session_that_is_killed_at_many_instants_ends_as_a_quiet_one(
     record_property: Callable[[str, object], None],
     seed: int,
 ) -> None:
-    kills = Kills(random.Random(seed), turns=8, samples=16)
+    kills = Kills(random.Random(seed), turns=8, samples=16, workers=WAITS)
     with running_engine(list(shipped_models())) as engine_url:
         quiet = await quiet_lesson(services, tmp_path / "quiet", engine_url)
         killed = await killed_lesson(services, tmp_path / "killed", engine_url, kills)

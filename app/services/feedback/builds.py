@@ -1,8 +1,9 @@
 """Builds files and a curriculum from feedback.
 
 The row of a build exists before its files and names them and the people in them, so that a removal
-finds the files. The build looks again once its files are written, so that feedback which was
-removed in between stays in no file.
+finds the files. The row of a file is written only while no removal has named one of these people,
+also by a process that is killed after it; and the build looks again once its files are written, so
+that feedback which was removed in between stays in no file.
 """
 
 import asyncio
@@ -28,6 +29,7 @@ from app.services.files.files import FileService
 from app.services.files.row_files import RowFiles
 from app.services.registry.curricula import CurriculumService
 from app.store.database import Database
+from app.store.unit_of_work import UnitOfWork
 
 _UNCHANGED: Final = LabelChanges(None, None, False)
 
@@ -124,7 +126,11 @@ class FeedbackBuildService:
             if built:
                 file_id, name = file_ids[split], file_name(build_id, split)
                 rows_of_part = [row.row for row in built]
-                await self._ports.row_files.write(rows_of_part, name, file_id=file_id)
+                await self._ports.row_files.write(
+                    *(rows_of_part, name),
+                    file_id=file_id,
+                    within=lambda unit: _check_people(unit, build_id, assembly),
+                )
                 made.append(file_id)
             files[split] = SplitInput(file_id, None)
         return files
@@ -134,10 +140,7 @@ class FeedbackBuildService:
         async with self._database.tenant(self._tenant) as unit:
             left = await unit.feedback.existing(used)
         if left != len(used):
-            raise WrongState(
-                "Feedback was removed while its files were built: send the build again.",
-                code="feedback_changed",
-            )
+            raise _changed()
 
     async def _register(
         self, request: BuildRequest, files: dict[CurriculumSplit, SplitInput]
@@ -154,6 +157,21 @@ def _assembled(judgements: Sequence[Judgement], request: BuildRequest) -> Assemb
         find(judgements),
         request.options,
         validation_share=request.validation_share,
+    )
+
+
+async def _check_people(unit: UnitOfWork, build_id: str, assembly: Assembly) -> None:
+    """Raises `WrongState` once somebody in the files was removed. A removal that comes later waits
+    for the file's row, and finds it.
+    """
+    if await unit.feedback_builds.people(build_id, locked=True) != sorted(set(assembly.people)):
+        raise _changed()
+
+
+def _changed() -> WrongState:
+    return WrongState(
+        "Feedback was removed while its files were built: send the build again.",
+        code="feedback_changed",
     )
 
 

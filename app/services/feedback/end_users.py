@@ -66,8 +66,10 @@ class EndUserService:
             done.jobs += await self._learned(build, file_id, people[file_id])
             await self._ports.files.delete(file_id)
             done.files.append(file_id)
+        # The build forgets a file behind its last byte, so that an interrupted call is finished.
+        deleted = await self._ports.files.purge([*build.file_ids, *replaced])
         async with self._database.tenant(self._tenant) as unit:
-            await unit.files.release(await unit.feedback_builds.forget(build, replaced))
+            await unit.files.release(await unit.feedback_builds.forget(build, deleted))
 
     async def _learned(self, build: FeedbackBuild, file_id: str, people: set[str]) -> list[str]:
         """Returns the jobs that read a file. The build keeps them with all people in it, as the
@@ -87,7 +89,11 @@ class EndUserService:
         file_id = new_id("file-")
         async with self._database.tenant(self._tenant) as unit:
             await unit.feedback_builds.add_file(build.id, file_id)
-        await self._ports.row_files.write(rows, file.filename, file_id=file_id)
+        await self._ports.row_files.write(
+            *(rows, file.filename),
+            file_id=file_id,
+            within=lambda unit: _check_alone(unit, build),
+        )
         return file_id
 
     async def _divided(
@@ -142,6 +148,17 @@ async def _withhold(unit: UnitOfWork, build: FeedbackBuild) -> None:
                 f"/v1/fine_tuning/jobs/{job_id}/cancel.",
                 code="file_in_use",
             )
+
+
+async def _check_alone(unit: UnitOfWork, build: FeedbackBuild) -> None:
+    """Raises `WrongState` if another removal has named people of the build since it was read, or
+    has finished it: the rows may have theirs.
+    """
+    if await unit.feedback_builds.removed_people(build.id) != build.removed_people:
+        raise WrongState(
+            "Another removal changed the same files at this moment: send this one again.",
+            code="removal_changed",
+        )
 
 
 async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -3,7 +3,14 @@ bytes arrive; a job checks the content of its rows.
 """
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Sequence,
+)
 from contextlib import aclosing
 
 from app.domain.accounts.tenants import Tenant
@@ -14,7 +21,9 @@ from app.gateways.objects import DOWNLOAD_CHUNK_BYTES, Objects, StoredObject
 from app.services.files.file_head import HEAD_BYTES, FileHead, file_head
 from app.services.files.jsonl import JsonlCheck, checked_blocks
 from app.store.database import Database
+from app.store.unit_of_work import UnitOfWork
 
+Check = Callable[[UnitOfWork], Awaitable[None]]
 BATCH_LIFETIME_S = 30 * 24 * 3600
 """Default lifetime of `batch` files, as in the hosted API."""
 
@@ -33,11 +42,13 @@ class FileService:
         described: Callable[[], NewFile],
         before_insert: Callable[[str], Awaitable[None]] | None = None,
         file_id: str | None = None,
+        within: Check | None = None,
     ) -> FileRow:
         """Stores a file. `purpose` is the purpose if it is known before the bytes; `described` is
         called after the last byte, because a form may contain the other fields only then.
         `before_insert` is called with the SHA-256 before the row is written, and may still refuse.
-        `file_id` is an id that the caller has noted before.
+        `file_id` is an id that the caller has noted before. `within` is called in the transaction
+        that writes the row, and may refuse, too.
 
         Raises `InvalidRequest` with the line number for invalid JSONL, and `QuotaExceeded`.
         """
@@ -64,13 +75,15 @@ class FileService:
         try:
             if before_insert is not None:
                 await before_insert(stored.sha256)
-            return await self._insert(row)
+            return await self._insert(row, within)
         except BaseException:
             await self._objects.delete(key)
             raise
 
-    async def _insert(self, row: FileRow) -> FileRow:
+    async def _insert(self, row: FileRow, within: Check | None) -> FileRow:
         async with self._database.tenant(self._tenant) as unit:
+            if within is not None:
+                await within(unit)
             await unit.quotas.check_file(row.bytes)
             return await unit.files.insert(row)
 
@@ -122,6 +135,16 @@ class FileService:
                 )
             await unit.files.mark_deleted(file_id)
             unit.after_commit(lambda: self._objects.delete(row.object_key))
+
+    async def purge(self, file_ids: Sequence[str]) -> list[str]:
+        """Removes the bytes of those of the files that were deleted, and returns their ids. A
+        deletion whose process ended, or whose storage failed, leaves bytes behind its row.
+        """
+        async with self._database.tenant(self._tenant) as unit:
+            deleted = await unit.files.deleted(file_ids)
+        for file in deleted:
+            await self._objects.delete(file.object_key)
+        return [file.id for file in deleted]
 
 
 def check_purpose(purpose: str) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from app.domain.data.files import FileRow, NewFile
 from app.domain.documents.json_object import Json
 from app.domain.errors import RequestError
-from app.services.files.files import FileService
+from app.services.files.files import Check, FileService
 
 PURPOSE: Final = "fine-tune"
 """Purpose of files that jobs read."""
@@ -20,18 +20,30 @@ class RowFiles:
         self._files = files
 
     async def write(
-        self, rows: Sequence[Json], name: str, *, file_id: str | None = None
+        self,
+        rows: Sequence[Json],
+        name: str,
+        *,
+        file_id: str | None = None,
+        within: Check | None = None,
     ) -> FileRow:
-        """Stores rows. `file_id` is an id that the caller has noted before."""
-        return await self.store(_jsonl(rows), name, file_id=file_id)
+        """Stores rows. `file_id` is an id that the caller has noted before; `within` may refuse in
+        the transaction that writes the file's row.
+        """
+        return await self.store(_jsonl(rows), name, file_id=file_id, within=within)
 
     async def store(
-        self, blocks: AsyncIterable[bytes], name: str, *, file_id: str | None = None
+        self,
+        blocks: AsyncIterable[bytes],
+        name: str,
+        *,
+        file_id: str | None = None,
+        within: Check | None = None,
     ) -> FileRow:
         """Stores rows that are JSON Lines already."""
         new = NewFile(name, PURPOSE, None)
         return await self._files.upload(
-            blocks, purpose=PURPOSE, described=lambda: new, file_id=file_id
+            blocks, purpose=PURPOSE, described=lambda: new, file_id=file_id, within=within
         )
 
     async def discard(self, file_ids: Sequence[str]) -> None:

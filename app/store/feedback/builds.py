@@ -61,9 +61,21 @@ class FeedbackBuildStore:
         )
         return [_to_build(row) for row in rows], more
 
-    async def people(self, build_id: str) -> list[str]:
-        """Returns the people whom no removal has named, sorted."""
-        row = await self._session.scalar(select(Table).where(Table.id == build_id))
+    async def removed_people(self, build_id: str) -> frozenset[str]:
+        """Returns the people whose rows must go. Another removal waits for the end of the
+        transaction.
+        """
+        row = await self._session.scalar(
+            select(Table).where(Table.id == build_id).with_for_update()
+        )
+        return frozenset() if row is None else frozenset(row.removed_people)
+
+    async def people(self, build_id: str, *, locked: bool = False) -> list[str]:
+        """Returns the people whom no removal has named, sorted. A removal waits for the end of the
+        transaction of a locked row.
+        """
+        query = select(Table).where(Table.id == build_id)
+        row = await self._session.scalar(query.with_for_update() if locked else query)
         return [] if row is None else sorted(set(row.people).difference(row.removed_people))
 
     async def with_files(self, file_ids: Sequence[str]) -> list[FeedbackBuild]:

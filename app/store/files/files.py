@@ -80,6 +80,13 @@ class FileStore:
         )
         return [_to_file(row) for row in rows]
 
+    async def deleted(self, ids: Sequence[str]) -> list[FileRow]:
+        """Returns those of the files that were deleted and still have a row."""
+        rows = await self._session.scalars(
+            select(Table).where(Table.id.in_(ids), Table.deleted_at.is_not(None)).order_by(Table.id)
+        )
+        return [_to_file(row) for row in rows]
+
     async def lock(self, ids: Sequence[str]) -> list[FileRow]:
         """Returns those of the files that exist. A job that is being made with one is made first,
         and none is made with one until the transaction ends.

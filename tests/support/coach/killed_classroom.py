@@ -18,10 +18,9 @@ from tests.support.api.organization import execute
 from tests.support.coach.classroom import SESSIONS, Classroom
 from tests.support.patience import until
 from tests.support.processes.child_processes import child, killed
+from tests.support.processes.counted_turns import API_FORKS
 from tests.support.store.claims import claim_row
-from workers.processes.forking.forks import ForkServer
 
-STEPS = ForkServer(["tests.support.coach.killed_step"])
 _MOST_ATTEMPTS = 1_000
 
 
@@ -61,15 +60,17 @@ class Kills:
     chance: random.Random
     turns: int
     """Most turns of the event loop between the instants of two kills in one step."""
-    samples: int = 0
-    """Samples that a worker of a job takes before it is killed; 0 kills none."""
+    samples: int
+    """Most samples that a worker takes before it is killed."""
+    workers: frozenset[str] = frozenset()
+    """Phases whose workers are killed."""
     counted: Counter[str] = field(default_factory=Counter)
     """Processes that were killed: of the Coach by phase, of workers as `worker of PHASE`."""
 
 
 @dataclass
 class KilledClassroom(Classroom):
-    kills: Kills = field(default_factory=lambda: Kills(random.Random(1), turns=100))
+    kills: Kills = field(default_factory=lambda: Kills(random.Random(1), turns=100, samples=100))
 
     @override
     async def take_step(self) -> None:
@@ -84,7 +85,7 @@ class KilledClassroom(Classroom):
             with child(
                 *("-m", "tests.support.coach.killed_step", str(turn)),
                 settings=self.ports.settings,
-                forks=STEPS,
+                forks=API_FORKS,
             ) as step:
                 code = await step.exit_code()
                 said = step.errors.read_text()
@@ -93,12 +94,6 @@ class KilledClassroom(Classroom):
                 return
             assert code == -signal.SIGKILL, said
             self.kills.counted[phase] += 1
-
-    @override
-    def hurry(self) -> None:
-        """Makes the next step due now, and ends the claim of a process that was killed."""
-        super().hurry()
-        execute(self.database, "UPDATE coach_sessions SET lease_until = NULL RETURNING id")
 
     @override
     async def play(self, lease: Lease) -> None:
@@ -114,13 +109,13 @@ class KilledClassroom(Classroom):
         self, lease: Lease, work: _Work, run: Callable[[Lease], Awaitable[None]]
     ) -> None:
         """Lets workers run a claim: the first is killed at its start, each later one once it has
-        written some samples, until one comes to its end. Without kills, the claim is run in this
-        process.
+        written some samples, until one comes to its end. In a phase without such kills, the claim
+        is run in this process.
         """
-        if not self.kills.samples:
+        phase = await self._phase()
+        if phase not in self.kills.workers:
             await run(lease)
             return
-        phase = await self._phase()
         claimed: Lease | None = lease
         wanted = 0
         while claimed is not None:

@@ -96,7 +96,7 @@ async def _outcome(room: Classroom, path: str, ended: dict[str, Any]) -> Outcome
             (
                 skill["status"],
                 _ID.sub(r"\1", skill["reason"] or ""),
-                skill["id"] == _current(student),
+                skill["id"] == student["current_skill"],
             )
             for skill in skills
         ],
@@ -128,12 +128,6 @@ async def _samples(room: Classroom, job_id: str) -> int:
     names = ("split", "step", "prompt_index", "sample_index")
     assert len({tuple(row[name] for name in names) for row in found}) == len(found)
     return len(found)
-
-
-def _current(student: dict[str, Any]) -> str | None:
-    skill: Any = student["current_skill"]
-    found: str | None = skill["id"] if isinstance(skill, dict) else skill
-    return found
 
 
 def _weights(room: Classroom, job_id: str) -> str:

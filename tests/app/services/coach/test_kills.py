@@ -16,6 +16,6 @@ async def test_a_session_whose_processes_are_killed_in_every_phase_ends_as_a_qui
     quiet = await quiet_lesson(services, tmp_path / "quiet", engine_url)
     assert (quiet.session["outcome"], quiet.session["promoted"]) == ("target", 1)
     assert len(set(quiet.logbook)) == len(quiet.logbook)
-    kills = Kills(random.Random(1), turns=120, samples=200)
+    kills = Kills(random.Random(1), turns=120, samples=100, workers=frozenset({"training"}))
     assert await killed_lesson(services, tmp_path / "killed", engine_url, kills) == quiet
     assert {*PHASES, "worker of training"} <= kills.counted.keys()

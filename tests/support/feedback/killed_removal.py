@@ -1,0 +1,28 @@
+"""Removes an end user as a process of the API does, and is killed:
+`python -m tests.support.feedback.killed_removal TURN PROJECT END_USER`.
+"""
+
+import sys
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.ids import OrganizationId, ProjectId
+from app.factory.process import ProcessContext
+from app.factory.project import Factory
+from app.settings.settings import load_settings
+from tests.support.processes.counted_turns import run_turns
+
+
+async def _remove(project_id: str, end_user: str) -> None:
+    context = ProcessContext.of(load_settings())
+    tenant = Tenant(
+        organization_id=OrganizationId(""),
+        project_id=ProjectId(project_id),
+        organization_slug="",
+        key_id="",
+    )
+    await Factory(context, tenant).end_users().remove(end_user)
+    await context.aclose()
+
+
+if __name__ == "__main__":
+    run_turns(_remove(*sys.argv[2:]), int(sys.argv[1]))
