@@ -8,7 +8,7 @@ FIRST_PAGE := app/dashboard/site/index.html
 PAGES := CHANGELOG.md SECURITY.md openapi/DEVIATIONS.md $(wildcard docs/*.md docs/site/* docs/site/assets/*)
 # Containers often set it. Each of the many processes would compile torch's modules and ours anew.
 unexport PYTHONDONTWRITEBYTECODE
-# Three processes for each core, because end-to-end tests often wait for services (tests/conftest.py).
+# Two processes for each core, because end-to-end tests often wait for services (tests/conftest.py).
 TEST_PROCESSES ?= -n auto --dist loadscope --no-loadscope-reorder
 
 .PHONY: setup docs peers vllm-env vllm-cpu-env constraints upgrade demo test test-numeric test-gpu test-long test-vllm families check bench bench-peers up down chaos openapi sdk fuzz
