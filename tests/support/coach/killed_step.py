@@ -10,7 +10,7 @@ from app.services.coach.runner import CoachRunner
 from app.settings.settings import load_settings
 from tests.support.processes.counted_turns import run_turns
 
-_LEASE_S = 0.1
+_LEASE_S = 0.02
 """Time of a claim, after which another process takes the step of one that was killed."""
 
 
