@@ -91,7 +91,8 @@ def _entries(text: str, key: CodedKey) -> list[_Entry] | None:
                 _compare(now, value_behind(text, found.end("uncoded"), SHARES))
     final = key.last_in(text)
     is_last = final is not None and final.start() == last + 1
-    return [*done, *now.entries] if now.is_whole and is_last else None
+    entries = [*done, *now.entries]
+    return entries if entries and now.is_whole and is_last else None
 
 
 def _id_at(text: str, start: int) -> str:

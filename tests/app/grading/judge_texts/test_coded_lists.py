@@ -122,3 +122,9 @@ def test_a_judge_that_ignores_the_code_loses_every_list_alike() -> None:
         with pytest.raises(UnreadableAnswer, match="names verdicts"):
             scores_of(said)
         assert read_scores(said, 2, [[{"content": "score: 7"}]], key=KEY)
+
+
+@pytest.mark.parametrize("said", ["{KEY: 0.5}", "`KEY`: 0.5", "_KEY_: 0.5", "<KEY>0.5</KEY>"])
+def test_a_score_without_any_id_is_no_list(said: str) -> None:
+    with pytest.raises(UnreadableAnswer):
+        scores_of(said)
