@@ -25,7 +25,7 @@ from app.grading.judge_texts.judge_answers import (
     quoted_text,
     read_answer,
 )
-from app.grading.judge_texts.scales import Scale
+from app.grading.judge_texts.scales import VerdictScale
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
@@ -56,7 +56,7 @@ class JudgedScorer(ABC):
         messages: Sequence[JudgeMessage],
         judges: Judges,
         *,
-        scale: Scale,
+        scale: VerdictScale,
         source: str,
     ) -> None:
         self._judge = spec

@@ -12,7 +12,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.grading.judge_texts.scales import Scale, Verdict
+from app.grading.judge_texts.scales import JudgeVerdict, VerdictScale
 from app.grading.texts.json_in_text import embedded_json, json_at, object_of
 from app.grading.texts.long_texts import matches_in
 
@@ -61,7 +61,7 @@ class CodedKey:
         found = deque(matches_in(pattern, text), maxlen=1)
         return found.pop() if found else None
 
-    def content_of(self, text: str, scale: Scale) -> dict[str, Any] | None:
+    def content_of(self, text: str, scale: VerdictScale) -> dict[str, Any] | None:
         """Returns the verdict at the last place of the key, under the key's first name, with the
         valid object around it. `None` if that verdict is unclear, or another one without the code
         is behind it.
@@ -83,7 +83,7 @@ class CodedKey:
         return {}
 
 
-def value_behind(text: str, at: int, scale: Scale) -> tuple[Verdict, int] | None:
+def value_behind(text: str, at: int, scale: VerdictScale) -> tuple[JudgeVerdict, int] | None:
     """Returns the verdict behind a key that ends there, and where it begins."""
     sign = _SIGN.match(text, at)
     if sign is None:
@@ -95,7 +95,7 @@ def value_behind(text: str, at: int, scale: Scale) -> tuple[Verdict, int] | None
     return None if value is None else (value, sign.end())
 
 
-def _is_void(value: Verdict, text: str, start: int, scale: Scale) -> bool:
+def _is_void(value: JudgeVerdict, text: str, start: int, scale: VerdictScale) -> bool:
     """Returns whether another verdict without the code stands behind a coded one."""
     for number, found in enumerate(matches_in(_UNCODED, text[start:])):
         at = start + found.end()

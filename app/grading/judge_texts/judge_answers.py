@@ -15,7 +15,7 @@ from app.domain.texts.storable_text import storable
 from app.grading.judge_texts.bare_answers import bare_answer, trimmed_answer
 from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.quotable_verdicts import quotable_verdicts
-from app.grading.judge_texts.scales import NUMBERS, Scale
+from app.grading.judge_texts.scales import NUMBERS, VerdictScale
 from app.grading.judge_texts.thinking_ends import begins_with_thinking, own_words
 from app.grading.judge_texts.verdicts import VERDICTS, has_key_within
 from app.grading.texts.json_in_text import object_of, parsed_json
@@ -56,7 +56,7 @@ class JudgeAnswer:
 
 
 def read_answer(
-    text: str, judged: Any = None, *, key: CodedKey | None = None, scale: Scale = NUMBERS
+    text: str, judged: Any = None, *, key: CodedKey | None = None, scale: VerdictScale = NUMBERS
 ) -> JudgeAnswer:
     """Reads the JSON of an answer, whose verdict is in its content under the first name of the key.
     `judged` is the sample; `key` is that of a second answer. Raises `UnreadableAnswer`.
@@ -70,7 +70,9 @@ def read_answer(
     return JudgeAnswer(content)
 
 
-def uncoded_answer(text: str, judged: Any, *, key: CodedKey | None, scale: Scale) -> JudgeAnswer:
+def uncoded_answer(
+    text: str, judged: Any, *, key: CodedKey | None, scale: VerdictScale
+) -> JudgeAnswer:
     """Reads an answer without the coded key, which a second one should have had. Raises
     `UnreadableAnswer`.
     """

@@ -36,11 +36,11 @@ _UNCLEAR: Final = re.compile(
 )
 """Words by which a number is none on the scale, or one of several."""
 
-Verdict = float | str
+JudgeVerdict = float | str
 
 
-class Scale(Protocol):
-    def verdict_in(self, words: str) -> Verdict | None:
+class VerdictScale(Protocol):
+    def verdict_in(self, words: str) -> JudgeVerdict | None:
         """Returns the verdict with which the words begin, `None` if that is unclear."""
         ...
 
