@@ -5,9 +5,13 @@ phase: the session ends as an undisturbed one does.
 import random
 from pathlib import Path
 
+import pytest
+
 from tests.support.coach.killed_classroom import Kills
 from tests.support.coach.lesson import PHASES, killed_lesson, quiet_lesson
 from tests.support.stack import Services
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(1800)]
 
 
 async def test_a_session_whose_processes_are_killed_in_every_phase_ends_as_a_quiet_one(
