@@ -48,9 +48,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Returns two processes for each core, of which each has 3 GB of memory."""
+    """Returns two processes for each core, each with 3 GB of memory, and at least four."""
     memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 10**9
-    return max(1, min(2 * len(os.sched_getaffinity(0)), memory_gb // 3, _MOST_PROCESSES))
+    return max(4, min(2 * len(os.sched_getaffinity(0)), memory_gb // 3, _MOST_PROCESSES))
 
 
 @pytest.hookimpl(trylast=True)  # after they were shuffled
