@@ -90,7 +90,9 @@ def every_grader(endpoint: str, judge: str) -> dict[str, Any]:
 
 def answer(received: ReceivedRequest) -> Reply:
     """Answers as the judge of every part: by the letters of the answer that it is asked about."""
-    asked = received.json["messages"][-1]["content"]
+    messages = received.json["messages"]
+    asked = messages[-1]["content"].partition("\n\nAn earlier answer could not be used")[0]
+    renamed = re.search(r'its key ("\w+") as ("\w+")', messages[0]["content"])
     verb, _, text = asked.partition(": ")
     content: Any
     match verb:
@@ -100,9 +102,14 @@ def answer(received: ReceivedRequest) -> Reply:
             content = {"steps": [], "result": "odd" if score_of(text) % 2 else "even"}
         case _ if "<rollout id=" in asked:
             content = {"scores": _compared(asked)}
-        case _:
+        case _ if renamed is None:
             return judges(received)
-    message = {"role": "assistant", "content": json.dumps(content)}
+        case _:
+            judged = asked.partition("<answer>\n")[2].rpartition("\n</answer>")[0]
+            content = {"score": score_of(judged)}
+    said = json.dumps(content)
+    said = said if renamed is None else said.replace(renamed[1] + ":", renamed[2] + ":")
+    message = {"role": "assistant", "content": said}
     usage = {"prompt_tokens": 5, "completion_tokens": 2}
     return Reply(json={"choices": [{"index": 0, "message": message}], "usage": usage})
 
