@@ -18,7 +18,7 @@ from tests.support.api.organization import execute
 from tests.support.coach.classroom import SESSIONS, Classroom
 from tests.support.patience import until
 from tests.support.processes.child_processes import child, killed
-from tests.support.processes.counted_turns import API_FORKS
+from tests.support.processes.counted_turns import turns_of
 from tests.support.store.claims import claim_row
 
 _MOST_ATTEMPTS = 1_000
@@ -82,17 +82,12 @@ class KilledClassroom(Classroom):
             turn += self.kills.chance.randint(1, self.kills.turns)
             phase = await self._phase()
             self.hurry()
-            with child(
-                *("-m", "tests.support.coach.killed_step", str(turn)),
-                settings=self.ports.settings,
-                forks=API_FORKS,
-            ) as step:
-                code = await step.exit_code()
-                said = step.errors.read_text()
+            ended, said = await turns_of(
+                "tests.support.coach.killed_step", turn, settings=self.ports.settings
+            )
             assert "failed" not in said, said
-            if code == 0:
+            if ended:
                 return
-            assert code == -signal.SIGKILL, said
             self.kills.counted[phase] += 1
 
     @override

@@ -9,6 +9,7 @@ import os
 import selectors
 import signal
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any, Final, TypeVar
 from unittest.mock import patch
 
@@ -16,13 +17,38 @@ from anyio import CapacityLimiter, to_process, to_thread
 from typing_extensions import override
 
 from app.logs import log_to_stderr
+from app.settings.settings import Settings
+from tests.support.processes.child_processes import child
 from workers.processes.forking.forks import ForkServer
 from workers.processes.parent_watch import end_with_parent
 
 Report = TypeVar("Report")
-API_FORKS: Final = ForkServer(["app.factory.project", "tests.support.processes.counted_turns"])
-"""Starts processes that have the services of the API."""
+_API_FORKS: Final = ForkServer(["app.factory.project"])
+"""Starts processes that have imported the services of the API."""
+_PROGRAM: Final = """
+import runpy, sys
+sys.path.insert(0, sys.argv[1])  # the tests are not installed
+sys.argv = sys.argv[2:]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+_ROOT: Final = Path(__file__).parents[3]
 _ORPHANED: Final = 4
+
+
+async def turns_of(
+    module: str, turns: int, *arguments: str, settings: Settings
+) -> tuple[bool, str]:
+    """Runs a module that calls `run_turns`, for at most so many turns. Returns whether it came to
+    its end, and its standard error. Fails if it ended otherwise than by its kill.
+    """
+    command = ("-c", _PROGRAM, str(_ROOT), module, str(turns), *arguments)
+    with child(*command, settings=settings, forks=_API_FORKS) as started:
+        code = await started.exit_code()
+        said = started.errors.read_text()
+        # A server that cannot fork reports the same code as a kill.
+        assert started.process.fault is None, started.process.fault
+    assert code in (0, -signal.SIGKILL), said
+    return code == 0, said
 
 
 class _CountedTurns(selectors.DefaultSelector):

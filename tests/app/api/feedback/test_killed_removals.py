@@ -1,7 +1,6 @@
 """Removals of an end user and builds whose process is killed: no byte of the person is left."""
 
 import random
-import signal
 from typing import Any
 
 import pytest
@@ -12,8 +11,7 @@ from app.services.files.row_files import RowFiles
 from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
 from tests.support.api.organization import execute
 from tests.support.feedback.end_users import CANARY, PATH, PERSON, built, filled, holders
-from tests.support.processes.child_processes import child
-from tests.support.processes.counted_turns import API_FORKS
+from tests.support.processes.counted_turns import turns_of
 from tests.support.stack import Database
 
 MOST_TURNS = 100
@@ -27,17 +25,14 @@ async def test_a_removal_that_is_killed_again_and_again_leaves_no_byte(
     await filled(chats)
     builds = await built(chats)
     [(project,)] = execute(database, "SELECT DISTINCT project_id FROM feedback")
-    chance, turn, kills, code = random.Random(1), 0, 0, -signal.SIGKILL
-    while code != 0:
+    chance, turn, kills, ended = random.Random(1), 0, 0, False
+    while not ended:
         turn += chance.randint(1, MOST_TURNS)
-        with child(
-            *("-m", "tests.support.feedback.killed_removal", str(turn), project, PERSON),
+        ended, _ = await turns_of(
+            *("tests.support.feedback.killed_removal", turn, project, PERSON),
             settings=database.settings,
-            forks=API_FORKS,
-        ) as removal:
-            code = await removal.exit_code()
-            assert code in (0, -signal.SIGKILL), removal.errors.read_text()
-        kills += code != 0
+        )
+        kills += not ended
     assert kills >= 5
     assert holders(database, CANARY) == holders(database, PERSON) == set()
     for build in builds:

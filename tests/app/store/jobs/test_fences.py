@@ -21,6 +21,7 @@ READS = {
     "get_for_run",
     "owner_in",
     "purposes",
+    "deleted",
     "page",
     "batch",
     "after",
