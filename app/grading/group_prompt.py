@@ -146,7 +146,7 @@ def read_scores(
 
 
 def _content(text: str, judged: Any, key: CodedKey | None) -> dict[str, Any]:
-    if key is None or key.last_in(text) is None:
+    if key is None or not key.is_in(text):
         return uncoded_answer(text, judged, key=key, scale=SHARES).content
     content = coded_scores(text, key)
     if content is None:

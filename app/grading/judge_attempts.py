@@ -20,7 +20,7 @@ from app.grading.scorer import GraderErrors, ScoreFault, TokenUsage, server_faul
 
 ATTEMPTS: Final = 2
 """Largest number of requests of one question."""
-CUT_OFF: Final = "the judge's answer was cut off at its limit of tokens"
+CUT_OFF: Final = "the judge's answer was cut off, at its limit of tokens or by its server"
 """The fault of an answer that may have a quotation alone, and the judge's verdict behind it."""
 _Read_co = TypeVar("_Read_co", covariant=True)
 _Read = TypeVar("_Read")

@@ -14,6 +14,8 @@ from app.domain.http.status import is_client_error, is_success
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointFault, FaultKind
 
+_WHOLE: Final = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "tool_calls"})
+"""The finish reasons of a text that its model has ended."""
 _STRUCTURED_OUTPUT_WORDS: Final = ("response_format", "json_schema", "structured output")
 
 
@@ -45,7 +47,9 @@ class JudgeReply:
     cached_tokens: int = 0
     latency_s: float = 0.0
     is_cut_off: bool = False
-    """True for a text that ends at a limit of tokens, perhaps before the verdict."""
+    """True for a text that its server ended, such as at a limit of tokens, perhaps before the
+    verdict.
+    """
 
 
 class JudgeFault(Exception):
@@ -78,12 +82,22 @@ def refuses_structure(question: JudgeQuestion, error: Mapping[str, Any]) -> bool
 
 
 def error_in(body: bytes) -> Mapping[str, Any]:
-    """Returns the error object of a refusal, which some servers send without the key `error`."""
+    """Returns the error object of a refusal. Some servers send it without the key `error`; some
+    send a text there or at `detail`, or a list of faults of fields.
+    """
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
         return {}
-    error = content.get("error", content) if isinstance(content, dict) else None
+    if not isinstance(content, dict):
+        return {}
+    error = content.get("error", content.get("detail", content))
+    if isinstance(error, list):
+        faults = [fault for fault in error if isinstance(fault, dict)]
+        # Not `input`, which may be the whole request.
+        error = " ".join(f"{fault.get('loc')} {fault.get('msg')}" for fault in faults)
+    if isinstance(error, str):
+        return {"message": error}
     return error if isinstance(error, dict) else {}
 
 
@@ -106,8 +120,13 @@ def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
         completion_tokens=reported_tokens(usage, "completion_tokens"),
         cached_tokens=reported_tokens(details, "cached_tokens"),
         latency_s=latency_s,
-        is_cut_off=choice.get("finish_reason") == "length",
+        is_cut_off=_is_cut_off(choice.get("finish_reason")),
     )
+
+
+def _is_cut_off(reason: Any) -> bool:
+    """Returns whether a server ended a text: at a limit, by a filter, or as it stopped."""
+    return isinstance(reason, str) and bool(reason) and reason.lower() not in _WHOLE
 
 
 def _text_of(content: Any) -> str:

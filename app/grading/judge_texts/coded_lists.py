@@ -1,4 +1,4 @@
-"""Reads the scores of a group out of a judge's second answer, entry by entry.
+"""Reads the scores of a group out of a judge's second answer: as its JSON, or entry by entry.
 
 Each entry has an id, and behind it the coded key with a score. Only these keys are looked at, so
 that broken JSON (a quote without its escape, a trailing comma, LaTeX) loses nothing. Promises that
@@ -7,19 +7,26 @@ read, since each such move leaves one. Pure.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from app.grading.judge_texts.bare_answers import bare_answer
 from app.grading.judge_texts.coded_verdicts import CodedKey, value_behind
-from app.grading.judge_texts.scales import NumberScale
+from app.grading.judge_texts.scales import JudgeVerdict, NumberScale
 from app.grading.judge_texts.verdicts import rollout_id
-from app.grading.texts.json_in_text import json_at, with_escaped_backslashes
+from app.grading.texts.json_in_text import (
+    json_at,
+    object_of,
+    parsed_json,
+    with_escaped_backslashes,
+)
 from app.grading.texts.long_texts import matches_in
 
 SHARES: Final = NumberScale(0, 1)
 """The scale of a group's scores."""
-_START: Final = r"(?P<start>scores\w{0,16}[\"'\s]{0,4}[:=]\s{0,16}\[)"
+_START: Final = r"(?P<start>(?<!\\)\"scores\w{0,16}\"\s{0,16}:\s{0,16}\[)"
 _ID: Final = r"(?P<id>(?<!\\)\"id\"\s{0,16}:\s{0,16})"
 _MOST_KEYS: Final = 20_000
 """Number of keys that are read: a group has three for each rollout, and some more in thinking."""
@@ -33,6 +40,8 @@ class _Entry:
     identifier: str
     start: int
     """The place behind the id."""
+    end: int = 0
+    """The place of the score."""
     score: Any = None
 
 
@@ -54,19 +63,45 @@ def coded_scores(text: str, key: CodedKey) -> dict[str, Any] | None:
     """Returns the list of an answer under `scores`, with the last coded score of each id under the
     first name of the key, and explanations. `None` if it is unclear to which id a score belongs.
     """
+    whole = parsed_json(bare_answer(text))
+    if whole is not None and (listed := _listed(whole.value, key)) is not None:
+        return listed
     entries = _entries(text, key)
     if entries is None:
         return None
-    ends = [entry.start for entry in entries[1:]] + [len(text)]
     found = {
         entry.identifier: {
             "id": entry.identifier,
-            "explanation": _explanation(text[entry.start : end]),
+            "explanation": _explanation(text[entry.start : entry.end]),
             key.name: entry.score,
         }
-        for entry, end in zip(entries, ends, strict=True)
+        for entry in entries
     }
     return {"scores": [*found.values()]}
+
+
+def _listed(value: Any, key: CodedKey) -> dict[str, Any] | None:
+    """Returns the list of an answer that is JSON alone; `None` unless each entry has an id of its
+    own, the coded score, and no other one.
+    """
+    listed = value if isinstance(value, list) else object_of(value).get("scores")
+    if not isinstance(listed, list):
+        return None
+    made = dict[str, Any]()
+    for entry in map(object_of, listed):
+        identifier, score = rollout_id(entry.get("id")), _score(entry.get(key.coded))
+        is_other = score is None or _score(entry.get(key.name, score)) != score
+        if not identifier or identifier in made or is_other:
+            return None
+        explanation = entry.get("explanation", "")
+        made[identifier] = {"id": identifier, "explanation": explanation, key.name: score}
+    return {"scores": [*made.values()]}
+
+
+def _score(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return SHARES.verdict_in(str(value))
 
 
 def _entries(text: str, key: CodedKey) -> list[_Entry] | None:
@@ -86,11 +121,11 @@ def _entries(text: str, key: CodedKey) -> list[_Entry] | None:
                 now.unscored.append(_Entry(_id_at(text, found.end()), found.end()))
             case "coded":
                 last = found.start("coded")
-                _add_coded(now, value_behind(text, found.end("coded"), SHARES))
+                _add_coded(now, last, value_behind(text, found.end("coded"), SHARES))
             case _:
                 _compare(now, value_behind(text, found.end("uncoded"), SHARES))
-    final = key.last_in(text)
-    is_last = final is not None and final.start() == last + 1
+    final = deque(key.places_in(text), maxlen=1)
+    is_last = bool(final) and final[0].start() == last + 1
     entries = [*done, *now.entries]
     return entries if entries and now.is_whole and is_last else None
 
@@ -105,20 +140,20 @@ def _keys(text: str, key: CodedKey) -> Iterator[re.Match[str]]:
     return matches_in(pattern, text)
 
 
-def _add_coded(now: _List, value: tuple[Any, int] | None) -> None:
+def _add_coded(now: _List, end: int, value: JudgeVerdict | None) -> None:
     if len(now.unscored) == 1:
         entry = now.unscored.pop()
-        entry.score = None if value is None else value[0]
+        entry.score, entry.end = value, end
         now.entries.append(entry)
     else:
         now.is_unclear = True
 
 
-def _compare(now: _List, value: tuple[Any, int] | None) -> None:
+def _compare(now: _List, value: JudgeVerdict | None) -> None:
     """Notes a score without the code that no id has, or that differs from the coded one."""
     if not now.unscored:
         last = now.entries[-1].score if now.entries else None
-        now.is_unclear |= value is None or value[0] != last
+        now.is_unclear |= value is None or value != last
 
 
 def _explanation(text: str) -> str:

@@ -2,8 +2,9 @@
 
 The first answer counts if it is one JSON object with a verdict, alone or behind thinking, and the
 judged answer has no such verdict. In the second one the verdict at the coded key counts
-(`coded_verdicts.py`). A second answer without this key is read as a first one if the judged answer
-names no verdict of the scale at all, so that an answer cannot choose which verdicts are lost.
+(`coded_verdicts.py`), behind the judge's thinking. A second answer without this key is read as a
+first one if the judged answer names no verdict of the scale at all, so that an answer cannot choose
+which verdicts are lost.
 Promises that nothing is read out of a quotation, by which an answer could score itself (prompt
 injection); reads in time proportional to the length. Pure.
 """
@@ -16,7 +17,7 @@ from app.grading.judge_texts.bare_answers import bare_answer, trimmed_answer
 from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.quotable_verdicts import quotable_verdicts
 from app.grading.judge_texts.scales import NUMBERS, VerdictScale
-from app.grading.judge_texts.thinking_ends import begins_with_thinking, own_words
+from app.grading.judge_texts.thinking_ends import begins_with_thinking, final_words, own_words
 from app.grading.judge_texts.verdicts import VERDICTS, has_key_within
 from app.grading.texts.json_in_text import object_of, parsed_json
 
@@ -29,7 +30,7 @@ _WITHIN: Final = "the judge's answer has a verdict within another value of its J
 _QUOTABLE: Final = (
     "the judge's verdict is one that the judged answer names too, and may be a quotation"
 )
-UNCLEAR: Final = "the judge's answer has no clear verdict at its last place of the requested key"
+UNCLEAR: Final = "the judge's answer has no single clear verdict at the requested key"
 _UNCODED: Final = (
     "the judge's answer has no requested key, and the judged answer names verdicts of the scale"
 )
@@ -61,10 +62,13 @@ def read_answer(
     """Reads the JSON of an answer, whose verdict is in its content under the first name of the key.
     `judged` is the sample; `key` is that of a second answer. Raises `UnreadableAnswer`.
     """
-    if key is None or key.last_in(text) is None:
+    if key is None or not key.is_in(text):
         return uncoded_answer(text, judged, key=key, scale=scale)
     check_brackets(text)
-    content = key.content_of(text, scale)
+    words = final_words(text, judged)
+    content = key.content_of(
+        words if begins_with_thinking(text) or key.is_in(words) else text, scale
+    )
     if content is None:
         raise WithheldAnswer(UNCLEAR)
     return JudgeAnswer(content)

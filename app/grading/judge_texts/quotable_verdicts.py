@@ -22,13 +22,13 @@ _QUOTES: Final = r"\"'`\u2018-\u201f"
 _MARKS: Final = rf"[\s{_QUOTES}\\*_\[({{<&]{{0,16}}+"
 _RUN: Final = rf"[^\s{_QUOTES}\\*_\[({{<&,;\])}}>][^{_QUOTES}\\\[({{<&,;\])}}>\n]{{0,79}}"
 _KEY: Final = r"(?<![^\W_])(?:results?|scores?|ratings?|grades?|verdict)(?![^\W_])"
-_AT_KEY: Final = rf"{_KEY}{_MARKS}(?:[:>\u2192]|=>|->|(?<=[\"'`])=)[=>]?"
+_AT_KEY: Final = (
+    rf"{_KEY}{_MARKS}(?:[:>\u2192]|=>|->|(?<=[\"'`])=|(?:value|number|points)\s?=)[=>]?"
+)
 _QUOTED: Final = rf"(?<=[{_QUOTES}])\s?:"
 """The end of any key in quotes."""
-_UNNAMED: Final = (
-    rf"(?<=[{_QUOTES}\]}}])\s?,(?=\s?[{_QUOTES}]?[^{_QUOTES}{{}}\[\],\n]{{1,80}}[{_QUOTES}]?\s?\}})"
-)
-"""The comma in front of a last value without a key, whose key a server writes."""
+_UNNAMED: Final = rf"(?<=[{_QUOTES}\]}}])\s?,"
+"""The comma in front of a value without a key, whose key and end a server writes."""
 _PLACES: Final = re.compile(
     rf"(?:{_AT_KEY}|{_QUOTED}|{_UNNAMED})(?={_MARKS}(?P<value>{_RUN})?)", re.IGNORECASE
 )
@@ -36,8 +36,9 @@ _PLACES: Final = re.compile(
 _VALUE: Final = re.compile(_RUN)
 _NUMBER: Final = re.compile(
     r"[-+\u2212]?(?:\d{1,80}(?:\.\d{0,80})?|\.\d{1,80})(?:e[-+]?\d{1,80})?",
-    re.ASCII | re.IGNORECASE,
+    re.IGNORECASE,
 )
+"""A number in the digits of any script."""
 _LONG: Final = 30
 """Characters from which a number is not compared: the pattern may have read a part of it."""
 _MOST: Final = 50_000

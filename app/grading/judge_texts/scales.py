@@ -15,26 +15,39 @@ from app.grading.judge_texts.verdicts import number_in
 
 _EDGES: Final = " \t\n\"'`*_\\\u2018\u2019\u201c\u201d"
 """Quotes and the marks of Markdown, also behind backslashes."""
+_OPENING: Final = f"{_EDGES}(["
 _CLOSING: Final = "[ \\t\"'`*_\\\\\u2018\u2019\u201c\u201d]{0,8}"
 _NUMBER: Final = re.compile(
     r"[-+\u2212]?(?:[0-9]{1,30}(?:\.[0-9]{1,30})?|\.[0-9]{1,30})(?!_?[^\W_]|[.,][0-9])"
 )
 """A whole number: not the 8 of `8,5`, `1,000` or `8k`."""
 _TOP: Final = re.compile(
-    rf"{_CLOSING}\(?(?:/|(?:out\s)?of\b)\s{{0,3}}"
+    rf"{_CLOSING}\(?(?:/|(?:out\s)?of\b|(?:on\s)?(?:a\s|the\s)?scale\s(?:of|from)\s"
+    r"[0-9]{1,9}\s?(?:to|[-\u2013])(?=\s?[0-9]))\s{0,3}"
     r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(?!_?[^\W_]|[.,/][0-9])"
 )
-"""The bottom of a fraction, which has the best number of a scale."""
+"""The bottom of a fraction, or the end of a scale that is named, which is the best number."""
+_STOP: Final = re.compile(
+    rf"{_CLOSING}(?:\Z|[\n.!;)\]}}|<(#]|[,:](?!\d)|//|[-\u2013\u2014]\s"
+    r"|(?:because|since|due|points?|stars?|marks?|overall)(?!\w))"
+)
+"""The beginning of words that may stand behind a verdict: the end of a sentence or cell, another
+key, or a reason. Bare words may say that somebody else wants it.
+"""
 _REST: Final = re.compile(
     r"(?:(?![.!](?:[^\w.]|$)|,\s{0,16}[\"']|(?<!\w)(?:because|since|due)(?!\w))[^\n;}\]|<])"
     r"{0,1000}"
 )
 """The words behind a verdict, up to the end of their sentence or cell, another key or a reason."""
-_UNCLEAR: Final = re.compile(
-    rf"{_CLOSING}(?:%|percent|\?)|[0-9]|(?<!\w)(?:to|or|and|[-\u2013\u2014])\s"
-    rf"(?:{'|'.join(NUMBER_WORDS)})(?!\w)"
+_OTHER: Final = re.compile(
+    r"[?%]|(?:(?<!\w)(?:or|to|and|not?|nor|maybe|perhaps|rather|actually|but|even)(?!\w)[\s,]{0,3}"
+    rf"|[-\u2013\u2014~/=(,:]\s{{0,3}})(?:[0-9]|(?:{'|'.join(NUMBER_WORDS)})(?!\w))"
 )
-"""Words by which a number is none on the scale, or one of several."""
+"""A number behind another one that may be meant instead."""
+_CHOICE: Final = re.compile(
+    r"(?:option|answer|label|choice|category|class|grade)\s{0,3}[:#]?\s{0,3}", re.IGNORECASE
+)
+"""A word in front of a label."""
 
 JudgeVerdict = float | str
 
@@ -44,8 +57,10 @@ class VerdictScale(Protocol):
         """Returns the verdict with which the words begin, `None` if that is unclear."""
         ...
 
-    def begins(self, words: str) -> bool:
-        """Returns whether words begin as a verdict does, clear or not."""
+    def begun(self, words: str) -> JudgeVerdict | None:
+        """Returns the verdict with which words begin, clear or not; not a number where they begin
+        with digits that are no number of a scale.
+        """
         ...
 
     def is_named_in(self, quotable: VerdictValues) -> bool:
@@ -59,7 +74,7 @@ class NumberScale:
         self._range = lowest, highest
 
     def verdict_in(self, words: str) -> float | None:
-        words = words.lstrip(_EDGES)
+        words = words.lstrip(_OPENING)
         found = _NUMBER.match(words)
         if found is None:
             return None
@@ -70,11 +85,15 @@ class NumberScale:
                 return None
             end = top.end()
         rest = _REST.match(words, end)
-        is_clear = rest is None or _UNCLEAR.search(rest[0]) is None
-        return number_in(found[0].removeprefix("+")) if is_clear else None
+        is_clear = rest is None or _OTHER.search(rest[0]) is None
+        return _number(found) if is_clear and ends_there(words, end) else None
 
-    def begins(self, words: str) -> bool:
-        return words.lstrip(f"{_EDGES}-+.\u2212")[:1].isdecimal()
+    def begun(self, words: str) -> float | None:
+        words = words.lstrip(_OPENING)
+        found = _NUMBER.match(words)
+        if found is not None:
+            return _number(found)
+        return math.nan if words.lstrip("-+.\u2212")[:1].isdecimal() else None
 
     def is_named_in(self, quotable: VerdictValues) -> bool:
         return quotable.has_number_within(*self._range)
@@ -103,31 +122,34 @@ class LabelScale:
         whole = self.label(line)
         return self._first_of(line) if whole is None else whole
 
-    def begins(self, words: str) -> bool:
-        return self.verdict_in(words) is not None or self._begun(words) is not None
+    def begun(self, words: str) -> str | None:
+        whole, begun = self.verdict_in(words), self._head(words)
+        return whole if whole is not None or begun is None else self.label(begun[0])
 
     def is_named_in(self, quotable: VerdictValues) -> bool:
         return any(map(quotable.has_value, self.labels))
 
     def _first_of(self, line: str) -> str | None:
-        begun = self._begun(line)
+        begun = self._head(line)
         if begun is None:
             return None
         head, rest = begun
         found = _REST.match(rest)
         behind = "" if found is None else found[0]
-        if behind.lstrip(_EDGES).startswith("?"):
+        if "?" in behind or not ends_there(rest, 0):
             return None
-        if any(_is_word_in(label, behind) for label in self.labels):
-            return None
-        return self.label(head)
+        said = self.label(head)
+        others = (label for label in self.labels if label != said)
+        return None if any(_is_word_in(label, behind) for label in others) else said
 
-    def _begun(self, words: str) -> tuple[str, str] | None:
+    def _head(self, words: str) -> tuple[str, str] | None:
         """Returns the longest label with which words begin, as they write it, and the rest. Its own
         quotes are a part of a label; one of marks alone must be all of a line, and one of a letter
         has the same case.
         """
-        for said in (words.lstrip(), words.lstrip(_EDGES)):
+        bare = words.lstrip(_OPENING)
+        choice = _CHOICE.match(bare)
+        for said in (words.lstrip(), bare, *(() if choice is None else (bare[choice.end() :],))):
             for label in self._longest_first:
                 head, rest = said[: len(label)], said[len(label) :]
                 is_label = head.casefold() == label.casefold() and (len(label) > 1 or head == label)
@@ -136,8 +158,20 @@ class LabelScale:
         return None
 
 
+def ends_there(text: str, at: int) -> bool:
+    """Returns whether a verdict may end at a place: behind it stands a reason, another key or cell,
+    or nothing.
+    """
+    return _STOP.match(text, at) is not None
+
+
+def _number(found: re.Match[str]) -> float | None:
+    return number_in(found[0].removeprefix("+"))
+
+
 def _continues(head: str, rest: str) -> bool:
-    return head[-1:].isalnum() and rest[:1].isalnum()
+    """Returns whether a word, or a grade such as `A-`, does not end with its first letters."""
+    return head[-1:].isalnum() and (rest[:1].isalnum() or rest[:1] in {"-", "+"})
 
 
 def _is_word_in(label: str, text: str) -> bool:

@@ -44,6 +44,23 @@ def own_words(text: str, judged: Any) -> str:
     return "" if any(draft and draft != verdicts for draft in drafts) else behind
 
 
+def final_words(text: str, judged: Any) -> str:
+    """Returns the words of a coded answer behind its thinking; all of them if it is not certain
+    where that ends. No judged text can have the code, but a judge may quote a mark of an end behind
+    its verdict, and the demand of the answer behind the mark.
+    """
+    ends = list(matches_in(THINKING_END, text))
+    if not ends or parsed_json(bare_answer(text)) is not None:
+        return text
+    behind = text[ends[-1].end() :]
+    if not _has_ends(judged):
+        return behind
+    if not begins_with_thinking(text):
+        return text
+    is_alone = parsed_json(bare_answer(behind)) is not None
+    return behind if is_alone else text[ends[0].end() :]
+
+
 def words_behind_thinking(text: str, judged: Any) -> str | None:
     """Returns the words behind the only mark of an end, all words of an answer without a mark, and
     `None` if it is not certain where the thinking ends.

@@ -9,6 +9,7 @@ from html import unescape
 from typing import Final, Literal
 
 from app.domain.graders.texts.combining_marks import pieces
+from app.grading.texts.long_texts import replaced_in
 
 NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 _ZEROS: Final = re.compile(r"&#([xX]?)0+(?=[0-9a-fA-F])")
@@ -16,6 +17,11 @@ _TOO_LONG: Final = re.compile(r"&#[xX]?[0-9a-fA-F]{8,}+;?")
 """A reference to no character, which `unescape` does not read from 4,300 digits on."""
 _LONG_LIGATURES: Final = str.maketrans(dict.fromkeys("\ufdfa\ufdfb", " "))
 """Arabic phrases of up to 18 letters in one character, which spell no verdict."""
+_UNSEEN: Final = re.compile(
+    r"[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20e3\ufe00-\ufe0f\ufeff"
+    r"\U000e0000-\U000e01ef]"
+)
+"""Characters without a width: joiners, directions, variants and tags."""
 _ESCAPE: Final = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)
 
 
@@ -37,13 +43,17 @@ def length_normalised(form: NormalForm, text: str) -> int:
 
 
 def plain_text(text: str) -> str:
-    """Returns a text without the escapes of HTML and JSON, and with plain forms of letters."""
+    """Returns a text without the escapes of HTML and JSON and without unseen characters, and with
+    plain forms of letters.
+    """
     for _ in range(2):
         text = _without_references(text)
     if "\\u" in text:
         text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
     if "\ufdfa" in text or "\ufdfb" in text:
         text = "".join(piece.translate(_LONG_LIGATURES) for piece in pieces(text))
+    if not text.isascii():
+        text = replaced_in(_UNSEEN, "", text)
     return normalised_text("NFKC", text)
 
 

@@ -218,9 +218,13 @@ async def test_token_counts_that_cannot_be_true_are_not_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "is_cut_off"), [("length", True), ("stop", False), (None, False)]
+    ("reason", "is_cut_off"),
+    [
+        *((reason, True) for reason in ("length", "max_tokens", "content_filter", "abort")),
+        *((reason, False) for reason in ("stop", "STOP", "end_turn", "eos", "", None, 1)),
+    ],
 )
-def test_a_reply_that_ends_at_a_limit_is_cut_off(reason: str | None, is_cut_off: bool) -> None:
+def test_a_reply_that_its_server_ends_is_cut_off(reason: Any, is_cut_off: bool) -> None:
     choice = {"message": {"content": "1"}, "finish_reason": reason}
     reply = read_completion({"choices": [choice]}, latency_s=0.0)
     assert reply.is_cut_off is is_cut_off

@@ -79,6 +79,7 @@ async def _answer(judges: RoutedJudges, asked: JudgeQuestion, base_url: str | No
         lambda text: Reply(400, {"error": {"message": TOO_LONG}, "input": text}),
         lambda text: Reply(400, {"error": {"message": f"{TOO_LONG}: {text}"}}),
         lambda text: Reply(422, {"detail": [{"msg": TOO_LONG, "input": text}]}),
+        lambda _: Reply(422, {"detail": [{"msg": TOO_LONG, "input": {"response_format": 1}}]}),
         lambda text: Reply(400, {"error": f"{TOO_LONG}: {text}"}),
         lambda text: Reply(400, body=text.encode()),
     ],
@@ -105,6 +106,9 @@ async def test_a_server_that_repeats_the_question_keeps_structured_output(
         {"error": {"message": "no", "code": "json_schema_unsupported"}},
         {"error": {"message": "Structured output is not supported"}},
         {"object": "error", "message": "json_schema is not supported"},
+        {"error": "response_format is not supported"},
+        {"detail": "response_format is not supported"},
+        {"detail": [{"loc": ["body", "response_format"], "msg": "Extra inputs are not permitted"}]},
     ],
 )
 async def test_a_format_is_refused_in_the_fields_of_the_error(

@@ -45,6 +45,9 @@ def answer(*explanations: str) -> str:
         '{"scores":[{"id":"1","KEY":0.1,},\n// weak\n{"id":"2","KEY":0.9},],}',
         '{"scores":[{"id":"1","KEY":0.3},{"id":"2","KEY":0.9}]}\nNo: [{"id":"1","KEY":0.1}]',
         '{"scores":[{"id":"1","score":0.1,"KEY":0.1},{"id":"2","KEY":0.9,"score":0.9}]}',
+        answer('he said "hi" and `scores = [`', "b"),
+        answer('its code has \\"scores\\": [ and \\"id\\": 3', "KEY: 1"),
+        '{"scores":[{"explanation":"a","id":"1","KEY":0.1},{"KEY":0.9,"id":"2"}]}',
     ],
 )
 def test_a_coded_list_is_read_in_any_ordinary_form(said: str) -> None:

@@ -69,7 +69,7 @@ async def test_a_verdict_behind_the_coded_one_leaves_neither(
 ) -> None:
     del score
     judges = judge_that_says("So so.", form.format(own=own, asked=asked))
-    with pytest.raises(ScoreFault, match="no clear verdict"):
+    with pytest.raises(ScoreFault, match="no single clear verdict"):
         await scored(grader, "x", item=ITEM, judges=judges)
 
 
@@ -128,18 +128,23 @@ def test_a_code_is_the_services_own_and_the_same_for_a_question() -> None:
         ('{"result_0123456789": "correct, but late", oh', "correct, but late"),
         ("result_0123456789: correct, but late", "correct, but late"),
         ('{result_0123456789: "very good"}', "very good"),
-        # The last one is the judge's final one; an object is clearer than words.
+        # Its drafts are in its thinking, its mentions of the key in texts and in words.
+        ('{"a": "I was to write result_0123456789: 10", "result_0123456789": 2}', 2),
+        ('{"result_0123456789": 2, "a": "result: 10, result_0123456789: 10"}', 2),
+        ('So: {"result_0123456789": 2, "a": "result: 10, result_0123456789: 10"} ok', 2),
+        ('{"result_0123456789": 2}. The key is result_0123456789.', 2),
+        ('{"result_0123456789": 2, "max_result": 10}', 2),
+        ('{"result_0123456789": 2}\n"max_score": 10', 2),
+        ('<think>The result_0123456789: 3, or 4?</think>{"result_0123456789": 2}', 2),
+        ('The result_0123456789: 3? No. </think>{"result_0123456789": 2}', 2),
+        ('{"result_0123456789": 2, "a": "it has <think> and </think>"}', 2),
+        ('{"result_0123456789": 2e0}', 2),
+        ('{"result_0123456789": [2]}', 2),
         ('<think>Is result_0123456789: 3?</think>{"result_0123456789": 2}', 2),
-        ('{"result_0123456789": 3} no: {"result_0123456789": 2}', 2),
         ('<think>{"result_0123456789": 3}</think>{"a": "it says "x"", "result_0123456789": 2}', 2),
-        ('Draft {"result_0123456789": 3}. It ends with {" oddly: {"result_0123456789": 2}', 2),
-        ("{'result_0123456789': 3,} {'result_0123456789': 2,}", 2),
         ("result_0123456789: .5", 0.5),
-        ("First result_0123456789: 8\nIt has no sources.\n**result_0123456789: 2**", 2),
-        ("result_0123456789: 8\nresult_0123456789: 2.", 2),
         ('{"result_0123456789": .5}', 0.5),
         ('{"result_0123456789": -2}', -2),
-        ("First result_0123456789: 3, then result_0123456789: 2", 2),
         ('{"a": {"result_0123456789": 3}, "result_0123456789": 2}', 2),
     ],
 )
@@ -166,7 +171,6 @@ def test_a_verdict_is_read_at_the_code(said: str, value: float | str) -> None:
             "8/10 or 9/10",
             "8/10/2026",
             "$8",
-            "[8]",
             "8%",
             "8?",
             "8 to 9",
@@ -190,7 +194,7 @@ def test_no_part_of_other_words_is_a_number(said: str) -> None:
     ],
 )
 def test_a_code_without_a_verdict_is_a_fault(said: str) -> None:
-    with pytest.raises(UnreadableAnswer, match="no clear verdict"):
+    with pytest.raises(UnreadableAnswer, match="no single clear verdict"):
         read_answer(said, {"output_text": "x"}, key=RESULT)
 
 
@@ -246,24 +250,40 @@ def test_a_hostile_second_answer_has_no_number(unit: str) -> None:
     assert number_in(content["result"]) is None
 
 
+def test_only_so_many_verdicts_are_compared() -> None:
+    for count, is_read in ((1_000, True), (1_001, False)):
+        try:
+            read_answer("result_0123456789: 2\n" * count, {"output_text": "x"}, key=RESULT)
+        except UnreadableAnswer:
+            assert not is_read
+        else:
+            assert is_read
+
+
 @pytest.mark.parametrize(
     "said",
     [
         '{"result_0123456789": 8}\nCorrection: {"result_0123456789": two // no sources\n}',
         '{"result_0123456789": 8}. As requested, result_0123456789: a number',
-        '{"result_0123456789": 8}. The key is result_0123456789.',
         '{"result_0123456789": 8} {"result_0123456789": null}',
+        '{"result_0123456789": 2} and the answer wants result_0123456789: 10',
+        "result_0123456789: 2. The answer wants result_0123456789: 10.",
+        '{"result_0123456789": 2}\nIt wants:\n{"result_0123456789": 10}',
+        "result_0123456789: 10 is wanted; I give 2",
+        "result_0123456789: 10 as the answer wants",
+        'result_0123456789: "10" is wanted',
+        "First result_0123456789: 8\nIt has no sources.\n**result_0123456789: 2**",
+        '{"result_0123456789": 3} no: {"result_0123456789": 2}',
         '{"result_0123456789": 8} {"result": 2}',
         '{"result_0123456789": 8}\n**Result:** 2',
         '{"result_0123456789": 8}\nresult: (2)',
         '{"result_0123456789": 8}\nMy verdict:\n\n\\boxed{2}',
-        '{"result_0123456789": 8, "of": {"result": 9}}',
         '{"result_0123456789": 8} [[2]]',
         '<think>{"result_0123456789": 8}? No.</think>{steps: [], "result_0123456789": 2, a: 1}',
         "result_0123456789: 8\nresult_0123456789: 2 or 3",
     ],
 )
-def test_an_unclear_last_value_leaves_no_earlier_one(said: str) -> None:
+def test_a_verdict_beside_another_one_is_unclear(said: str) -> None:
     with pytest.raises(UnreadableAnswer):
         read_answer(said, {"output_text": "x"}, key=RESULT)
 
