@@ -60,11 +60,11 @@ def _agreed(places: list[_Place]) -> JudgeVerdict | None:
     """
     if len(places) > _MOST_PLACES:
         return None
-    clear = [number for number, place in enumerate(places) if place.verdict is not None]
+    clear = [number for number, one in enumerate(places) if one.verdict is not None]
     if not clear or len({places[number].verdict for number in clear}) > 1:
         return None
     value = places[clear[-1]].verdict
-    return value if all(place.begun == value for place in places[clear[-1] + 1 :]) else None
+    return value if all(one.begun == value for one in places[clear[-1] + 1 :]) else None
 
 
 @dataclass(frozen=True, slots=True)
