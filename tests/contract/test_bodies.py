@@ -1,10 +1,13 @@
 """Hostile requests as bytes on a socket: each gets its answer, costs no memory, stops nobody."""
 
 import gzip
+import itertools
 import json
 import socket
+import tracemalloc
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,9 +64,19 @@ def files_below(objects: Path) -> set[Path]:
     return {path for path in objects.rglob("*") if path.is_file()}
 
 
-def resident_kib() -> int:
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0])
+@contextmanager
+def little_memory(*, most_mib: int = 20) -> Iterator[None]:
+    """Fails if Python, the client's pieces included, holds more than so much more at one instant.
+    The system's count of this process has what other threads and its allocator keep.
+    """
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        yield
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak - before < most_mib << 20
 
 
 @pytest.mark.parametrize("name", JSON_BODIES)
@@ -82,7 +95,6 @@ def test_too_long_a_body_is_a_413_with_and_without_its_length(
     start = f"{method} /v1/fine_tuning/jobs HTTP/1.1"
     reported = exchange(service, [head(service, start, f"Content-Length: {HUGE + 1}")])
     assert (reported.status, reported.error["code"]) == (413, "request_too_large")
-    before = resident_kib()
 
     def endless() -> Iterator[bytes]:
         yield head(service, start, "Transfer-Encoding: chunked")
@@ -90,9 +102,9 @@ def test_too_long_a_body_is_a_413_with_and_without_its_length(
             yield b"100000\r\n" + b" " * 0x100000 + b"\r\n"
         yield b"0\r\n\r\n"
 
-    untold = exchange(service, endless())
+    with little_memory():
+        untold = exchange(service, endless())
     assert (untold.status, untold.error["code"]) == (413, "request_too_large")
-    assert resident_kib() - before < 50 * 1024
 
 
 def test_a_compressed_body_is_refused_unread(service: Service) -> None:
@@ -140,10 +152,9 @@ def test_what_is_no_http_is_answered_in_the_envelope(
 
 @pytest.mark.parametrize("opening", ["GET /", "GET / HTTP/1.1\r\nA: "])
 def test_an_endless_header_is_cut_off(service: Service, opening: str) -> None:
-    before = resident_kib()
-    answer = exchange(service, [opening.encode(), *([b"x" * (1 << 20)] * 64)])
+    with little_memory():
+        answer = exchange(service, [opening.encode(), *([b"x" * (1 << 20)] * 64)])
     assert (answer.status, answer.headers["connection"]) == (431, "close")
-    assert resident_kib() - before < 20 * 1024
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -157,7 +168,6 @@ def test_a_hostile_form_is_refused_at_little_cost(service: Service, name: str, f
             filename="a", purpose="user_data", bytes=1, mime_type="text/plain"
         )
         path = f"/v1/uploads/{upload.id}/parts"
-    before = resident_kib()
     request = head(
         service,
         f"POST {path} HTTP/1.1",
@@ -165,10 +175,10 @@ def test_a_hostile_form_is_refused_at_little_cost(service: Service, name: str, f
         "Transfer-Encoding: chunked",
     )
     chunks = (b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in form.chunks() if chunk)
-    answer = exchange(service, [request, *chunks, b"0\r\n\r\n"])
+    with little_memory():
+        answer = exchange(service, itertools.chain([request], chunks, [b"0\r\n\r\n"]))
     assert answer.status in {400, 413}
     assert answer.error["type"] == "invalid_request_error"
-    assert resident_kib() - before < 60 * 1024
     stored = service.database.settings.objects_dir.rglob(".*")
     assert [left for left in stored if left.is_file()] == []
 
