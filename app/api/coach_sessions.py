@@ -32,7 +32,7 @@ async def create_coach_session(
         await services.students().get(name)
     except NotFound as error:
         raise NotFound(error.message, param="student", code=error.code) from error
-    recipe = None if body.recipe is None else services.recipes().get(body.recipe)
+    recipe = None if body.recipe is None else await services.recipes().usable(body.recipe)
     _, call = await checked_plan(
         request, services, recipe=recipe, request_of=partial(body.request_for, f"{PREFIX}{name}")
     )

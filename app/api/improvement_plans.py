@@ -25,7 +25,7 @@ async def compile_improvement_plan(
     """Compiles a plan to the body of a create call, with its cost and an explanation. The body is
     checked as `validate` checks it; no job is made.
     """
-    recipe = None if body.recipe is None else services.recipes().get(body.recipe)
+    recipe = None if body.recipe is None else await services.recipes().usable(body.recipe)
     shown, _ = await checked_plan(request, services, recipe=recipe, request_of=body.to_request)
     return shown
 

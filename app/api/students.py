@@ -96,7 +96,7 @@ async def improve_student(
     `coach` it starts a Coach session, which makes such jobs, proposes and promotes.
     """
     await services.students().get(name)
-    recipe = None if body.recipe is None else services.recipes().get(body.recipe)
+    recipe = None if body.recipe is None else await services.recipes().usable(body.recipe)
     shown, call = await checked_plan(
         request, services, recipe=recipe, request_of=partial(body.request_for, f"{PREFIX}{name}")
     )

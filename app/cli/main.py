@@ -41,6 +41,7 @@ app.add_typer(registry("tools", "tool"), name="tools")
 app.add_typer(registry("graders", "grader", needs_body=True), name="graders")
 app.add_typer(curricula(), name="curricula")
 app.add_typer(registry("environments", "environment"), name="environments")
+app.add_typer(registry("recipes", "recipe", is_tested=False), name="recipes")
 app.add_typer(profiles, name="profiles")
 app.add_typer(audit, name="audit")
 

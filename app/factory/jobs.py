@@ -23,6 +23,7 @@ from app.services.jobs.rollouts import RolloutService
 from app.services.jobs.sent_requests import SentRequestService
 from app.services.jobs.streams import StreamService
 from app.services.recipes.recipes import RecipeService
+from app.services.registry.recipes import OwnRecipeService
 
 
 class JobServices(RegistryServices):
@@ -100,4 +101,6 @@ class JobServices(RegistryServices):
         return RolloutService(self._context.database, self._tenant)
 
     def recipes(self) -> RecipeService:
-        return RecipeService()
+        context = self._context
+        own = OwnRecipeService(context.database, self._registry_ports(), self._tenant)
+        return RecipeService(own)

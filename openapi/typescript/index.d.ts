@@ -1100,11 +1100,15 @@ export interface paths {
         };
         /**
          * List Recipes
-         * @description Lists recipes by id, without their rows.
+         * @description Lists recipes without their rows: those that ship by id, then the project's, newest first.
          */
         get: operations["listRecipes"];
         put?: never;
-        post?: never;
+        /**
+         * Create Recipe
+         * @description Makes a recipe of the project's own, as version 1. A plan names it by its id or its name.
+         */
+        post: operations["createRecipe"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1120,9 +1124,39 @@ export interface paths {
         };
         /**
          * Get Recipe
-         * @description Returns a recipe with its sample curriculum.
+         * @description Returns a recipe with its sample curriculum, in its newest version unless `version` is
+         *     sent.
          */
         get: operations["retrieveRecipe"];
+        put?: never;
+        /**
+         * Update Recipe
+         * @description Makes a new version of a recipe of the project's own; jobs do not change.
+         */
+        post: operations["updateRecipe"];
+        /**
+         * Delete Recipe
+         * @description Deletes a recipe of the project's own with all its versions. Jobs and Coach sessions keep
+         *     what they were made with.
+         */
+        delete: operations["deleteRecipe"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recipes/{recipe_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Recipe Versions
+         * @description Lists versions, newest first.
+         */
+        get: operations["listRecipeVersions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5935,6 +5969,84 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * CreateRecipe
+         * @description A recipe of the project's own: a starting point of plans for one kind of task.
+         */
+        CreateRecipe: {
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
+            name: string;
+            /**
+             * Purpose
+             * @description The task that the recipe is for, in a sentence or two.
+             */
+            purpose: string;
+            /**
+             * Base Model Advice
+             * @description Base models that it suits.
+             * @default
+             */
+            base_model_advice: string;
+            /**
+             * Method
+             * @description The training method.
+             * @enum {string}
+             */
+            method: "supervised" | "dpo" | "reinforcement";
+            /**
+             * Options
+             * @description Options of the method that no knob sets: grader, mode, loss, advantage.
+             */
+            options: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description The positions from which a plan starts.
+             * @default {
+             *       "practice_mode": "balanced",
+             *       "drift_guard": 50,
+             *       "effort": "standard",
+             *       "auto_stop": "stop"
+             *     }
+             */
+            knobs: components["schemas"]["Knobs"];
+            /**
+             * Rubric
+             * @description Marks of a good answer, for the writer of a grader or of pairs.
+             * @default []
+             */
+            rubric: string[];
+            /**
+             * Stop Rules
+             * @description When the job stops, in sentences.
+             * @default []
+             */
+            stop_rules: string[];
+            /**
+             * Risks
+             * @description Faults that occur with it, and where they show.
+             * @default []
+             */
+            risks: string[];
+            /**
+             * Sources
+             * @description The evidence behind the defaults.
+             * @default []
+             */
+            sources: components["schemas"]["RecipeSource"][];
+            /** @description Rows to try the recipe with; absent: a plan needs data of its own. */
+            sample_curriculum?: components["schemas"]["RecipeRows"] | null;
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        };
+        /**
          * CreateServiceAccount
          * @description A new service account, with or without a first key.
          */
@@ -9660,7 +9772,7 @@ export interface components {
              * N Epochs
              * @description Times that the rows are used; for the practice mode `custom` only.
              */
-            n_epochs: number | null;
+            n_epochs?: number | null;
             /**
              * Drift Guard
              * @description Strength that holds the model near its start: 0 (free) to 100 (tight).
@@ -9678,7 +9790,7 @@ export interface components {
              * Creativity
              * @description Variety of answers: 0 (strict) to 100; absent: 50. Only for reinforcement.
              */
-            creativity: number | null;
+            creativity?: number | null;
             /**
              * Auto Stop
              * @description Reaction when practice no longer helps: none, a warning, a pause, or the end with the best checkpoint.
@@ -9690,7 +9802,7 @@ export interface components {
              * Target
              * @description Validation value at which the job ends; absent: none.
              */
-            target: number | null;
+            target?: number | null;
         };
         /**
          * LabelModelGrader
@@ -12674,11 +12786,6 @@ export interface components {
          */
         Recipe: {
             /**
-             * Id
-             * @description Id of the object.
-             */
-            id: string;
-            /**
              * Name
              * @description Name for readers; it need not be unique.
              */
@@ -12691,6 +12798,7 @@ export interface components {
             /**
              * Base Model Advice
              * @description Base models that it suits.
+             * @default
              */
             base_model_advice: string;
             /**
@@ -12706,28 +12814,70 @@ export interface components {
             options: {
                 [key: string]: unknown;
             };
-            /** @description The positions from which a plan starts. */
+            /**
+             * @description The positions from which a plan starts.
+             * @default {
+             *       "practice_mode": "balanced",
+             *       "drift_guard": 50,
+             *       "effort": "standard",
+             *       "auto_stop": "stop"
+             *     }
+             */
             knobs: components["schemas"]["Knobs"];
             /**
              * Rubric
              * @description Marks of a good answer, for the writer of a grader or of pairs.
+             * @default []
              */
             rubric: string[];
             /**
              * Stop Rules
              * @description When the job stops, in sentences.
+             * @default []
              */
             stop_rules: string[];
             /**
              * Risks
              * @description Faults that occur with it, and where they show.
+             * @default []
              */
             risks: string[];
             /**
              * Sources
              * @description The evidence behind the defaults.
+             * @default []
              */
             sources: components["schemas"]["RecipeSource"][];
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+            /**
+             * Owner
+             * @description `service`: it ships with the service, the same for every project.
+             * @default service
+             * @enum {string}
+             */
+            owner: "service" | "project";
+            /**
+             * Version
+             * @description Number of the version, from 1.
+             * @default 1
+             */
+            version: number;
+            /**
+             * Created At
+             * @description Creation time, unix seconds; `null` for one that ships.
+             */
+            created_at: number | null;
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
             /**
              * Object
              * @description Type of the object; each type has one constant value.
@@ -12738,14 +12888,9 @@ export interface components {
         };
         /**
          * RecipeDetails
-         * @description A recipe with the rows that ship with it.
+         * @description A recipe with its rows.
          */
         RecipeDetails: {
-            /**
-             * Id
-             * @description Id of the object.
-             */
-            id: string;
             /**
              * Name
              * @description Name for readers; it need not be unique.
@@ -12759,6 +12904,7 @@ export interface components {
             /**
              * Base Model Advice
              * @description Base models that it suits.
+             * @default
              */
             base_model_advice: string;
             /**
@@ -12774,30 +12920,72 @@ export interface components {
             options: {
                 [key: string]: unknown;
             };
-            /** @description The positions from which a plan starts. */
+            /**
+             * @description The positions from which a plan starts.
+             * @default {
+             *       "practice_mode": "balanced",
+             *       "drift_guard": 50,
+             *       "effort": "standard",
+             *       "auto_stop": "stop"
+             *     }
+             */
             knobs: components["schemas"]["Knobs"];
             /**
              * Rubric
              * @description Marks of a good answer, for the writer of a grader or of pairs.
+             * @default []
              */
             rubric: string[];
             /**
              * Stop Rules
              * @description When the job stops, in sentences.
+             * @default []
              */
             stop_rules: string[];
             /**
              * Risks
              * @description Faults that occur with it, and where they show.
+             * @default []
              */
             risks: string[];
             /**
              * Sources
              * @description The evidence behind the defaults.
+             * @default []
              */
             sources: components["schemas"]["RecipeSource"][];
-            /** @description Rows that ship with the recipe. */
-            sample_curriculum: components["schemas"]["RecipeRows"];
+            /**
+             * Id
+             * @description Id of the object.
+             */
+            id: string;
+            /**
+             * Owner
+             * @description `service`: it ships with the service, the same for every project.
+             * @default service
+             * @enum {string}
+             */
+            owner: "service" | "project";
+            /**
+             * Version
+             * @description Number of the version, from 1.
+             * @default 1
+             */
+            version: number;
+            /**
+             * Created At
+             * @description Creation time, unix seconds; `null` for one that ships.
+             */
+            created_at: number | null;
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
+            metadata: {
+                [key: string]: string;
+            } | null;
+            /** @description Rows to try the recipe with; `null`: a plan needs data of its own. */
+            sample_curriculum: components["schemas"]["RecipeRows"] | null;
             /**
              * Object
              * @description Type of the object; each type has one constant value.
@@ -12843,7 +13031,7 @@ export interface components {
             reason: string;
             /**
              * Source
-             * @description The publication, or the page of this project, that the value comes from.
+             * @description The publication, the page of this project, or the measurement that the value comes from.
              */
             source: string;
         };
@@ -15941,6 +16129,73 @@ export interface components {
              * @description Must be empty: a key has all rights of its project.
              */
             scopes?: string[] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * UpdateRecipe
+         * @description Changes that make a new version of a recipe; absent fields do not change, and `null` removes
+         *     an optional one.
+         */
+        UpdateRecipe: {
+            /**
+             * Name
+             * @description Name that no other recipe of the project has, and none that ships.
+             */
+            name?: string | null;
+            /**
+             * Purpose
+             * @description The task that the recipe is for, in a sentence or two.
+             */
+            purpose?: string | null;
+            /**
+             * Base Model Advice
+             * @description Base models that it suits.
+             */
+            base_model_advice?: string | null;
+            /**
+             * Method
+             * @description The training method.
+             */
+            method?: ("supervised" | "dpo" | "reinforcement") | null;
+            /**
+             * Options
+             * @description Options of the method that no knob sets, all of them.
+             */
+            options?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The positions from which a plan starts. */
+            knobs?: components["schemas"]["Knobs"] | null;
+            /**
+             * Rubric
+             * @description Marks of a good answer.
+             */
+            rubric?: string[] | null;
+            /**
+             * Stop Rules
+             * @description When the job stops, in sentences.
+             */
+            stop_rules?: string[] | null;
+            /**
+             * Risks
+             * @description Faults that occur with it, and where they show.
+             */
+            risks?: string[] | null;
+            /**
+             * Sources
+             * @description The evidence behind the defaults.
+             */
+            sources?: components["schemas"]["RecipeSource"][] | null;
+            /** @description Rows to try the recipe with. */
+            sample_curriculum?: components["schemas"]["RecipeRows"] | null;
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
         } & {
             [key: string]: unknown;
         };
@@ -24932,7 +25187,384 @@ export interface operations {
             };
         };
     };
+    createRecipe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateRecipe"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecipeDetails"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
     retrieveRecipe: {
+        parameters: {
+            query?: {
+                /** @description Number of a version; the newest when absent */
+                version?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the recipe, such as `reasoning`. */
+                recipe_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecipeDetails"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    updateRecipe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the recipe, such as `reasoning`. */
+                recipe_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateRecipe"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecipeDetails"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    deleteRecipe: {
         parameters: {
             query?: never;
             header?: never;
@@ -24952,7 +25584,116 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecipeDetails"];
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    listRecipeVersions: {
+        parameters: {
+            query?: {
+                /** @description Number of the last version of the previous page */
+                after?: number | null;
+                /** @description Objects of a page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the recipe, such as `reasoning`. */
+                recipe_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Recipe_"];
                 };
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */
@@ -35823,7 +36564,7 @@ export interface operations {
                 /** @description Entries at this time or before it (Unix seconds) */
                 "effective_at[lte]"?: number | null;
                 /** @description Kinds of changes */
-                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "student.created" | "student.updated" | "student.deleted" | "student.skill.created" | "coach_session.created" | "coach_session.updated" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
+                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "recipe.created" | "recipe.updated" | "recipe.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "student.created" | "student.updated" | "student.deleted" | "student.skill.created" | "coach_session.created" | "coach_session.updated" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
                 /** @description Ids of API keys or of service accounts */
                 "actor_ids[]"?: string[] | null;
                 /** @description Ids of projects */
@@ -35930,7 +36671,7 @@ export interface operations {
                 /** @description Entries at this time or before it (Unix seconds) */
                 "effective_at[lte]"?: number | null;
                 /** @description Kinds of changes */
-                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "student.created" | "student.updated" | "student.deleted" | "student.skill.created" | "coach_session.created" | "coach_session.updated" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
+                "event_types[]"?: ("api_key.created" | "api_key.updated" | "api_key.deleted" | "project.created" | "project.updated" | "project.archived" | "service_account.created" | "service_account.updated" | "service_account.deleted" | "login.succeeded" | "logout.succeeded" | "checkpoint.permission.created" | "checkpoint.permission.deleted" | "fine_tuning.job.created" | "fine_tuning.job.paused" | "fine_tuning.job.resumed" | "fine_tuning.job.cancelled" | "fine_tuning.job.deleted" | "file.created" | "file.deleted" | "upload.created" | "upload.completed" | "upload.cancelled" | "tool.created" | "tool.updated" | "tool.deleted" | "grader.created" | "grader.updated" | "grader.deleted" | "environment.created" | "environment.updated" | "environment.deleted" | "recipe.created" | "recipe.updated" | "recipe.deleted" | "curriculum.created" | "curriculum.updated" | "curriculum.deleted" | "chat.completion.updated" | "chat.completion.deleted" | "feedback.created" | "feedback.deleted" | "feedback.build.created" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "eval.created" | "eval.updated" | "eval.deleted" | "eval.run.created" | "eval.run.cancelled" | "eval.run.deleted" | "student.created" | "student.updated" | "student.deleted" | "student.skill.created" | "coach_session.created" | "coach_session.updated" | "model.deleted" | "model.export.created" | "model.export.cancelled" | "model.export.deleted")[] | null;
                 /** @description Ids of API keys or of service accounts */
                 "actor_ids[]"?: string[] | null;
                 /** @description Ids of projects */

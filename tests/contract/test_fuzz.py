@@ -14,6 +14,7 @@ import pytest
 from tests.support.contract.evals import make
 from tests.support.contract.service import BASE, ROW, Service
 from tests.support.patience import PATIENCE_S
+from tests.support.registry.recipes import OWN
 from tests.support.web.fuzzing import fuzz
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
@@ -52,6 +53,7 @@ def known(service: Service) -> dict[str, list[str]]:
         "path.tool_id": [_made(service, "tools", tool)],
         "path.grader_id": [_made(service, "graders", grader)],
         "path.environment_id": [_made(service, "environments", environment)],
+        "path.recipe_id": ["reasoning", _made(service, "recipes", OWN)],
         "body.training_file": files,
         "body.validation_file": files,
         "body.model": ["tiny-agent", BASE],

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.contract.service import ROW, Service
 from tests.support.patience import PATIENCE_S
+from tests.support.registry.recipes import OWN
 from tests.support.web.application import specification
 
 GONE = 404
@@ -84,6 +85,7 @@ MAKERS: dict[str, Maker] = {
     ),
     "createTool": posted("/v1/tools", name="search", server_url="http://127.0.0.1:9/search"),
     "createEnvironment": posted("/v1/environments", name="e", url="http://127.0.0.1:9/world"),
+    "createRecipe": posted("/v1/recipes", **OWN),
     "createGrader": posted("/v1/graders", name="g", grader=ENDPOINT),
     "createCurriculum": lambda client: client.post(
         "/v1/curricula",

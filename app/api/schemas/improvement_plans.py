@@ -88,8 +88,9 @@ class PlannedJob(ClosedBody):
         sent: dict[str, Any] = {"model": model}
         sent |= {name: value for name in _CALL if (value := getattr(self, name)) is not None}
         makes_tasks = self.environment is not None and not plays_rows(self.environment)
-        if recipe is not None and not makes_tasks and not any(name in sent for name in _DATA):
-            sent["curriculum"] = recipe.sample_curriculum.model_dump(mode="json")
+        sample = None if recipe is None else recipe.sample_curriculum
+        if sample is not None and not makes_tasks and not any(name in sent for name in _DATA):
+            sent["curriculum"] = sample.model_dump(mode="json")
         return PlanRequest(
             kind=kind,
             knobs=self._knobs(recipe),

@@ -1,11 +1,79 @@
 """Recipes on the wire (an extension)."""
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from app.domain.plans.recipes import PlanRecipe, RecipeText
+from pydantic import Field
+
+from app.api.schemas.common import ClosedBody, Metadata
+from app.domain.documents.json_object import Json
+from app.domain.methods.supervised import MethodType
+from app.domain.plans.knobs import Knobs
+from app.domain.plans.recipes import (
+    PlanRecipe,
+    RecipeDefinition,
+    RecipeRows,
+    RecipeSource,
+    StoredRecipe,
+)
+from app.domain.registry.registered_objects import LabelChanges
+
+_Sentences = Annotated[list[str], Field(max_length=50)]
 
 
-class Recipe(RecipeText):
+class CreateRecipe(RecipeDefinition):
+    """A recipe of the project's own: a starting point of plans for one kind of task."""
+
+    metadata: Metadata | None = None
+
+    def definition(self) -> RecipeDefinition:
+        return RecipeDefinition.model_construct(
+            self.model_fields_set, **{name: getattr(self, name) for name in _DEFINED}
+        )
+
+
+class UpdateRecipe(ClosedBody):
+    """Changes that make a new version of a recipe; absent fields do not change, and `null` removes
+    an optional one.
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    """Name that no other recipe of the project has, and none that ships."""
+    purpose: str | None = None
+    """The task that the recipe is for, in a sentence or two."""
+    base_model_advice: str | None = None
+    """Base models that it suits."""
+    method: MethodType | None = None
+    """The training method."""
+    options: Json | None = None
+    """Options of the method that no knob sets, all of them."""
+    knobs: Knobs | None = None
+    """The positions from which a plan starts."""
+    rubric: _Sentences | None = None
+    """Marks of a good answer."""
+    stop_rules: _Sentences | None = None
+    """When the job stops, in sentences."""
+    risks: _Sentences | None = None
+    """Faults that occur with it, and where they show."""
+    sources: Annotated[list[RecipeSource], Field(max_length=50)] | None = None
+    """The evidence behind the defaults."""
+    sample_curriculum: RecipeRows | None = None
+    """Rows to try the recipe with."""
+    metadata: Metadata | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """Returns the parts of the definition that were sent. A part that every recipe has is not
+        removed by `null`.
+        """
+        sent = self.model_dump(mode="json", exclude_unset=True, exclude={"metadata"})
+        return {
+            key: value for key, value in sent.items() if value is not None or key not in _NEEDED
+        }
+
+    def labels(self) -> LabelChanges:
+        return LabelChanges(self.name, self.metadata, "metadata" in self.model_fields_set)
+
+
+class Recipe(StoredRecipe):
     """A starting point of plans for one kind of task."""
 
     object: Literal["recipe"] = "recipe"
@@ -16,7 +84,7 @@ class Recipe(RecipeText):
 
 
 class RecipeDetails(PlanRecipe):
-    """A recipe with the rows that ship with it."""
+    """A recipe with its rows."""
 
     object: Literal["recipe"] = "recipe"
 
@@ -26,4 +94,6 @@ class RecipeDetails(PlanRecipe):
         return cls.model_construct(**{name: getattr(recipe, name) for name in shown})
 
 
-_SHOWN = tuple(RecipeText.model_fields)
+_SHOWN = tuple(StoredRecipe.model_fields)
+_DEFINED = tuple(RecipeDefinition.model_fields)
+_NEEDED = frozenset({"name", "purpose", "method", "options"})

@@ -1,4 +1,4 @@
-"""`agent-rft tools`, `graders`, `curricula` and `environments`: the same four commands for each.
+"""The commands that `agent-rft tools`, `graders`, `curricula`, `environments` and `recipes` share.
 
 Their modules are imported only when one runs.
 """
@@ -33,13 +33,16 @@ _TEST_BODIES: Final[Mapping[str, str]] = {
 """A sentence about the body of a test, for nouns whose test has one that is often sent."""
 
 
-def registry(noun: str, one: str, *, needs_body: bool = False) -> typer.Typer:
+def registry(
+    noun: str, one: str, *, needs_body: bool = False, is_tested: bool = True
+) -> typer.Typer:
     """Returns the commands of a noun of the registry. `one` is the noun for a single object."""
     commands = typer.Typer(help=f"Registered {noun} of a project.", no_args_is_help=True)
     _register_add(commands, noun=noun, one=one)
     _register_list(commands, noun=noun)
     _register_show(commands, noun=noun, one=one)
-    _register_test(commands, noun=noun, one=one, needs_body=needs_body)
+    if is_tested:
+        _register_test(commands, noun=noun, one=one, needs_body=needs_body)
     return commands
 
 

@@ -22,7 +22,8 @@ class RegisteredReply(BaseModel):
     id: str
     name: str
     version: int
-    created_at: float
+    created_at: float | None
+    """`None` for a recipe that ships with the service."""
     warnings: list[dict[str, Any]] | None = None
 
 
@@ -72,7 +73,7 @@ def list_objects(remote: Remote, noun: str, *, limit: int) -> None:
     found = [parse_reply(RegisteredReply, row) for row in rows.data]
 
     def show() -> None:
-        cells = [(one.id, one.name, one.version, moment(one.created_at)) for one in found]
+        cells = [(one.id, one.name, one.version, _shown_moment(one.created_at)) for one in found]
         console().print(columns(("ID", "NAME", "VERSION", "CREATED"), cells))
 
     remote.out.result(rows.data, show, has_more=rows.has_more)
@@ -126,10 +127,14 @@ def _show_grade(remote: Remote, reply: dict[str, Any]) -> int:
     return TEST_FAILED if raised else 0
 
 
+def _shown_moment(created_at: float | None) -> str:
+    return "ships" if created_at is None else moment(created_at)
+
+
 def _named(reply: dict[str, Any]) -> list[tuple[str, object]]:
     times = ("created_at", "updated_at")
     return [
-        (printable(name), moment(value) if name in times else value)
+        (printable(name), _shown_moment(value) if name in times else value)
         for name, value in reply.items()
         if name != "object"
     ]

@@ -49,8 +49,8 @@ async def run_test(
             return _log_of(report, report.exchanges)
         case Noun.GRADER:
             return await _test_grader(visitor, registered, answer=answer, item=item)
-        case Noun.CURRICULUM:
-            raise InvalidRequest("A curriculum has no endpoint to test.")
+        case Noun.CURRICULUM | Noun.RECIPE:
+            raise InvalidRequest(f"A {registered.noun.value} has no endpoint to test.")
         case _:
             assert_never(registered.noun)
 

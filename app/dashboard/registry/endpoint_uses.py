@@ -41,7 +41,7 @@ def use_curves(registered: RegisteredVersion) -> tuple[UseCurve, ...]:
             return _GRADER_CURVES
         case Noun.ENVIRONMENT:
             return _ENVIRONMENT_CURVES
-        case Noun.CURRICULUM:
+        case Noun.CURRICULUM | Noun.RECIPE:
             return ()
         case _:
             assert_never(registered.noun)
@@ -71,7 +71,7 @@ def _models(noun: Noun) -> Models:
             return GRADER_MODELS
         case Noun.ENVIRONMENT:
             return HttpEnvironmentSpec
-        case Noun.CURRICULUM:
+        case Noun.CURRICULUM | Noun.RECIPE:
             return ()
         case _:
             assert_never(noun)
@@ -109,7 +109,7 @@ def _definitions(
             yield options.get("grader") or {}
         case Noun.ENVIRONMENT:
             yield options.get("environment") or {}
-        case Noun.CURRICULUM:
+        case Noun.CURRICULUM | Noun.RECIPE:
             return
         case _:
             assert_never(registered.noun)

@@ -90,8 +90,10 @@ async def _questions(visitor: Visitor, source: str) -> tuple[PlanRecipe, str, li
         recipe_id = source.removeprefix(FROM_SAMPLE)
         if recipe_id not in SAMPLES:
             raise NotFound("There is no such sample of questions.")
-        recipe = recipes.get(recipe_id)
-        return recipe, f"Sample: {recipe.name}", list(recipe.sample_curriculum.validation)
+        recipe = await recipes.get(recipe_id)
+        sample = recipe.sample_curriculum
+        rows = [] if sample is None else list(sample.validation)
+        return recipe, f"Sample: {recipe.name}", rows
     curriculum = await visitor.services.curricula().get(source)
     kind = (await rows_of(visitor, curriculum)).kind
     rows = await kept_rows(visitor, curriculum)
@@ -100,5 +102,5 @@ async def _questions(visitor: Visitor, source: str) -> tuple[PlanRecipe, str, li
             f"“{curriculum.name}” cannot be kept: no question of its tests has a right answer that "
             "can be checked. Choose examples with words or numbers of a right answer."
         )
-    recipe = recipes.get(KINDS[kind].recipe)
+    recipe = await recipes.get(KINDS[kind].recipe)
     return recipe, curriculum.name, rows[:_MOST]

@@ -53,10 +53,14 @@ async def shown_plan(
     """Compiles a plan and checks its job, as the API does. Without a curriculum the recipe's own
     sample is practised. Raises `NotFound` for an unknown recipe.
     """
-    recipe = visitor.services.recipes().get(recipe_id)
+    recipe = await visitor.services.recipes().usable(recipe_id)
     call: dict[str, Any] = {"model": f"{PREFIX}{student}"}
     call["metadata"] = {STUDENT: student, RECIPE: recipe.id, CURRICULUM: curriculum}
-    call["curriculum"] = curriculum or recipe.sample_curriculum.model_dump(mode="json")
+    sample = recipe.sample_curriculum
+    if curriculum:
+        call["curriculum"] = curriculum
+    elif sample is not None:
+        call["curriculum"] = sample.model_dump(mode="json")
     request = PlanRequest(
         kind=recipe.method, knobs=knobs_of(recipe, knobs), call=call, options=recipe.options
     )

@@ -47,7 +47,7 @@ async def recipes_page(name: str, visitor: SignedIn, curriculum: Id = "") -> Res
     chosen = await _chosen(visitor, curriculum)
     kind = None if chosen is None else (await rows_of(visitor, chosen)).kind
     fitting = None if kind is None else KINDS[kind].recipe
-    recipes, _ = visitor.services.recipes().page(after=None, limit=_LISTED)
+    recipes, _ = await visitor.services.recipes().page(after=None, limit=_LISTED)
     recipes = sorted(recipes, key=lambda recipe: recipe.id != fitting)
     return await visitor.on_thread(
         lambda: page(

@@ -64,6 +64,7 @@ async def progress_page(
     if wants_part(request) and seen == state:
         return Response(status_code=204, headers=dict(HEADERS))
     shown = await _progress(visitor, job)
+    recipe = await _recipe_name(visitor, job)
     template = "students/progress_part.html" if wants_part(request) else "students/progress.html"
     return await visitor.on_thread(
         lambda: page(
@@ -75,7 +76,7 @@ async def progress_page(
             last_event=last.id,
             ended=job.status in TERMINAL,
             succeeded=job.status is JobStatus.SUCCEEDED,
-            recipe=_recipe_name(visitor, job),
+            recipe=recipe,
             **shown,
         )
     )
@@ -166,8 +167,8 @@ async def _report(visitor: Visitor, job: Job) -> dict[str, Any] | None:
         return None
 
 
-def _recipe_name(visitor: Visitor, job: Job) -> str:
+async def _recipe_name(visitor: Visitor, job: Job) -> str:
     try:
-        return visitor.services.recipes().get((job.metadata or {}).get(RECIPE, "")).name
+        return (await visitor.services.recipes().get((job.metadata or {}).get(RECIPE, ""))).name
     except NotFound:
         return job.method.kind

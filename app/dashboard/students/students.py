@@ -33,6 +33,7 @@ async def students_page(visitor: SignedIn) -> Response:
         for student in students
     ]
     models = await visitor.services.models().all()
+    samples = await _samples(visitor)
     return await visitor.on_thread(
         lambda: page(
             "students/students.html",
@@ -44,7 +45,7 @@ async def students_page(visitor: SignedIn) -> Response:
             more=more,
             base_models=[model.name for model in models if model.tuned is None],
             toys=[model.name for model in known_by_name()],
-            samples=_samples(visitor),
+            samples=samples,
         )
     )
 
@@ -74,6 +75,7 @@ async def student_page(name: str, visitor: SignedIn) -> Response:
     kept = await kept_sets(visitor, student, names)
     curricula, _ = await visitor.services.curricula().page(after=None, limit=_LISTED)
     current = next((skill for skill in skills if skill.id == student.current_skill), None)
+    samples = await _samples(visitor)
     return await visitor.on_thread(
         lambda: page(
             "students/student.html",
@@ -85,7 +87,7 @@ async def student_page(name: str, visitor: SignedIn) -> Response:
             more=more,
             jobs=jobs,
             kept=kept,
-            samples=_samples(visitor),
+            samples=samples,
             curricula=curricula,
         )
     )
@@ -132,10 +134,10 @@ async def _eval_names(
     return names
 
 
-def _samples(visitor: Visitor) -> list[tuple[str, str]]:
+async def _samples(visitor: Visitor) -> list[tuple[str, str]]:
     """Returns id and name of each recipe whose sample can be kept."""
     recipes = visitor.services.recipes()
-    return [(name, recipes.get(name).name) for name in SAMPLES]
+    return [(name, (await recipes.get(name)).name) for name in SAMPLES]
 
 
 def _to(name: str) -> Response:

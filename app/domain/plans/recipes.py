@@ -3,17 +3,30 @@
 Must not know where recipes are stored.
 """
 
-from typing import Any
+from typing import Any, Final, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, ValidationError
 
 from app.domain.documents.field_descriptions import DescribedModel
-from app.domain.methods.method_models import METHOD_MODELS
+from app.domain.documents.pointers import parameter
+from app.domain.documents.walk import walk_fields
+from app.domain.errors import InvalidRequest
+from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unknown_key_error, unread
+from app.domain.faults.values import refusal
+from app.domain.methods.method_models import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
 from app.domain.plans.knobs import Knobs, checked_knobs
 from app.domain.plans.plan import PlanRequest, compile_plan
+from app.domain.registry.references import ReinforcementBody
+from app.domain.secrets.redaction import split
 
-_LEAST_ROWS = 10
+OPTIONS: Final = "options"
+LEAST_ROWS: Final = 10
+"""Smallest number of rows in a part of a sample curriculum, as of a job's file."""
+MAX_ROWS: Final = 200
+"""Largest number of rows in a part of a sample curriculum."""
+_BODIES: Final = {**METHOD_MODELS, "reinforcement": ReinforcementBody}
+_MOST_SENTENCES: Final = 50
 
 
 class _RecipePart(DescribedModel):
@@ -28,52 +41,105 @@ class RecipeSource(_RecipePart):
     reason: str = Field(min_length=1)
     """Reason for the recipe's value."""
     source: str = Field(min_length=1)
-    """The publication, or the page of this project, that the value comes from."""
+    """The publication, the page of this project, or the measurement that the value comes from."""
 
 
 class RecipeRows(_RecipePart):
     """A small curriculum to try a recipe with; a real job has rows of its own."""
 
-    training: tuple[dict[str, Any], ...] = Field(min_length=_LEAST_ROWS)
+    training: tuple[dict[str, Any], ...] = Field(min_length=LEAST_ROWS, max_length=MAX_ROWS)
     """Rows for training."""
-    validation: tuple[dict[str, Any], ...] = Field(min_length=_LEAST_ROWS)
+    validation: tuple[dict[str, Any], ...] = Field(min_length=LEAST_ROWS, max_length=MAX_ROWS)
     """Held-out rows."""
 
 
 class RecipeText(_RecipePart):
-    """The file of a recipe; its rows are files of their own."""
+    """The parts of a recipe that are written, without its rows."""
 
-    id: str = Field(min_length=1)
-    name: str = Field(min_length=1)
+    name: str = Field(min_length=1, max_length=256)
     purpose: str = Field(min_length=1)
     """The task that the recipe is for, in a sentence or two."""
-    base_model_advice: str = Field(min_length=1)
+    base_model_advice: str = ""
     """Base models that it suits."""
     method: MethodType
     """The training method."""
     options: dict[str, Any]
     """Options of the method that no knob sets: grader, mode, loss, advantage."""
-    knobs: Knobs
+    knobs: Knobs = Knobs()
     """The positions from which a plan starts."""
-    rubric: tuple[str, ...] = Field(min_length=1)
+    rubric: tuple[str, ...] = Field(default=(), max_length=_MOST_SENTENCES)
     """Marks of a good answer, for the writer of a grader or of pairs."""
-    stop_rules: tuple[str, ...] = Field(min_length=1)
+    stop_rules: tuple[str, ...] = Field(default=(), max_length=_MOST_SENTENCES)
     """When the job stops, in sentences."""
-    risks: tuple[str, ...] = Field(min_length=1)
+    risks: tuple[str, ...] = Field(default=(), max_length=_MOST_SENTENCES)
     """Faults that occur with it, and where they show."""
-    sources: tuple[RecipeSource, ...] = Field(min_length=1)
+    sources: tuple[RecipeSource, ...] = Field(default=(), max_length=_MOST_SENTENCES)
     """The evidence behind the defaults."""
 
-    @model_validator(mode="after")
-    def _compiles(self) -> "RecipeText":
+    def check_options(self) -> None:
+        """Raises `InvalidRequest`, with the parameter at fault, for knobs and options that compile
+        to no method, for an option that nothing reads, and for a secret: who reads a recipe would
+        see it, and a registered object keeps it sealed.
+        """
         request = PlanRequest(kind=self.method, knobs=self.knobs, call={}, options=self.options)
         checked_knobs(self.knobs, self.method)
-        METHOD_MODELS[self.method].model_validate(compile_plan(request).job["method"][self.method])
-        return self
+        compiled = compile_plan(request).job["method"][self.method]
+        try:
+            body = _BODIES[self.method].model_validate(compiled)
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            raise refusal(parameter(OPTIONS, fault["loc"]), [fault]) from error
+        walked = list(walk_fields(type(body), body))
+        hints = parameters_of(self.method, body)
+        for field in walked:
+            if (unknown := unknown_key_error(field, OPTIONS, hints)) is not None:
+                raise unknown
+        for key in unread(walked, OPTIONS, hints):
+            raise InvalidRequest(key.message, param=key.param, code=UNKNOWN_PARAMETER)
+        _, secrets = split((type(body),), body.model_dump(mode="json"))
+        for at in secrets:
+            param = parameter(OPTIONS, tuple(at.strip("/").split("/")))
+            raise InvalidRequest(
+                f"'{param}' is a secret, and a recipe shows all of its options. Register the "
+                'grader, tool or environment, and name it here by its id: {"id": "…"}.',
+                param=param,
+                code="invalid_value",
+            )
 
 
-class PlanRecipe(RecipeText):
+class RecipeDefinition(RecipeText):
+    """A recipe as it is written, with its rows."""
+
+    sample_curriculum: RecipeRows | None = None
+    """Rows to try the recipe with; absent: a plan needs data of its own."""
+
+
+class StoredRecipe(RecipeText):
+    """A recipe of the service or of a project."""
+
+    id: str
+    owner: Literal["service", "project"] = "service"
+    """`service`: it ships with the service, the same for every project."""
+    version: int = 1
+    """Number of the version, from 1."""
+    created_at: int | None = None
+    """Creation time, unix seconds; `null` for one that ships."""
+    metadata: dict[str, str] | None = None
+
+
+class PlanRecipe(StoredRecipe):
     """A recipe with its sample curriculum."""
 
+    sample_curriculum: RecipeRows | None = None
+    """Rows to try the recipe with; `null`: a plan needs data of its own."""
+
+
+class ShippedRecipe(PlanRecipe):
+    """A recipe of the service: it gives advice and evidence, and has rows."""
+
+    base_model_advice: str = Field(min_length=1)
+    rubric: tuple[str, ...] = Field(min_length=1)
+    stop_rules: tuple[str, ...] = Field(min_length=1)
+    risks: tuple[str, ...] = Field(min_length=1)
+    sources: tuple[RecipeSource, ...] = Field(min_length=1)
     sample_curriculum: RecipeRows
-    """Rows that ship with the recipe."""

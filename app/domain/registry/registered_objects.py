@@ -1,4 +1,5 @@
-"""Registered objects: tools, graders, curricula and environments that jobs refer to by id.
+"""Registered objects: tools, graders, curricula and environments that jobs refer to by id, and the
+recipes of a project.
 
 Owns their common parts: ids, versions, a name that is unique among objects that are not deleted. An
 update makes a new version and leaves the earlier ones unchanged. Must not know the meaning of a
@@ -18,6 +19,7 @@ class Noun(StrEnum):
     GRADER = "grader"
     CURRICULUM = "curriculum"
     ENVIRONMENT = "environment"
+    RECIPE = "recipe"
 
 
 ID_PREFIXES: Final = {
@@ -25,6 +27,7 @@ ID_PREFIXES: Final = {
     Noun.GRADER: "grader_",
     Noun.CURRICULUM: "curr_",
     Noun.ENVIRONMENT: "env_",
+    Noun.RECIPE: "recipe_",
 }
 SERVICE_KEYS: Final = frozenset(
     {

@@ -1,54 +1,116 @@
-"""Reads the recipes that ship with the service.
+"""The recipes of a project: those that ship with the service, and its own.
 
-Owns their files: `data/ID.json`, and the sample curriculum `data/ID.training.jsonl` and
-`data/ID.validation.jsonl`. Each file is checked by the schema when it is first read.
+Promises that the id of a shipped recipe is no name of a project's own, so that a name means one
+recipe.
 """
 
-import json
-from functools import cache
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from app.domain.errors import NotFound
-from app.domain.faults.values import unknown_cursor
-from app.domain.plans.recipes import PlanRecipe
-
-_DATA: Final = Path(__file__).with_name("data")
+from app.domain.errors import InvalidRequest, NotFound, WrongState
+from app.domain.plans.recipes import PlanRecipe, RecipeDefinition
+from app.domain.registry.registered_objects import LabelChanges, RegisteredVersion
+from app.services.recipes.shipped_recipes import shipped_names, shipped_recipe
+from app.services.registry.recipes import OwnRecipeService
 
 
 class RecipeService:
-    """Lists and returns recipes; they are the same for every project."""
+    def __init__(self, own: OwnRecipeService) -> None:
+        self._own = own
 
-    def page(self, *, after: str | None, limit: int) -> tuple[list[PlanRecipe], bool]:
-        """Returns recipes in the order of their ids, and whether more follow. Raises
-        `InvalidRequest` for an `after` that is no recipe.
+    async def page(self, *, after: str | None, limit: int) -> tuple[list[PlanRecipe], bool]:
+        """Returns shipped recipes in the order of their ids, then a project's own, newest first,
+        and whether more follow. Raises `InvalidRequest` for an `after` that is no recipe.
         """
-        if after is not None and after not in _names():
-            raise unknown_cursor(after)
-        names = [name for name in _names() if after is None or name > after]
-        return [_recipe(name) for name in names[:limit]], len(names) > limit
+        if after is not None and after not in shipped_names():
+            rows, more = await self._own.page(after=after, limit=limit)
+            return list(map(own_recipe, rows)), more
+        names = [name for name in shipped_names() if after is None or name > after]
+        if len(names) > limit:
+            return list(map(shipped_recipe, names[:limit])), True
+        left = limit - len(names)
+        rows, more = await self._own.page(after=None, limit=max(left, 1))
+        found = [*map(shipped_recipe, names), *map(own_recipe, rows[:left])]
+        return found, more or len(rows) > left
 
-    def get(self, recipe_id: str) -> PlanRecipe:
-        """Raises `NotFound`, with the known recipes."""
-        if recipe_id not in _names():
-            known = ", ".join(_names())
-            message = f"There is no recipe '{recipe_id:.80}'; there are {known}."
-            raise NotFound(message, param="recipe", code="recipe_not_found")
-        return _recipe(recipe_id)
+    async def get(self, recipe_id: str, *, version: int | None = None) -> PlanRecipe:
+        """Returns the shipped recipe with this id, or the project's with this id or name. Raises
+        `NotFound`, with the shipped recipes.
+        """
+        if recipe_id in shipped_names() and version in {None, 1}:
+            return shipped_recipe(recipe_id)
+        try:
+            return own_recipe(await self._own.get_named(recipe_id, version=version))
+        except NotFound as error:
+            known = ", ".join(shipped_names())
+            message = (
+                f"There is no recipe '{recipe_id:.80}' in this project; with the service there are "
+                f"{known}."
+            )
+            raise NotFound(message, param="recipe", code="recipe_not_found") from error
+
+    async def usable(self, recipe_id: str) -> PlanRecipe:
+        """Returns the same as `get`, for a plan. Raises `WrongState` also for a recipe that was
+        registered under earlier rules and that this version refuses.
+        """
+        recipe = await self.get(recipe_id)
+        if recipe.owner == "project":
+            await self._own.usable(await self._own.get(recipe.id))
+        return recipe
+
+    async def versions(
+        self, recipe_id: str, *, before: int | None, limit: int
+    ) -> tuple[list[PlanRecipe], bool]:
+        """Returns versions, newest first, and whether more follow; a shipped recipe has one."""
+        if recipe_id in shipped_names():
+            return ([shipped_recipe(recipe_id)] if before is None else []), False
+        rows, more = await self._own.versions(recipe_id, before=before, limit=limit)
+        return list(map(own_recipe, rows)), more
+
+    async def create(
+        self, recipe: RecipeDefinition, *, metadata: dict[str, str] | None
+    ) -> PlanRecipe:
+        _check_name(recipe.name)
+        return own_recipe(await self._own.create(recipe, metadata=metadata))
+
+    async def update(
+        self, recipe_id: str, changes: dict[str, Any], labels: LabelChanges
+    ) -> PlanRecipe:
+        """Raises `InvalidRequest` for a shipped recipe."""
+        if labels.name is not None:
+            _check_name(labels.name)
+        _check_own(recipe_id)
+        return own_recipe(await self._own.update(recipe_id, changes, labels))
+
+    async def delete(self, recipe_id: str) -> None:
+        """Raises `InvalidRequest` for a shipped recipe."""
+        _check_own(recipe_id)
+        await self._own.delete(recipe_id)
 
 
-@cache
-def _names() -> tuple[str, ...]:
-    return tuple(sorted(path.stem for path in _DATA.glob("*.json")))
+def own_recipe(registered: RegisteredVersion) -> PlanRecipe:
+    return PlanRecipe.model_validate(
+        {
+            **registered.definition,
+            "id": registered.id,
+            "name": registered.name,
+            "owner": "project",
+            "version": registered.version,
+            "created_at": registered.created_at,
+            "metadata": registered.metadata,
+        }
+    )
 
 
-@cache
-def _recipe(name: str) -> PlanRecipe:
-    rows = {split: _rows(name, split) for split in ("training", "validation")}
-    text = json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
-    return PlanRecipe.model_validate({**text, "id": name, "sample_curriculum": rows})
+def _check_name(name: str) -> None:
+    if name in shipped_names():
+        message = f"'{name}' is the id of a recipe that ships with the service; send another."
+        raise InvalidRequest(message, param="name", code="name_taken")
 
 
-def _rows(name: str, split: str) -> list[dict[str, Any]]:
-    lines = (_DATA / f"{name}.{split}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+def _check_own(recipe_id: str) -> None:
+    if recipe_id in shipped_names():
+        raise WrongState(
+            f"The recipe '{recipe_id}' ships with the service and does not change. POST "
+            "/v1/recipes with another name makes one of your own.",
+            param="recipe",
+        )

@@ -48,7 +48,7 @@ def id_parameter(reference: RegisteredReference, noun: Noun, param: str) -> str:
     match noun:
         case Noun.CURRICULUM:
             return "curriculum"
-        case Noun.TOOL | Noun.GRADER | Noun.ENVIRONMENT:
+        case Noun.TOOL | Noun.GRADER | Noun.ENVIRONMENT | Noun.RECIPE:
             return param if isinstance(reference, NamedReference) else f"{param}.id"
         case _:
             assert_never(noun)

@@ -1,4 +1,4 @@
-"""Registered tools, graders, curricula and environments: their versions, names and sealed secrets.
+"""Registered objects of every noun: their versions, names and sealed secrets.
 
 Owns the split of a definition into its shown and its sealed part, and the reverse. A value that is
 sent as `[redacted]` means the earlier one, but only while its address is the same (see
@@ -280,7 +280,7 @@ def _owners(noun: Noun, definition: dict[str, Any]) -> Iterator[tuple[str, Path]
             return owners_of_tool(definition)
         case Noun.GRADER:
             return owners_of_grader(definition)
-        case Noun.CURRICULUM | Noun.ENVIRONMENT:
+        case Noun.CURRICULUM | Noun.ENVIRONMENT | Noun.RECIPE:
             return iter(())
         case _:
             assert_never(noun)

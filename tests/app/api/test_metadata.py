@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.registry.recipes import OWN
 
 JOBS = "/v1/fine_tuning/jobs"
 CHECK = {
@@ -26,6 +27,7 @@ PLAIN: dict[str, Made] = {
     "tool": ("/v1/tools", {"name": "search", "server_url": ENDPOINT}),
     "grader": ("/v1/graders", {"name": "g", "grader": CHECK}),
     "environment": ("/v1/environments", {"name": "world", "url": ENDPOINT}),
+    "recipe": ("/v1/recipes", OWN),
     "curriculum": ("/v1/curricula", {"name": "c", "training": [ROW]}),
 }
 """Path and body of each noun that can be updated."""

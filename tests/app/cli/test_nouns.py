@@ -17,6 +17,7 @@ from tests.support.cli.command_line import running_agent_rft
 from tests.support.cli.remote_commands import Commands, address_of
 from tests.support.contract.service import BASE, ENDPOINT, HOOK_PORT, ROW, Service
 from tests.support.patience import wait_for
+from tests.support.registry.recipes import OWN
 
 GRADER = {
     "type": "string_check",
@@ -138,6 +139,16 @@ def test_curricula_and_environments_are_added_and_listed(
     body = json.dumps({"name": "room", "url": f"{ENDPOINT}/environment"})
     environment = commands.text("environments", "add", "-", stdin=body).strip()
     assert commands.envelope("environments", "list")["data"][0]["id"] == environment
+
+
+def test_recipes_of_a_project_are_listed_behind_those_that_ship(commands: Commands) -> None:
+    recipe = commands.text("recipes", "add", "-", stdin=json.dumps(OWN)).strip()
+    listed = commands.envelope("recipes", "list")["data"]
+    assert [each["owner"] for each in listed] == [*["service"] * 5, "project"]
+    table = commands.text("recipes", "list").splitlines()
+    assert table[1].split()[-1] == "ships"
+    assert table[-1].startswith(recipe)
+    assert OWN["purpose"] in commands.text("recipes", "show", recipe)
 
 
 def test_an_answer_is_printed_as_it_is_sampled_without_control_characters(

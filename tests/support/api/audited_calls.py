@@ -22,6 +22,7 @@ from tests.support.api.student_calls import (
 )
 from tests.support.dashboard.scenes import create_job
 from tests.support.objects.stored_directories import store_directory
+from tests.support.registry.recipes import OWN
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"
@@ -191,6 +192,7 @@ async def account_path(caller: Caller) -> str:
     return (await caller.account())[0]
 
 
+world, recipe = of("/v1/environments", WORLD), of("/v1/recipes", OWN)
 CALLS: dict[str, tuple[str, Call]] = {
     "createFineTuningJob": ("fine_tuning.job.created", lambda caller: caller.job()),
     "pauseFineTuningJob": ("fine_tuning.job.paused", lambda caller: caller.job("pause")),
@@ -219,15 +221,12 @@ CALLS: dict[str, tuple[str, Call]] = {
     "createGrader": ("grader.created", of("/v1/graders", GRADER)),
     "updateGrader": ("grader.updated", change("POST", of("/v1/graders", GRADER), **GRADER)),
     "deleteGrader": ("grader.deleted", change("DELETE", of("/v1/graders", GRADER))),
-    "createEnvironment": ("environment.created", of("/v1/environments", WORLD)),
-    "updateEnvironment": (
-        "environment.updated",
-        change("POST", of("/v1/environments", WORLD), **WORLD),
-    ),
-    "deleteEnvironment": (
-        "environment.deleted",
-        change("DELETE", of("/v1/environments", WORLD)),
-    ),
+    "createEnvironment": ("environment.created", world),
+    "updateEnvironment": ("environment.updated", change("POST", world, **WORLD)),
+    "deleteEnvironment": ("environment.deleted", change("DELETE", world)),
+    "createRecipe": ("recipe.created", recipe),
+    "updateRecipe": ("recipe.updated", change("POST", recipe, purpose="other")),
+    "deleteRecipe": ("recipe.deleted", change("DELETE", recipe)),
     "createCurriculum": ("curriculum.created", curriculum),
     "updateCurriculum": ("curriculum.updated", change("POST", curriculum, name="other")),
     "deleteCurriculum": ("curriculum.deleted", change("DELETE", curriculum)),

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from app.services.recipes.recipes import RecipeService
+from app.services.recipes.shipped_recipes import shipped_recipe
 from tests.support.registry.trials import Trials
 
 
 async def reward(trials: Trials, recipe: str, item: dict[str, Any], answer: str) -> float:
     """Returns the reward of an answer to a row, by the recipe's own grader."""
-    grader = RecipeService().get(recipe).options["grader"]
+    grader = shipped_recipe(recipe).options["grader"]
     reply = await trials.run(grader, answer, item=item)
     assert not any(
         reply["metadata"]["errors"][flag] is True for flag in reply["metadata"]["errors"]

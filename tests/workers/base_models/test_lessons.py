@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.services.recipes.recipes import RecipeService
+from app.services.recipes.shipped_recipes import shipped_names, shipped_recipe
 from workers.base_models.lessons import code_assistant, reasoning, safety_alignment, tool_use
 from workers.base_models.lessons.functions import FUNCTIONS
 from workers.base_models.lessons.lesson import Lesson
@@ -27,7 +27,7 @@ def question(messages: list[dict[str, Any]]) -> str:
 
 
 def test_every_recipe_has_lessons() -> None:
-    recipes, _ = RecipeService().page(after=None, limit=100)
+    recipes = [shipped_recipe(name) for name in shipped_names()]
     assert {recipe.id for recipe in recipes} == {*DOMAINS}
 
 
@@ -50,7 +50,7 @@ def test_a_habit_shows_in_the_first_word(domain: str) -> None:
 @pytest.mark.parametrize("domain", ["customer_support", "safety_alignment"])
 def test_no_held_out_question_is_a_lesson(domain: str) -> None:
     """Sums, functions and small numbers are few: there a question can be one of the recipe's."""
-    rows = RecipeService().get(domain).sample_curriculum.validation
+    rows = shipped_recipe(domain).sample_curriculum.validation
     held_out = {question((row.get("input") or row)["messages"][-1:]) for row in rows}
     taught = {question(lesson.messages[-1:]) for lesson in drawn(domain, count=6000)}
     assert len(taught) > 250
@@ -58,7 +58,7 @@ def test_no_held_out_question_is_a_lesson(domain: str) -> None:
 
 
 def test_no_held_out_town_is_in_lessons() -> None:
-    rows = RecipeService().get("tool_use").sample_curriculum.validation
+    rows = shipped_recipe("tool_use").sample_curriculum.validation
     arguments = [row["calls"][0]["arguments"] for row in rows]
     towns = {values["town"] for values in arguments if "town" in values}
     assert len(towns) >= 8
@@ -118,7 +118,7 @@ def test_functions_of_lessons_pass_the_tests_of_the_recipe() -> None:
         for template in FUNCTIONS
         for function in (template.drawn(random.Random(seed)) for seed in range(300))
     }
-    rows = RecipeService().get("code_assistant").sample_curriculum
+    rows = shipped_recipe("code_assistant").sample_curriculum
     checked = 0
     for row in (*rows.training, *rows.validation):
         text = row["messages"][0]["content"]

@@ -20,7 +20,7 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from app.services.recipes.recipes import RecipeService
+from app.services.recipes.shipped_recipes import shipped_recipe
 from app.settings.models import scholar_model
 from tests.support.models.base_models import SHIPPED
 from workers.base_models.course import Course
@@ -88,7 +88,7 @@ def scholar() -> Shipped:
 
 
 def held_out(recipe: str) -> list[dict[str, Any]]:
-    rows = list(RecipeService().get(recipe).sample_curriculum.validation)
+    rows = list(shipped_recipe(recipe).sample_curriculum.validation)
     assert len(rows) >= 20
     return rows
 

@@ -15,14 +15,24 @@ from agent_rft_client.api.improvement_plans import (
     compile_improvement_plan,
     explain_improvement_plan,
 )
-from agent_rft_client.api.recipes import list_recipes, retrieve_recipe
+from agent_rft_client.api.recipes import (
+    create_recipe,
+    delete_recipe,
+    list_recipes,
+    retrieve_recipe,
+    update_recipe,
+)
 from agent_rft_client.models.compile_improvement_plan import CompileImprovementPlan
+from agent_rft_client.models.create_recipe import CreateRecipe
+from agent_rft_client.models.deleted import Deleted
 from agent_rft_client.models.explain_improvement_plan import ExplainImprovementPlan
 from agent_rft_client.models.improvement_plan import ImprovementPlan as CompiledPlan
 from agent_rft_client.models.improvement_plan_job import ImprovementPlanJob as CompiledJob
 from agent_rft_client.models.improvement_plan_reading import ImprovementPlanReading
 from agent_rft_client.models.recipe import Recipe as RecipeObject
 from agent_rft_client.models.recipe_details import RecipeDetails
+from agent_rft_client.models.recipe_rows import RecipeRows
+from agent_rft_client.models.update_recipe import UpdateRecipe
 
 
 class AsyncRecipe(Presentation):
@@ -32,13 +42,24 @@ class AsyncRecipe(Presentation):
         self._client, self.body = client, body
 
     @classmethod
+    async def create(cls, name: str, *, client: AsyncAgentRFT | None = None, **parts: Any) -> Self:
+        """Makes a recipe of the project's own.
+
+        `parts` are those of the call: `purpose`, `method`, `options`, `knobs`, `sample_curriculum`
+        and others. Raises `BadRequestError` for a name that is taken, or with the first fault.
+        """
+        client = client or default_async_client()
+        body = body_of(CreateRecipe, {"name": name, **parts})
+        return cls(client, await client.call(create_recipe.asyncio, RecipeDetails, body=body))
+
+    @classmethod
     async def get(cls, recipe_id: str, *, client: AsyncAgentRFT | None = None) -> Self:
         client = client or default_async_client()
         return cls(client, await client.call(retrieve_recipe.asyncio, RecipeDetails, recipe_id))
 
     @classmethod
     async def all(cls, *, client: AsyncAgentRFT | None = None) -> AsyncIterator[Self]:
-        """Yields the recipes that the service has."""
+        """Yields the recipes that ship with the service, then those of the project."""
         client = client or default_async_client()
         async for body in client.pages(list_recipes.asyncio, RecipeObject):
             yield cls(client, body)
@@ -48,14 +69,30 @@ class AsyncRecipe(Presentation):
         return self.body.id
 
     async def sample(self) -> dict[str, list[dict[str, Any]]]:
-        """Returns the rows of its sample curriculum, by `training` and `validation`."""
+        """Returns the rows of its sample curriculum, by `training` and `validation`; empty without
+        one.
+        """
         details = await self._client.call(retrieve_recipe.asyncio, RecipeDetails, self.id)
-        rows = details.sample_curriculum.to_dict()
-        return {part: rows[part] for part in ("training", "validation")}
+        sample = details.sample_curriculum
+        rows = sample.to_dict() if isinstance(sample, RecipeRows) else {}
+        return {part: rows[part] for part in ("training", "validation") if part in rows}
+
+    async def update(self, **changes: Any) -> Self:
+        """Makes a new version of a recipe of the project's own, and shows it."""
+        body = body_of(UpdateRecipe, changes)
+        self.body = await self._client.call(
+            update_recipe.asyncio, RecipeDetails, self.id, body=body
+        )
+        return self
+
+    async def delete(self) -> None:
+        """Deletes a recipe of the project's own."""
+        await self._client.call(delete_recipe.asyncio, Deleted, self.id)
 
     @override
     def facts(self) -> Mapping[str, object]:
-        return {"id": self.id, "name": self.body.name, "purpose": self.body.purpose}
+        owner = self.body.owner
+        return {"id": self.id, "name": self.body.name, "owner": owner, "purpose": self.body.purpose}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -174,6 +174,10 @@ from .create_grader_metadata_type_0 import CreateGraderMetadataType0
 from .create_model_export import CreateModelExport
 from .create_permissions import CreatePermissions
 from .create_project import CreateProject
+from .create_recipe import CreateRecipe
+from .create_recipe_metadata_type_0 import CreateRecipeMetadataType0
+from .create_recipe_method import CreateRecipeMethod
+from .create_recipe_options import CreateRecipeOptions
 from .create_service_account import CreateServiceAccount
 from .create_service_account_key import CreateServiceAccountKey
 from .create_student import CreateStudent
@@ -515,10 +519,14 @@ from .readiness_parts import ReadinessParts
 from .readiness_status import ReadinessStatus
 from .recipe import Recipe
 from .recipe_details import RecipeDetails
+from .recipe_details_metadata_type_0 import RecipeDetailsMetadataType0
 from .recipe_details_method import RecipeDetailsMethod
 from .recipe_details_options import RecipeDetailsOptions
+from .recipe_details_owner import RecipeDetailsOwner
+from .recipe_metadata_type_0 import RecipeMetadataType0
 from .recipe_method import RecipeMethod
 from .recipe_options import RecipeOptions
+from .recipe_owner import RecipeOwner
 from .recipe_rows import RecipeRows
 from .recipe_rows_training_item import RecipeRowsTrainingItem
 from .recipe_rows_validation_item import RecipeRowsValidationItem
@@ -684,6 +692,10 @@ from .update_grader import UpdateGrader
 from .update_grader_metadata_type_0 import UpdateGraderMetadataType0
 from .update_project import UpdateProject
 from .update_project_key import UpdateProjectKey
+from .update_recipe import UpdateRecipe
+from .update_recipe_metadata_type_0 import UpdateRecipeMetadataType0
+from .update_recipe_method_type_0 import UpdateRecipeMethodType0
+from .update_recipe_options_type_0 import UpdateRecipeOptionsType0
 from .update_service_account import UpdateServiceAccount
 from .update_service_account_role_type_0 import UpdateServiceAccountRoleType0
 from .update_student import UpdateStudent
@@ -898,6 +910,10 @@ __all__ = (
     "CreateModelExport",
     "CreatePermissions",
     "CreateProject",
+    "CreateRecipe",
+    "CreateRecipeMetadataType0",
+    "CreateRecipeMethod",
+    "CreateRecipeOptions",
     "CreateServiceAccount",
     "CreateServiceAccountKey",
     "CreateStudent",
@@ -1239,10 +1255,14 @@ __all__ = (
     "ReadinessStatus",
     "Recipe",
     "RecipeDetails",
+    "RecipeDetailsMetadataType0",
     "RecipeDetailsMethod",
     "RecipeDetailsOptions",
+    "RecipeDetailsOwner",
+    "RecipeMetadataType0",
     "RecipeMethod",
     "RecipeOptions",
+    "RecipeOwner",
     "RecipeRows",
     "RecipeRowsTrainingItem",
     "RecipeRowsValidationItem",
@@ -1408,6 +1428,10 @@ __all__ = (
     "UpdateGraderMetadataType0",
     "UpdateProject",
     "UpdateProjectKey",
+    "UpdateRecipe",
+    "UpdateRecipeMetadataType0",
+    "UpdateRecipeMethodType0",
+    "UpdateRecipeOptionsType0",
     "UpdateServiceAccount",
     "UpdateServiceAccountRoleType0",
     "UpdateStudent",

@@ -10,11 +10,14 @@ from ..types import UNSET, Unset
 
 from ..models.recipe_details_method import check_recipe_details_method
 from ..models.recipe_details_method import RecipeDetailsMethod
+from ..models.recipe_details_owner import check_recipe_details_owner
+from ..models.recipe_details_owner import RecipeDetailsOwner
 from typing import cast
 from typing import Literal, cast
 
 if TYPE_CHECKING:
   from ..models.knobs import Knobs
+  from ..models.recipe_details_metadata_type_0 import RecipeDetailsMetadataType0
   from ..models.recipe_details_options import RecipeDetailsOptions
   from ..models.recipe_rows import RecipeRows
   from ..models.recipe_source import RecipeSource
@@ -29,13 +32,12 @@ T = TypeVar("T", bound="RecipeDetails")
 
 @_attrs_define
 class RecipeDetails:
-    """ A recipe with the rows that ship with it.
+    """ A recipe with its rows.
 
         Attributes:
-            id (str): Id of the object.
             name (str): Name for readers; it need not be unique.
             purpose (str): The task that the recipe is for, in a sentence or two.
-            base_model_advice (str): Base models that it suits.
+            base_model_advice (str): Base models that it suits. Default: ''.
             method (RecipeDetailsMethod): The training method.
             options (RecipeDetailsOptions): Options of the method that no knob sets: grader, mode, loss, advantage.
             knobs (Knobs): Positions of all knobs of a plan.
@@ -43,14 +45,19 @@ class RecipeDetails:
             stop_rules (list[str]): When the job stops, in sentences.
             risks (list[str]): Faults that occur with it, and where they show.
             sources (list[RecipeSource]): The evidence behind the defaults.
-            sample_curriculum (RecipeRows): A small curriculum to try a recipe with; a real job has rows of its own.
+            id (str): Id of the object.
+            owner (RecipeDetailsOwner): `service`: it ships with the service, the same for every project. Default:
+                'service'.
+            version (int): Number of the version, from 1. Default: 1.
+            created_at (int | None): Creation time, unix seconds; `null` for one that ships.
+            metadata (None | RecipeDetailsMetadataType0): Up to 16 pairs of text of the user's own; the service does not
+                read them.
+            sample_curriculum (None | RecipeRows): Rows to try the recipe with; `null`: a plan needs data of its own.
             object_ (Literal['recipe']): Type of the object; each type has one constant value. Default: 'recipe'.
      """
 
-    id: str
     name: str
     purpose: str
-    base_model_advice: str
     method: RecipeDetailsMethod
     options: RecipeDetailsOptions
     knobs: Knobs
@@ -58,7 +65,13 @@ class RecipeDetails:
     stop_rules: list[str]
     risks: list[str]
     sources: list[RecipeSource]
-    sample_curriculum: RecipeRows
+    id: str
+    created_at: int | None
+    metadata: None | RecipeDetailsMetadataType0
+    sample_curriculum: None | RecipeRows
+    base_model_advice: str = ''
+    owner: RecipeDetailsOwner = 'service'
+    version: int = 1
     object_: Literal['recipe'] = 'recipe'
 
 
@@ -67,11 +80,10 @@ class RecipeDetails:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.knobs import Knobs # noqa: PLC0415
+        from ..models.recipe_details_metadata_type_0 import RecipeDetailsMetadataType0 # noqa: PLC0415
         from ..models.recipe_details_options import RecipeDetailsOptions # noqa: PLC0415
         from ..models.recipe_rows import RecipeRows # noqa: PLC0415
         from ..models.recipe_source import RecipeSource # noqa: PLC0415
-        id = self.id
-
         name = self.name
 
         purpose = self.purpose
@@ -103,7 +115,26 @@ class RecipeDetails:
 
 
 
-        sample_curriculum = self.sample_curriculum.to_dict()
+        id = self.id
+
+        owner: str = self.owner
+
+        version = self.version
+
+        created_at: int | None
+        created_at = self.created_at
+
+        metadata: dict[str, Any] | None
+        if isinstance(self.metadata, RecipeDetailsMetadataType0):
+            metadata = self.metadata.to_dict()
+        else:
+            metadata = self.metadata
+
+        sample_curriculum: dict[str, Any] | None
+        if isinstance(self.sample_curriculum, RecipeRows):
+            sample_curriculum = self.sample_curriculum.to_dict()
+        else:
+            sample_curriculum = self.sample_curriculum
 
         object_ = self.object_
 
@@ -111,7 +142,6 @@ class RecipeDetails:
         field_dict: dict[str, Any] = {}
 
         field_dict.update({
-            "id": id,
             "name": name,
             "purpose": purpose,
             "base_model_advice": base_model_advice,
@@ -122,6 +152,11 @@ class RecipeDetails:
             "stop_rules": stop_rules,
             "risks": risks,
             "sources": sources,
+            "id": id,
+            "owner": owner,
+            "version": version,
+            "created_at": created_at,
+            "metadata": metadata,
             "sample_curriculum": sample_curriculum,
             "object": object_,
         })
@@ -133,12 +168,11 @@ class RecipeDetails:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.knobs import Knobs # noqa: PLC0415
+        from ..models.recipe_details_metadata_type_0 import RecipeDetailsMetadataType0 # noqa: PLC0415
         from ..models.recipe_details_options import RecipeDetailsOptions # noqa: PLC0415
         from ..models.recipe_rows import RecipeRows # noqa: PLC0415
         from ..models.recipe_source import RecipeSource # noqa: PLC0415
         d = dict(src_dict)
-        id = d.pop("id")
-
         name = d.pop("name")
 
         purpose = d.pop("purpose")
@@ -179,9 +213,57 @@ class RecipeDetails:
             sources.append(sources_item)
 
 
-        sample_curriculum = RecipeRows.from_dict(d.pop("sample_curriculum"))
+        id = d.pop("id")
+
+        owner = check_recipe_details_owner(d.pop("owner"))
 
 
+
+
+        version = d.pop("version")
+
+        def _parse_created_at(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        created_at = _parse_created_at(d.pop("created_at"))
+
+
+        def _parse_metadata(data: object) -> None | RecipeDetailsMetadataType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                metadata_type_0 = RecipeDetailsMetadataType0.from_dict(data)
+
+
+
+                return metadata_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | RecipeDetailsMetadataType0, data)
+
+        metadata = _parse_metadata(d.pop("metadata"))
+
+
+        def _parse_sample_curriculum(data: object) -> None | RecipeRows:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                sample_curriculum_type_0 = RecipeRows.from_dict(data)
+
+
+
+                return sample_curriculum_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | RecipeRows, data)
+
+        sample_curriculum = _parse_sample_curriculum(d.pop("sample_curriculum"))
 
 
         object_ = cast(Literal['recipe'] , d.pop("object"))
@@ -189,7 +271,6 @@ class RecipeDetails:
             raise ValueError(f"object must match const 'recipe', got '{object_}'")
 
         recipe_details = cls(
-            id=id,
             name=name,
             purpose=purpose,
             base_model_advice=base_model_advice,
@@ -200,6 +281,11 @@ class RecipeDetails:
             stop_rules=stop_rules,
             risks=risks,
             sources=sources,
+            id=id,
+            owner=owner,
+            version=version,
+            created_at=created_at,
+            metadata=metadata,
             sample_curriculum=sample_curriculum,
             object_=object_,
         )

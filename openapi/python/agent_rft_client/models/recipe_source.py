@@ -25,7 +25,7 @@ class RecipeSource:
         Attributes:
             setting (str): A knob, or the path of an option in the method.
             reason (str): Reason for the recipe's value.
-            source (str): The publication, or the page of this project, that the value comes from.
+            source (str): The publication, the page of this project, or the measurement that the value comes from.
      """
 
     setting: str

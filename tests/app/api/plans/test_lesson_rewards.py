@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.services.recipes.recipes import RecipeService
+from app.services.recipes.shipped_recipes import shipped_recipe
 from tests.support.registry.recipe_rewards import reward
 from tests.support.registry.trials import Trials
 from workers.base_models.lessons import code_assistant
@@ -35,7 +35,7 @@ async def test_right_answers_get_the_most_and_sloppy_ones_less(trials: Trials, r
 
 async def test_functions_pass_the_tests_of_rows_and_drafts_do_not(trials: Trials) -> None:
     by_description = {function.description: function for function in FUNCTIONS}
-    rows = RecipeService().get("code_assistant").sample_curriculum
+    rows = shipped_recipe("code_assistant").sample_curriculum
     graded = 0
     for row in rows.validation:
         asked = row["messages"][0]["content"].partition(" that returns ")[2]

@@ -6,20 +6,20 @@ from typing import Any
 import pytest
 
 from app.domain.graders.choice.choice_sources import last_number_source
-from app.services.recipes.recipes import RecipeService
+from app.services.recipes.shipped_recipes import shipped_recipe
 from tests.support.registry.recipe_rewards import reward
 from tests.support.registry.trials import Trials
 
 
 def items(recipe: str) -> list[dict[str, Any]]:
-    rows = RecipeService().get(recipe).sample_curriculum
+    rows = shipped_recipe(recipe).sample_curriculum
     found = [*rows.training, *rows.validation]
     assert len(found) >= 28
     return found
 
 
 async def test_the_last_number_decides_an_answer_of_reasoning(trials: Trials) -> None:
-    grader = RecipeService().get("reasoning").options["grader"]
+    grader = shipped_recipe("reasoning").options["grader"]
     assert grader["source"] == last_number_source("answer"), "it reads numbers as `auto` does"
     for item in items("reasoning"):
         right = item["answer"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.services.recipes.recipes import RecipeService
+from app.services.recipes.shipped_recipes import shipped_recipe
 from tests.support.api.application import Api
 from tests.support.api.preflight import validate_call
 
@@ -54,7 +54,7 @@ async def test_a_recipe_compiles_to_a_job_that_is_accepted(api: Api, name: str) 
     reply = await api.call("POST", COMPILE, json={"model": "tiny-agent", "recipe": name})
     assert reply.status_code == 200, reply.text
     plan = reply.json()
-    recipe = RecipeService().get(name)
+    recipe = shipped_recipe(name)
     assert (plan["recipe"], plan["method"]) == (name, recipe.method)
     assert plan["estimate"]["training_rows"] == len(recipe.sample_curriculum.training)
     assert plan["estimate"]["validation_rows"] == len(recipe.sample_curriculum.validation)

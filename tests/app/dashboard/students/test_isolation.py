@@ -5,6 +5,7 @@ import re
 from tests.support.api.application import Api
 from tests.support.dashboard.teaching import follow, make_examples, make_student
 from tests.support.dashboard.visits import Visit, visiting
+from tests.support.registry.recipes import OWN
 
 STUDENT = "/teach/students/clerk"
 
@@ -17,7 +18,9 @@ async def test_students_and_examples_of_another_project_are_not_found(
     fields = {"recipe": "customer_support", "curriculum": curriculum}
     job = str((await follow(visit, f"{STUDENT}/plan", fields)).url).rpartition("/")[2]
     query = f"recipe=customer_support&curriculum={curriculum}"
+    recipe = (await api.call("POST", "/v1/recipes", json={**OWN, "name": "secret"})).json()["id"]
     pages = [
+        *(f"/plan?recipe={recipe}", f"/estimate?recipe={recipe}"),
         *("", "/chat", "/practice", f"/practice?curriculum={curriculum}"),
         *(f"/plan?{query}", f"/estimate?{query}", f"/jobs/{job}"),
     ]
@@ -42,6 +45,11 @@ async def test_students_and_examples_of_another_project_are_not_found(
         never = await stranger.get("/teach/examples/curr_never")
         assert (foreign.status_code, never.status_code) == (404, 404)
         assert foreign.text.replace(curriculum, "curr_never") == never.text
+        await make_student(stranger, "second")
+        practice = (await stranger.get("/teach/students/second/practice")).text
+        assert re.search("secret|recipe_", practice) is None
+        for page in (f"/plan?recipe={recipe}", f"/estimate?recipe={recipe}"):
+            assert (await stranger.get(f"/teach/students/second{page}")).status_code == 404, page
         for page in ("/teach", "/teach/examples"):
             assert re.search(">clerk<|secret", (await stranger.get(page)).text) is None, page
         await make_student(stranger, "clerk")

@@ -6,6 +6,7 @@ from typing import Any
 from tests.support.api.application import Api
 from tests.support.dashboard.teaching import QUESTIONS, make_examples, make_student
 from tests.support.dashboard.visits import Visit, texts_of
+from tests.support.registry.recipes import OWN
 
 
 async def test_a_student_is_made_and_shows_what_it_must_not_forget(visit: Visit, api: Api) -> None:
@@ -33,6 +34,37 @@ async def test_examples_are_typed_pasted_and_divided(visit: Visit, api: Api) -> 
     row = content.text.splitlines()[0]
     assert '"fact":"Probably"' in row
     assert sum(question in made.text for question in QUESTIONS) == 10
+
+
+async def test_a_recipe_of_the_project_is_chosen_as_those_that_ship(visit: Visit, api: Api) -> None:
+    await make_student(visit, "clerk")
+    curriculum = str((await make_examples(visit, "Refunds")).url).rpartition("/")[2]
+    texts = {"name": "<b>Ours</b>", "purpose": "It is <i>ours</i>."}
+    recipe = (await api.call("POST", "/v1/recipes", json={**OWN, **texts})).json()["id"]
+    bare = {**OWN, "name": "bare", "sample_curriculum": None}
+    await api.call("POST", "/v1/recipes", json=bare)
+    base = "/teach/students/clerk"
+    practice = (await visit.get(f"{base}/practice")).text
+    assert "&lt;b&gt;Ours&lt;/b&gt;" in practice
+    assert "<b>Ours" not in practice
+    assert practice.count("A recipe of this project.") == 2
+    assert practice.count("It has no samples: choose examples first.") == 1
+    chosen = (await visit.get(f"{base}/practice?curriculum={curriculum}")).text
+    assert chosen.count("It does not fit the chosen examples.") == 4
+    assert f"recipe={recipe}&amp;curriculum={curriculum}" in chosen
+    estimate = await visit.get(f"{base}/estimate?recipe={recipe}")
+    assert estimate.text.startswith("12 examples, ")
+    fields = {"recipe": recipe, "curriculum": "", "practice_mode": "quick"}
+    fields["form_token"] = await visit.form_token(f"{base}/practice")
+    started = await visit.post(f"{base}/plan", fields)
+    assert started.status_code == 303, started.text
+    progress = (await visit.get(started.headers["location"])).text
+    assert "<dd>&lt;b&gt;Ours&lt;/b&gt;</dd>" in progress
+    job_id = started.headers["location"].rpartition("/")[2]
+    job = (await api.call("GET", f"/v1/fine_tuning/jobs/{job_id}")).json()
+    assert job["metadata"]["recipe"] == recipe
+    await api.call("DELETE", f"/v1/recipes/{recipe}")
+    assert (await visit.get(started.headers["location"])).status_code == 200
 
 
 async def test_a_plan_shows_words_cost_and_starts(visit: Visit, api: Api) -> None:

@@ -125,7 +125,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageRecipe]:
     """ List Recipes
 
-     Lists recipes by id, without their rows.
+     Lists recipes without their rows: those that ship by id, then the project's, newest first.
 
     Args:
         after (None | str | Unset): Id of the last object of the previous page
@@ -161,7 +161,7 @@ def sync(
 ) -> ErrorEnvelope | PageRecipe | None:
     """ List Recipes
 
-     Lists recipes by id, without their rows.
+     Lists recipes without their rows: those that ship by id, then the project's, newest first.
 
     Args:
         after (None | str | Unset): Id of the last object of the previous page
@@ -192,7 +192,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageRecipe]:
     """ List Recipes
 
-     Lists recipes by id, without their rows.
+     Lists recipes without their rows: those that ship by id, then the project's, newest first.
 
     Args:
         after (None | str | Unset): Id of the last object of the previous page
@@ -228,7 +228,7 @@ async def asyncio(
 ) -> ErrorEnvelope | PageRecipe | None:
     """ List Recipes
 
-     Lists recipes by id, without their rows.
+     Lists recipes without their rows: those that ship by id, then the project's, newest first.
 
     Args:
         after (None | str | Unset): Id of the last object of the previous page

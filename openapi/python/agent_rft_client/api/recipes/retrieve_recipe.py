@@ -10,23 +10,38 @@ from ... import errors
 
 from ...models.error_envelope import ErrorEnvelope
 from ...models.recipe_details import RecipeDetails
+from ...types import UNSET, Unset
 from typing import cast
 
 
 
 def _get_kwargs(
     recipe_id: str,
+    *,
+    version: int | None | Unset = UNSET,
 
 ) -> dict[str, Any]:
     
 
     
 
-    
+    params: dict[str, Any] = {}
+
+    json_version: int | None | Unset
+    if isinstance(version, Unset):
+        json_version = UNSET
+    else:
+        json_version = version
+    params["version"] = json_version
+
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
 
     _kwargs: dict[str, Any] = {
         "method": "get",
         "url": "/v1/recipes/{recipe_id}".format(recipe_id=quote(str(recipe_id), safe=""),),
+        "params": params,
     }
 
 
@@ -110,14 +125,17 @@ def sync_detailed(
     recipe_id: str,
     *,
     client: AuthenticatedClient,
+    version: int | None | Unset = UNSET,
 
 ) -> Response[ErrorEnvelope | RecipeDetails]:
     """ Get Recipe
 
-     Returns a recipe with its sample curriculum.
+     Returns a recipe with its sample curriculum, in its newest version unless `version` is
+    sent.
 
     Args:
         recipe_id (str):
+        version (int | None | Unset): Number of a version; the newest when absent
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -130,6 +148,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         recipe_id=recipe_id,
+version=version,
 
     )
 
@@ -143,14 +162,17 @@ def sync(
     recipe_id: str,
     *,
     client: AuthenticatedClient,
+    version: int | None | Unset = UNSET,
 
 ) -> ErrorEnvelope | RecipeDetails | None:
     """ Get Recipe
 
-     Returns a recipe with its sample curriculum.
+     Returns a recipe with its sample curriculum, in its newest version unless `version` is
+    sent.
 
     Args:
         recipe_id (str):
+        version (int | None | Unset): Number of a version; the newest when absent
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -164,6 +186,7 @@ def sync(
     return sync_detailed(
         recipe_id=recipe_id,
 client=client,
+version=version,
 
     ).parsed
 
@@ -171,14 +194,17 @@ async def asyncio_detailed(
     recipe_id: str,
     *,
     client: AuthenticatedClient,
+    version: int | None | Unset = UNSET,
 
 ) -> Response[ErrorEnvelope | RecipeDetails]:
     """ Get Recipe
 
-     Returns a recipe with its sample curriculum.
+     Returns a recipe with its sample curriculum, in its newest version unless `version` is
+    sent.
 
     Args:
         recipe_id (str):
+        version (int | None | Unset): Number of a version; the newest when absent
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -191,6 +217,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         recipe_id=recipe_id,
+version=version,
 
     )
 
@@ -204,14 +231,17 @@ async def asyncio(
     recipe_id: str,
     *,
     client: AuthenticatedClient,
+    version: int | None | Unset = UNSET,
 
 ) -> ErrorEnvelope | RecipeDetails | None:
     """ Get Recipe
 
-     Returns a recipe with its sample curriculum.
+     Returns a recipe with its sample curriculum, in its newest version unless `version` is
+    sent.
 
     Args:
         recipe_id (str):
+        version (int | None | Unset): Number of a version; the newest when absent
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -225,5 +255,6 @@ async def asyncio(
     return (await asyncio_detailed(
         recipe_id=recipe_id,
 client=client,
+version=version,
 
     )).parsed
