@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from app.grading.judge_texts.bare_answers import bare_answer
-from app.grading.judge_texts.coded_verdicts import CodedKey, value_behind
+from app.grading.judge_texts.coded_verdicts import CodedKey, value_behind, words_of
 from app.grading.judge_texts.scales import JudgeVerdict, NumberScale
 from app.grading.judge_texts.verdicts import rollout_id
 from app.grading.texts.json_in_text import (
@@ -98,10 +98,9 @@ def _listed(value: Any, key: CodedKey) -> dict[str, Any] | None:
     return {"scores": [*made.values()]}
 
 
-def _score(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    return SHARES.verdict_in(str(value))
+def _score(value: Any) -> JudgeVerdict | None:
+    words = words_of(value)
+    return None if words is None else SHARES.verdict_in(words)
 
 
 def _entries(text: str, key: CodedKey) -> list[_Entry] | None:

@@ -138,9 +138,18 @@ class CodedKey:
         value = object_of(found.value)[self.coded]
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
+        words = words_of(value)
+        if words is None:
             return _Place(None, None)
-        return _Place(scale.verdict_in(str(value)), scale.begun(str(value)))
+        return _Place(scale.verdict_in(words), scale.begun(words))
+
+
+def words_of(value: Any) -> str | None:
+    """Returns a number or text of JSON in plain words, `None` for any other value."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    is_tiny = isinstance(value, float) and "e" in str(value)
+    return f"{value:.12f}" if is_tiny else str(value)
 
 
 def value_behind(text: str, at: int, scale: VerdictScale) -> JudgeVerdict | None:

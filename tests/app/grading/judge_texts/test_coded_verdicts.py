@@ -139,6 +139,7 @@ def test_a_code_is_the_services_own_and_the_same_for_a_question() -> None:
         ('The result_0123456789: 3? No. </think>{"result_0123456789": 2}', 2),
         ('{"result_0123456789": 2, "a": "it has <think> and </think>"}', 2),
         ('{"result_0123456789": 2e0}', 2),
+        ('{"result_0123456789": 2e-5}', 0.00002),
         ('{"result_0123456789": [2]}', 2),
         ('<think>Is result_0123456789: 3?</think>{"result_0123456789": 2}', 2),
         ('<think>{"result_0123456789": 3}</think>{"a": "it says "x"", "result_0123456789": 2}', 2),
