@@ -20,6 +20,7 @@ from app.grading.judge_texts.judge_answers import (
     quoted_text,
     uncoded_answer,
 )
+from app.grading.judge_texts.thinking_ends import final_words
 from app.grading.judge_texts.verdicts import has_key_within, number_in, rollout_id
 from app.grading.texts.json_in_text import object_of
 
@@ -148,7 +149,7 @@ def read_scores(
 def _content(text: str, judged: Any, key: CodedKey | None) -> dict[str, Any]:
     if key is None or not key.is_in(text):
         return uncoded_answer(text, judged, key=key, scale=SHARES).content
-    content = coded_scores(text, key)
+    content = coded_scores(final_words(text, judged), key)
     if content is None:
         raise UnreadableAnswer(UNCLEAR)
     return content

@@ -14,9 +14,14 @@ from app.domain.http.status import is_client_error, is_success
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.calls import EndpointFault, FaultKind
 
-_WHOLE: Final = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "tool_calls"})
+_WHOLE: Final = frozenset(
+    {
+        *("stop", "stop_sequence", "stop_token", "eos", "eos_token", "end_turn"),
+        *("complete", "completed", "done", "function_call", "tool_calls"),
+    }
+)
 """The finish reasons of a text that its model has ended."""
-_STRUCTURED_OUTPUT_WORDS: Final = ("response_format", "json_schema", "structured output")
+_STRUCTURED_OUTPUT_WORDS: Final = ("response_format", "json_schema", "structured_output")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +79,15 @@ def refuses_structure(question: JudgeQuestion, error: Mapping[str, Any]) -> bool
     """
     fields = f"{error.get('param')} {error.get('code')}".lower()
     message = error.get("message")
-    said = message.lower() if isinstance(message, str) else ""
+    said = _joined(message) if isinstance(message, str) else ""
     found = [word for word in _STRUCTURED_OUTPUT_WORDS if word in said]
-    asked = json.dumps(question.messages).lower() if found else ""
+    asked = _joined(json.dumps(question.messages)) if found else ""
     named = any(word in fields for word in _STRUCTURED_OUTPUT_WORDS)
     return named or any(word not in asked for word in found)
+
+
+def _joined(text: str) -> str:
+    return text.lower().replace(" ", "_")
 
 
 def error_in(body: bytes) -> Mapping[str, Any]:
@@ -89,13 +98,20 @@ def error_in(body: bytes) -> Mapping[str, Any]:
         content = json.loads(body)
     except (ValueError, RecursionError):
         return {}
+    if isinstance(content, list) and len(content) == 1:
+        (content,) = content
     if not isinstance(content, dict):
         return {}
-    error = content.get("error", content.get("detail", content))
+    error = content.get("error") or content.get("detail") or content
     if isinstance(error, list):
-        faults = [fault for fault in error if isinstance(fault, dict)]
         # Not `input`, which may be the whole request.
-        error = " ".join(f"{fault.get('loc')} {fault.get('msg')}" for fault in faults)
+        shown = ("loc", "msg", "message")
+        error = " ".join(
+            " ".join(str(fault.get(name)) for name in shown)
+            if isinstance(fault, dict)
+            else str(fault)
+            for fault in error
+        )
     if isinstance(error, str):
         return {"message": error}
     return error if isinstance(error, dict) else {}

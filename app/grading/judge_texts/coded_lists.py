@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from app.grading.judge_texts.bare_answers import bare_answer
-from app.grading.judge_texts.coded_verdicts import CodedKey, value_behind, words_of
+from app.grading.judge_texts.coded_places import is_stated_object, value_behind, words_of
+from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.scales import JudgeVerdict, NumberScale
 from app.grading.judge_texts.verdicts import rollout_id
 from app.grading.texts.json_in_text import (
@@ -32,6 +33,10 @@ _MOST_KEYS: Final = 20_000
 """Number of keys that are read: a group has three for each rollout, and some more in thinking."""
 _LONGEST_ID: Final = 100
 """Number of characters of an id that are read."""
+_OPENING: Final = re.compile(r"(?:scores\s?[:=]\s?)?[\[{][\[{ \t]{0,40}\Z")
+"""The brackets in front of a list."""
+_REACH: Final = 100
+"""Number of characters in front of a list in which its brackets are."""
 _EXPLANATION: Final = re.compile(r'"explanation"\s{0,16}:\s{0,16}(?=")')
 
 
@@ -49,6 +54,8 @@ class _Entry:
 class _List:
     """The entries of a list, while it is read."""
 
+    start: int | None = None
+    """The place of its key, or else of its first id."""
     entries: list[_Entry] = field(default_factory=list)
     unscored: list[_Entry] = field(default_factory=list)
     is_unclear: bool = False
@@ -60,8 +67,9 @@ class _List:
 
 
 def coded_scores(text: str, key: CodedKey) -> dict[str, Any] | None:
-    """Returns the list of an answer under `scores`, with the last coded score of each id under the
-    first name of the key, and explanations. `None` if it is unclear to which id a score belongs.
+    """Returns the list of an answer under `scores`, with the coded score of each id under the
+    first name of the key, and explanations. `None` if it is unclear to which id a score belongs, or
+    an id has two.
     """
     whole = parsed_json(bare_answer(text))
     if whole is not None and (listed := _listed(whole.value, key)) is not None:
@@ -115,9 +123,12 @@ def _entries(text: str, key: CodedKey) -> list[_Entry] | None:
             case "start":
                 if (now.entries or done) and not now.is_whole:
                     return None
-                done, now = [*done, *now.entries], _List()
+                done, now = [*done, *now.entries], _List(found.start())
             case "id":
+                now.start = found.start() if now.start is None else now.start
                 now.unscored.append(_Entry(_id_at(text, found.end()), found.end()))
+            case "coded" if now.start is None or not _is_stated(text, now.start):
+                return None
             case "coded":
                 last = found.start("coded")
                 _add_coded(now, last, value_behind(text, found.end("coded"), SHARES))
@@ -126,7 +137,15 @@ def _entries(text: str, key: CodedKey) -> list[_Entry] | None:
     final = deque(key.places_in(text), maxlen=1)
     is_last = bool(final) and final[0].start() == last + 1
     entries = [*done, *now.entries]
-    return entries if entries and now.is_whole and is_last else None
+    ids = {entry.identifier for entry in entries}
+    is_agreed = len({(entry.identifier, entry.score) for entry in entries}) == len(ids)
+    return entries if entries and now.is_whole and is_last and is_agreed else None
+
+
+def _is_stated(text: str, at: int) -> bool:
+    """Returns whether a list begins a line or a sentence, and is no report within one."""
+    found = _OPENING.search(text, max(0, at - _REACH), at)
+    return is_stated_object(text, at if found is None else found.start())
 
 
 def _id_at(text: str, start: int) -> str:

@@ -65,10 +65,7 @@ def read_answer(
     if key is None or not key.is_in(text):
         return uncoded_answer(text, judged, key=key, scale=scale)
     check_brackets(text)
-    words = final_words(text, judged)
-    content = key.content_of(
-        words if begins_with_thinking(text) or key.is_in(words) else text, scale
-    )
+    content = key.content_of(final_words(text, judged), scale)
     if content is None:
         raise WithheldAnswer(UNCLEAR)
     return JudgeAnswer(content)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from app.grading.judge_texts.number_words import NUMBER_WORDS
+from app.grading.judge_texts.score_patterns import BRACKETS, LABEL, SHARE
 from app.grading.texts.json_in_text import texts_in
 from app.grading.texts.long_texts import matches_in
 from app.grading.texts.normal_forms import plain_text
@@ -55,6 +56,11 @@ def _shares(text: str, scale: float) -> Iterator[float]:
         number, of = _number(ratio[1]), _number(ratio[2])
         if of and (of in {scale, _HUNDRED} or number == of):
             yield number / of
+    for pattern in (BRACKETS, LABEL, SHARE):  # the forms in which a judge's own score is read
+        for found in matches_in(pattern, text):
+            of = float(found[2]) if found.re.groups > 1 and found[2] else scale
+            if of and (pattern is LABEL or of in {scale, _HUNDRED}):
+                yield float(found[1]) / of
     yield from (_number(value[1]) / scale for value in matches_in(_VALUE, text))
     yield from (_number(value[1]) / _HUNDRED for value in matches_in(_PERCENT, text))
     if any(matches_in(_FULL, text)):

@@ -20,6 +20,8 @@ from app.grading.texts.normal_forms import plain_text
 
 _QUOTES: Final = r"\"'`\u2018-\u201f"
 _MARKS: Final = rf"[\s{_QUOTES}\\*_\[({{<&]{{0,16}}+"
+_BEFORE: Final = rf"[\s{_QUOTES}\\*_\[({{<&,;\])}}>]{{0,16}}+"
+"""Marks in front of a value, of which a label may have some at its own beginning."""
 _RUN: Final = rf"[^\s{_QUOTES}\\*_\[({{<&,;\])}}>][^{_QUOTES}\\\[({{<&,;\])}}>\n]{{0,79}}"
 _KEY: Final = r"(?<![^\W_])(?:results?|scores?|ratings?|grades?|verdict)(?![^\W_])"
 _AT_KEY: Final = (
@@ -30,7 +32,7 @@ _QUOTED: Final = rf"(?<=[{_QUOTES}])\s?:"
 _UNNAMED: Final = rf"(?<=[{_QUOTES}\]}}])\s?,"
 """The comma in front of a value without a key, whose key and end a server writes."""
 _PLACES: Final = re.compile(
-    rf"(?:{_AT_KEY}|{_QUOTED}|{_UNNAMED})(?={_MARKS}(?P<value>{_RUN})?)", re.IGNORECASE
+    rf"(?:{_AT_KEY}|{_QUOTED}|{_UNNAMED})(?={_BEFORE}(?P<value>{_RUN})?)", re.IGNORECASE
 )
 """A place of a verdict, and the words behind it up to a quote, a bracket or the line's end."""
 _VALUE: Final = re.compile(_RUN)
@@ -45,6 +47,8 @@ _MOST: Final = 50_000
 """Number of places from which an answer is taken to name any verdict."""
 _REACH: Final = 80
 """Number of characters behind a key that are kept where they have no words."""
+_CONTROLS: Final = re.compile(r"\\[bfnrt]")
+"""An escaped blank, which a reader of JSON takes off."""
 _BLANKS: Final = re.compile(r"[\s\\]{2,}+")
 
 
@@ -113,7 +117,7 @@ def quotable_verdicts(judged: Any) -> VerdictValues:
     """Returns the verdicts in a sample or in rollouts: in its texts, and in its JSON."""
     quotable, values, marks, number = VerdictValues(), set[str](), set[str](), 0
     for text in texts_in(judged):
-        plain = plain_text(text).replace("\\/", "/")
+        plain = replaced_in(_CONTROLS, " ", plain_text(text).replace("\\/", "/"))
         for found in matches_in(_PLACES, replaced_in(_BLANKS, " ", plain)):
             value, number = found["value"], number + 1
             if value:

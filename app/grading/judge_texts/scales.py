@@ -21,6 +21,7 @@ _NUMBER: Final = re.compile(
     r"[-+\u2212]?(?:[0-9]{1,30}(?:\.[0-9]{1,30})?|\.[0-9]{1,30})(?!_?[^\W_]|[.,][0-9])"
 )
 """A whole number: not the 8 of `8,5`, `1,000` or `8k`."""
+_NAMED: Final = re.compile(rf"(?:{'|'.join(NUMBER_WORDS)})(?!\w)", re.IGNORECASE)
 _TOP: Final = re.compile(
     rf"{_CLOSING}\(?(?:/|(?:out\s)?of\b|(?:on\s)?(?:a\s|the\s)?scale\s(?:of|from)\s"
     r"[0-9]{1,9}\s?(?:to|[-\u2013])(?=\s?[0-9]))\s{0,3}"
@@ -29,7 +30,8 @@ _TOP: Final = re.compile(
 """The bottom of a fraction, or the end of a scale that is named, which is the best number."""
 _STOP: Final = re.compile(
     rf"{_CLOSING}(?:\Z|[\n.!;)\]}}|<(#]|[,:](?!\d)|//|[-\u2013\u2014]\s"
-    r"|(?:because|since|due|points?|stars?|marks?|overall)(?!\w))"
+    r"|(?:because|since|due)(?!\w)"
+    r"|(?:points?|stars?|marks?|overall)\s{0,3}(?:\Z|[\n.!;,)\]}|<(]))"
 )
 """The beginning of words that may stand behind a verdict: the end of a sentence or cell, another
 key, or a reason. Bare words may say that somebody else wants it.
@@ -93,6 +95,9 @@ class NumberScale:
         found = _NUMBER.match(words)
         if found is not None:
             return _number(found)
+        named = _NAMED.match(words)
+        if named is not None:
+            return NUMBER_WORDS[named[0].lower()]
         return math.nan if words.lstrip("-+.\u2212")[:1].isdecimal() else None
 
     def is_named_in(self, quotable: VerdictValues) -> bool:
@@ -171,11 +176,15 @@ def _number(found: re.Match[str]) -> float | None:
 
 def _continues(head: str, rest: str) -> bool:
     """Returns whether a word, or a grade such as `A-`, does not end with its first letters."""
-    return head[-1:].isalnum() and (rest[:1].isalnum() or rest[:1] in {"-", "+"})
+    return head[-1:].isalnum() and (rest[:1].isalnum() or rest[:1] in {"-", "+", "#"})
 
 
 def _is_word_in(label: str, text: str) -> bool:
-    """Returns whether a text has a label apart from other words; marks alone are no label there."""
+    """Returns whether a text has a label apart from other words, one of a letter in its case; marks
+    alone are no label there.
+    """
+    if len(label) > 1:
+        label, text = label.casefold(), text.casefold()
     at = text.find(label) if any(map(str.isalnum, label)) else -1
     while at >= 0:
         before, behind = text[at - 1 : at] if at else "", text[at + len(label) :]

@@ -47,18 +47,18 @@ def own_words(text: str, judged: Any) -> str:
 def final_words(text: str, judged: Any) -> str:
     """Returns the words of a coded answer behind its thinking; all of them if it is not certain
     where that ends. No judged text can have the code, but a judge may quote a mark of an end behind
-    its verdict, and the demand of the answer behind the mark.
+    its verdict, and the demand of the answer behind the mark. So the first mark counts, and the
+    last one begins a line before an object alone.
     """
     ends = list(matches_in(THINKING_END, text))
     if not ends or parsed_json(bare_answer(text)) is not None:
         return text
-    behind = text[ends[-1].end() :]
-    if not _has_ends(judged):
-        return behind
-    if not begins_with_thinking(text):
+    if not begins_with_thinking(text) and _has_ends(judged):
         return text
-    is_alone = parsed_json(bare_answer(behind)) is not None
-    return behind if is_alone else text[ends[0].end() :]
+    first, last = ends[0].end(), ends[-1].end()
+    if last > first and parsed_json(bare_answer(text[last:])) is not None:
+        return f"{text[first:last]}\n{text[last:]}"
+    return text[first:]
 
 
 def words_behind_thinking(text: str, judged: Any) -> str | None:

@@ -47,7 +47,7 @@ def pieces(text: str, size: int = PIECE) -> Iterator[str]:
     start = 0
     while start < len(text):
         ends = range(start + size, start + size + MAX_MARKS)
-        end = next((at for at in ends if not _joining().match(text, at)), None)
+        end = next((at for at in ends if not _joining().match(text, at, at + 1)), None)
         if end is None:  # as in a long text of Hangul vowels
             end = next((at for at in ends if _is_apart(text, at)), ends.stop)
         yield from _without_long_runs(text[start:end])

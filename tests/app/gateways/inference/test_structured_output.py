@@ -107,13 +107,14 @@ async def test_a_server_that_repeats_the_question_keeps_structured_output(
         {"error": {"message": "Structured output is not supported"}},
         {"object": "error", "message": "json_schema is not supported"},
         {"error": "response_format is not supported"},
+        [{"error": {"message": "Unknown name response_format"}}],
+        {"error": None, "message": "This model does not support response format"},
+        {"error": ["JSON schema is not supported"]},
         {"detail": "response_format is not supported"},
         {"detail": [{"loc": ["body", "response_format"], "msg": "Extra inputs are not permitted"}]},
     ],
 )
-async def test_a_format_is_refused_in_the_fields_of_the_error(
-    error: dict[str, Any], tmp_path: Path
-) -> None:
+async def test_a_format_is_refused_in_the_fields_of_the_error(error: Any, tmp_path: Path) -> None:
     def script(request: ReceivedRequest) -> Reply:
         return Reply(400, error) if "response_format" in request.json else GOOD
 
