@@ -102,5 +102,7 @@ class JobServices(RegistryServices):
 
     def recipes(self) -> RecipeService:
         context = self._context
-        own = OwnRecipeService(context.database, self._registry_ports(), self._tenant)
+        own = OwnRecipeService(
+            context.database, self._registry_ports(), self._tenant, models=self.judge_models()
+        )
         return RecipeService(own)

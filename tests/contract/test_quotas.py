@@ -16,6 +16,7 @@ from tests.support.contract.quotas import count, quota, refused
 from tests.support.contract.service import BASE, CHATS_IN_FLIGHT, ROW, Service
 from tests.support.contract.siblings import SiblingProject
 from tests.support.patience import PATIENCE_S, until
+from tests.support.registry.recipes import OWN
 
 HELLO: Any = [{"role": "user", "content": "hi"}]
 
@@ -166,11 +167,15 @@ def test_output_items_of_eval_runs(service: Service, client: OpenAI) -> None:
         create({"type": "file_id", "id": file.id})
 
 
-def test_registered_objects(service: Service, client: OpenAI) -> None:
-    tool = {"server_url": "http://127.0.0.1:9/tool", "headers": {}}
+TOOL = {"server_url": "http://127.0.0.1:9/tool", "headers": {}}
 
+
+@pytest.mark.parametrize(("path", "body"), [("/tools", TOOL), ("/recipes", OWN)])
+def test_registered_objects(
+    service: Service, client: OpenAI, path: str, body: dict[str, Any]
+) -> None:
     def create(name: str) -> Any:
-        return client.post("/tools", body={**tool, "name": name}, cast_to=httpx.Response).json()
+        return client.post(path, body={**body, "name": name}, cast_to=httpx.Response).json()
 
     held = service.value(
         "SELECT count(*) FROM registered_versions v JOIN registered_objects o"
@@ -181,8 +186,9 @@ def test_registered_objects(service: Service, client: OpenAI) -> None:
     with quota(service, max_registered_objects=int(held) + 1):
         first = create("quota_a")
         refused(lambda: create("quota_b"), "registered_objects")
-        client.delete(f"/tools/{first['id']}", cast_to=httpx.Response)
-        create("quota_b")
+        client.delete(f"{path}/{first['id']}", cast_to=httpx.Response)
+        second = create("quota_b")
+    client.delete(f"{path}/{second['id']}", cast_to=httpx.Response)
 
 
 async def test_chats_in_flight(service: Service, sibling: SiblingProject) -> None:

@@ -13,13 +13,16 @@ from agent_rft_client.models.curriculum import Curriculum
 from agent_rft_client.models.environment import Environment
 from agent_rft_client.models.page_curriculum import PageCurriculum
 from agent_rft_client.models.page_environment import PageEnvironment
+from agent_rft_client.models.page_recipe import PageRecipe
 from agent_rft_client.models.page_registered_grader import PageRegisteredGrader
 from agent_rft_client.models.page_tool import PageTool
+from agent_rft_client.models.recipe_details import RecipeDetails
 from agent_rft_client.models.registered_grader import RegisteredGrader
 from agent_rft_client.models.tool import Tool
 from openapi.generate import TARGET
 from tests.support.contract.service import ENDPOINT, Service
 from tests.support.patience import PATIENCE_S
+from tests.support.registry.recipes import OWN
 
 
 class Model(Protocol):
@@ -71,6 +74,29 @@ def test_every_reply_fits_its_schema_and_the_generated_client_reads_it(
     assert len(listed["data"]) == 2
     found[page.__name__].validate(listed)
     assert page.from_dict(listed).to_dict() == listed
+
+
+def test_replies_of_recipes_fit_their_schemas_and_the_generated_client_reads_them(
+    service: Service,
+) -> None:
+    specification = json.loads(TARGET.read_text(encoding="utf-8"))
+    with httpx.Client(
+        base_url=service.api.base_url,
+        headers={"Authorization": f"Bearer {service.api.key}"},
+        timeout=PATIENCE_S,
+    ) as client:
+        made = client.post("recipes", json=OWN).raise_for_status().json()
+        path = f"recipes/{made['id']}"
+        bare = client.post(path, json={"sample_curriculum": None, "metadata": {"a": "b"}}).json()
+        shipped = client.get("recipes/reasoning").json()
+        lists = [client.get("recipes").json(), client.get(f"{path}/versions").json()]
+    for reply in (made, bare, shipped):
+        schema_of(specification, RecipeDetails.__name__).validate(reply)
+        assert RecipeDetails.from_dict(reply).to_dict() == reply
+    assert [len(each["data"]) for each in lists] == [6, 2]
+    for listed in lists:
+        schema_of(specification, PageRecipe.__name__).validate(listed)
+        assert PageRecipe.from_dict(listed).to_dict() == listed
 
 
 def schema_of(specification: dict[str, Any], client_name: str) -> Draft202012Validator:

@@ -30,7 +30,6 @@ from agent_rft import (
 from agent_rft.defaults import default_async_client, default_client
 from agent_rft_client.models.student_object import StudentObject
 from tests.support.contract.service import ROW, Service, running_service
-from tests.support.registry.recipes import OWN
 from tests.support.stack import Services
 
 CHECK = {"type": "string_check", "name": "x", "operation": "eq", "input": "a", "reference": "a"}
@@ -227,19 +226,6 @@ def test_recipes_and_their_samples(client: AgentRFT) -> None:
     assert sample == Recipe.get("reasoning", client=client).sample()
     assert min(len(rows) for rows in sample.values()) > 0
     assert ImprovementPlan(recipe=recipes["reasoning"]).to_dict() == {"recipe": "reasoning"}
-
-
-def test_a_recipe_of_the_project(client: AgentRFT) -> None:
-    made = Recipe.create(**OWN, client=client)
-    assert made.id.startswith("recipe_")
-    assert made.sample() == OWN["sample_curriculum"]
-    assert [one.id for one in Recipe.all(client=client)][5:] == [made.id]
-    plan = ImprovementPlan(recipe=made).compile("tiny-agent", client=client)
-    assert plan.recipe == made.id
-    assert made.update(sample_curriculum=None).sample() == {}
-    made.delete()
-    with pytest.raises(NotFoundError):
-        Recipe.get(made.id, client=client)
 
 
 def test_text_of_a_model_is_escaped(service: Service, student: Student) -> None:

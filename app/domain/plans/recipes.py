@@ -5,27 +5,16 @@ Must not know where recipes are stored.
 
 from typing import Any, Final, Literal
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
 from app.domain.documents.field_descriptions import DescribedModel
-from app.domain.documents.pointers import parameter
-from app.domain.documents.walk import walk_fields
-from app.domain.errors import InvalidRequest
-from app.domain.faults.unknown_keys import UNKNOWN_PARAMETER, unknown_key_error, unread
-from app.domain.faults.values import refusal
-from app.domain.methods.method_models import METHOD_MODELS, parameters_of
 from app.domain.methods.supervised import MethodType
-from app.domain.plans.knobs import Knobs, checked_knobs
-from app.domain.plans.plan import PlanRequest, compile_plan
-from app.domain.registry.references import ReinforcementBody
-from app.domain.secrets.redaction import split
+from app.domain.plans.knobs import Knobs
 
-OPTIONS: Final = "options"
 LEAST_ROWS: Final = 10
 """Smallest number of rows in a part of a sample curriculum, as of a job's file."""
 MAX_ROWS: Final = 200
 """Largest number of rows in a part of a sample curriculum."""
-_BODIES: Final = {**METHOD_MODELS, "reinforcement": ReinforcementBody}
 _MOST_SENTENCES: Final = 50
 
 
@@ -75,36 +64,6 @@ class RecipeText(_RecipePart):
     """Faults that occur with it, and where they show."""
     sources: tuple[RecipeSource, ...] = Field(default=(), max_length=_MOST_SENTENCES)
     """The evidence behind the defaults."""
-
-    def check_options(self) -> None:
-        """Raises `InvalidRequest`, with the parameter at fault, for knobs and options that compile
-        to no method, for an option that nothing reads, and for a secret: who reads a recipe would
-        see it, and a registered object keeps it sealed.
-        """
-        request = PlanRequest(kind=self.method, knobs=self.knobs, call={}, options=self.options)
-        checked_knobs(self.knobs, self.method)
-        compiled = compile_plan(request).job["method"][self.method]
-        try:
-            body = _BODIES[self.method].model_validate(compiled)
-        except ValidationError as error:
-            fault = error.errors(include_url=False)[0]
-            raise refusal(parameter(OPTIONS, fault["loc"]), [fault]) from error
-        walked = list(walk_fields(type(body), body))
-        hints = parameters_of(self.method, body)
-        for field in walked:
-            if (unknown := unknown_key_error(field, OPTIONS, hints)) is not None:
-                raise unknown
-        for key in unread(walked, OPTIONS, hints):
-            raise InvalidRequest(key.message, param=key.param, code=UNKNOWN_PARAMETER)
-        _, secrets = split((type(body),), body.model_dump(mode="json"))
-        for at in secrets:
-            param = parameter(OPTIONS, tuple(at.strip("/").split("/")))
-            raise InvalidRequest(
-                f"'{param}' is a secret, and a recipe shows all of its options. Register the "
-                'grader, tool or environment, and name it here by its id: {"id": "…"}.',
-                param=param,
-                code="invalid_value",
-            )
 
 
 class RecipeDefinition(RecipeText):

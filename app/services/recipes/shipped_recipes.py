@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from app.domain.plans.recipe_options import checked_options
 from app.domain.plans.recipes import ShippedRecipe
 
 _DATA: Final = Path(__file__).with_name("data")
@@ -25,7 +26,7 @@ def shipped_recipe(name: str) -> ShippedRecipe:
     rows = {split: _rows(name, split) for split in ("training", "validation")}
     text = json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
     recipe = ShippedRecipe.model_validate({**text, "id": name, "sample_curriculum": rows})
-    recipe.check_options()
+    checked_options(recipe)
     return recipe
 
 

@@ -6,16 +6,28 @@ from typing import Any, ClassVar, Final
 from pydantic import TypeAdapter
 from typing_extensions import override
 
+from app.domain.accounts.tenants import Tenant
+from app.domain.jobs.creation.requests import RequestedMethod
+from app.domain.plans.recipe_options import OPTIONS, checked_options, uncalled_options
 from app.domain.plans.recipes import RecipeDefinition
 from app.domain.registry.registered_objects import LabelChanges, Noun, RegisteredVersion
-from app.services.registry.definition_check import read_definition
-from app.services.registry.registered_objects import RegistryService
+from app.services.models.judge_models import JudgeModels
+from app.services.registry.definition_check import check_definition, read_definition
+from app.services.registry.registered_objects import RegistryPorts, RegistryService
+from app.store.database import Database
 
 _ADAPTER: Final = TypeAdapter(RecipeDefinition)
 
 
 class OwnRecipeService(RegistryService):
     noun: ClassVar[Noun] = Noun.RECIPE
+
+    @override
+    def __init__(
+        self, database: Database, ports: RegistryPorts, tenant: Tenant, *, models: JudgeModels
+    ) -> None:
+        super().__init__(database, ports, tenant)
+        self._models = models
 
     async def create(
         self, recipe: RecipeDefinition, *, metadata: dict[str, str] | None
@@ -37,14 +49,25 @@ class OwnRecipeService(RegistryService):
         return await self._append(before, await self._checked(recipe), labels)
 
     async def _checked(self, recipe: RecipeDefinition) -> dict[str, Any]:
-        def checked() -> dict[str, Any]:
-            recipe.check_options()
+        """Returns the definition. Raises `InvalidRequest` also for an address or a judge that a job
+        of this installation may not call.
+        """
+
+        def checked() -> tuple[dict[str, Any], RequestedMethod]:
             definition = recipe.model_dump(mode="json", exclude_none=True)
             self._check_size(definition)
-            return definition
+            return definition, checked_options(recipe)
 
-        return await asyncio.to_thread(checked)
+        definition, options = await asyncio.to_thread(checked)
+        await check_definition(
+            options,
+            OPTIONS,
+            egress=self._ports.egress,
+            models=self._models,
+            uncalled=uncalled_options(options),
+        )
+        return definition
 
     @override
     def _validate(self, definition: dict[str, Any]) -> None:
-        read_definition(_ADAPTER, definition, self.root).check_options()
+        checked_options(read_definition(_ADAPTER, definition, self.root))

@@ -10,6 +10,7 @@ from app.store.schema.base import Base
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.canary import CANARY, HEADERS, format_with, stored
 from tests.support.api.job_calls import JOBS
+from tests.support.registry.recipes import OWN
 from tests.support.stack import Database
 
 SENT: Final = {
@@ -172,6 +173,21 @@ async def test_a_canary_under_an_unknown_key_is_not_stored(
         assert reply.status_code in (200, 201, 400), reply.text
         assert CANARY not in reply.text, (path, key, reply.text)
         assert CANARY not in stored(database), (path, key)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [(), ("options",), ("options", "grader"), ("knobs",), ("sources", 0), ("sample_curriculum",)],
+)
+async def test_a_recipe_refuses_a_canary_under_an_unknown_key(
+    api: Api, database: Database, path: Path
+) -> None:
+    source = {"setting": "effort", "reason": "r", "source": "s"}
+    for key, value in UNKNOWN.items():
+        sent = planted({**OWN, "sources": [source]}, path, {key: value})
+        reply = await api.call("POST", "/v1/recipes", json=sent)
+        assert reply.status_code == 400, (path, key, reply.text)
+        assert CANARY not in reply.text + stored(database), (path, key)
 
 
 PARTS: Final[list[Path]] = [
