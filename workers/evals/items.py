@@ -275,10 +275,10 @@ async def _sample(
 
 
 def _seed(context: EvalContext, key: SampleKey, sent: int | None) -> int:
-    """Returns the seed of a sample, the same for every attempt. The samples of an item have
-    different seeds, which count up from the one that was sent.
+    """Returns the seed of a sample, the same for every attempt, and for all runs with the seed that
+    was sent. No two samples of a run share one: their chances would not be independent, and the
+    interval of a mean would be too narrow.
     """
-    if sent is not None:
-        return (sent + key.sample_index) & 0x7FFFFFFF
     position = key.prompt_index * context.source.samples + key.sample_index
-    return int(digest("seed", context.run.id, position)[:8], 16) & 0x7FFFFFFF
+    start = context.run.id if sent is None else sent
+    return int(digest("seed", start, position)[:8], 16) & 0x7FFFFFFF
