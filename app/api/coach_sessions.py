@@ -33,13 +33,13 @@ async def create_coach_session(
     except NotFound as error:
         raise NotFound(error.message, param="student", code=error.code) from error
     recipe = None if body.recipe is None else await services.recipes().usable(body.recipe)
-    _, call = await checked_plan(
+    plan, call = await checked_plan(
         request, services, recipe=recipe, request_of=partial(body.request_for, f"{PREFIX}{name}")
     )
     session = await services.coach_sessions().create(
         name, call, body.options(recipe, body), metadata=body.metadata
     )
-    return CoachSessionObject.of(session)
+    return CoachSessionObject.of(session).model_copy(update={"warnings": plan.warnings or None})
 
 
 @router.get("", operation_id="listCoachSessions", responses=responses())

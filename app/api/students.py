@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from app.api.schemas.chat_replies import COMPLETION_REPLY
-from app.api.schemas.coach_sessions import CoachSessionObject
+from app.api.schemas.coach_sessions import CoachChoices, CoachSessionObject
 from app.api.schemas.common import Page, object_page
 from app.api.schemas.job_replies import FineTuningJob
 from app.api.schemas.students import (
@@ -25,6 +25,7 @@ from app.api.schemas.students import (
 from app.api.support.checked_plans import checked_plan
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
+from app.domain.errors import InvalidRequest
 from app.domain.students.students import PREFIX
 from app.web.completion_replies import completion_reply
 
@@ -103,9 +104,16 @@ async def improve_student(
     if body.coach is None:
         job = FineTuningJob.of(await services.job_creation().create(call))
         return StudentImprovement(student=name, job=job, coach_session=None, plan=shown)
-    made = await services.coach_sessions().create(
-        name, call, body.coach.options(recipe, body, param="coach."), metadata=body.metadata
-    )
+    try:
+        made = await services.coach_sessions().create(
+            name, call, body.coach.options(recipe, body, param="coach."), metadata=body.metadata
+        )
+    except InvalidRequest as error:
+        if error.param not in CoachChoices.model_fields:
+            raise
+        raise InvalidRequest(
+            error.message, param=f"coach.{error.param}", code=error.code
+        ) from error
     session = CoachSessionObject.of(made)
     return StudentImprovement(student=name, job=None, coach_session=session, plan=shown)
 

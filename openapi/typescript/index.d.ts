@@ -4685,6 +4685,11 @@ export interface components {
              * @description Unix time of the session's end.
              */
             finished_at: number | null;
+            /**
+             * Warnings
+             * @description Faults with which its jobs would run, as `validate` reports them; only in the reply to a create.
+             */
+            warnings?: components["schemas"]["Fault"][] | null;
         };
         /**
          * CoachSpent

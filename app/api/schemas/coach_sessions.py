@@ -15,6 +15,7 @@ from app.api.schemas.coach_findings import (
 )
 from app.api.schemas.common import ClosedBody
 from app.api.schemas.improvement_plans import PlannedJob
+from app.api.schemas.preflight import Fault
 from app.domain.coach.sessions import (
     MAX_PROMPTS,
     Budget,
@@ -176,6 +177,10 @@ class CoachSessionObject(DescribedModel):
     created_at: int
     finished_at: int | None
     """Unix time of the session's end."""
+    warnings: list[Fault] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Faults with which its jobs would run, as `validate` reports them; only in the reply to a
+    create.
+    """
 
     @classmethod
     def of(cls, row: CoachSession) -> "CoachSessionObject":

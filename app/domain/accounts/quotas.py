@@ -37,7 +37,7 @@ class Quotas(BaseModel):
     rows of a file, which is read later, count as 10,000.
     """
     registered_objects: int = Field(2_000, ge=0)
-    """Versions of tools, graders, curricula and environments."""
+    """Versions of tools, graders, curricula, environments and a project's own recipes."""
     students: int = Field(1_000, ge=0)
     """Students, each of which keeps its skills and Coach sessions."""
     open_coach_sessions: int = Field(100, ge=0)

@@ -6,6 +6,7 @@ from typing import Final, assert_never
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.coach import logbook_entries
+from app.domain.coach.reach import check_reach
 from app.domain.coach.sessions import CoachOptions, CoachSession, CoachStatus, LogbookEntry
 from app.domain.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.domain.ids import new_id
@@ -140,6 +141,7 @@ class CoachSessionService:
         """Returns the session of a resolved job, and the secrets of its method."""
         match new.method:
             case ReinforcementMethod(kind=kind):
+                check_reach(options, new.method.grader)
                 validation = str(new.validation_file)  # this method requires one
             case SupervisedMethod() | DpoMethod():
                 raise refused_value(

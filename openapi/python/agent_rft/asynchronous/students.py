@@ -14,7 +14,7 @@ from agent_rft.asynchronous.curricula import AsyncCurriculum
 from agent_rft.asynchronous.jobs import AsyncTrainingJob
 from agent_rft.asynchronous.plans import AsyncImprovementPlan, planned
 from agent_rft.defaults import default_async_client
-from agent_rft.presentation import Presentation
+from agent_rft.presentation import Presentation, warn_of
 from agent_rft.replies import Reply
 from agent_rft_client.api.students import (
     chat_with_student,
@@ -189,6 +189,7 @@ class AsyncStudent(Presentation):
         body = body_of(ImproveStudent, planned(plan, parts))
         call = improve_student.asyncio
         made = await self._client.call(call, StudentImprovement, self.name, body=body)
+        warn_of(made.plan)
         if made.job is not None:
             return AsyncTrainingJob(self._client, made.job)
         if made.coach_session is not None:

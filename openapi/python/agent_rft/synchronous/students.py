@@ -9,7 +9,7 @@ from typing_extensions import override
 from agent_rft.arguments import body as body_of
 from agent_rft.arguments import id_or, mapping, texts
 from agent_rft.defaults import default_client
-from agent_rft.presentation import Presentation
+from agent_rft.presentation import Presentation, warn_of
 from agent_rft.replies import Reply
 from agent_rft.synchronous.client import AgentRFT
 from agent_rft.synchronous.coach import Coach
@@ -187,6 +187,7 @@ class Student(Presentation):
         body = body_of(ImproveStudent, planned(plan, parts))
         call = improve_student.sync
         made = self._client.call(call, StudentImprovement, self.name, body=body)
+        warn_of(made.plan)
         if made.job is not None:
             return TrainingJob(self._client, made.job)
         if made.coach_session is not None:

@@ -16,6 +16,7 @@ from ..models.coach_status import check_coach_status
 from ..models.coach_status import CoachStatus
 from ..models.phase import check_phase
 from ..models.phase import Phase
+from ..types import UNSET, Unset
 from typing import cast
 from typing import Literal, cast
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
   from ..models.coach_session_object_method import CoachSessionObjectMethod
   from ..models.coach_spent import CoachSpent
   from ..models.coach_weakness import CoachWeakness
+  from ..models.fault import Fault
 
 
 
@@ -77,6 +79,8 @@ class CoachSessionObject:
                 not read them.
             created_at (int): Unix seconds at which the object was made.
             finished_at (int | None): Unix time of the session's end.
+            warnings (list[Fault] | None | Unset): Faults with which its jobs would run, as `validate` reports them; only in
+                the reply to a create.
      """
 
     id: str
@@ -109,6 +113,7 @@ class CoachSessionObject:
     created_at: int
     finished_at: int | None
     object_: Literal['coach_session'] = 'coach_session'
+    warnings: list[Fault] | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -125,6 +130,7 @@ class CoachSessionObject:
         from ..models.coach_session_object_method import CoachSessionObjectMethod # noqa: PLC0415
         from ..models.coach_spent import CoachSpent # noqa: PLC0415
         from ..models.coach_weakness import CoachWeakness # noqa: PLC0415
+        from ..models.fault import Fault # noqa: PLC0415
         id = self.id
 
         object_ = self.object_
@@ -222,6 +228,19 @@ class CoachSessionObject:
         finished_at: int | None
         finished_at = self.finished_at
 
+        warnings: list[dict[str, Any]] | None | Unset
+        if isinstance(self.warnings, Unset):
+            warnings = UNSET
+        elif isinstance(self.warnings, list):
+            warnings = []
+            for warnings_type_0_item_data in self.warnings:
+                warnings_type_0_item = warnings_type_0_item_data.to_dict()
+                warnings.append(warnings_type_0_item)
+
+
+        else:
+            warnings = self.warnings
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -257,6 +276,8 @@ class CoachSessionObject:
             "created_at": created_at,
             "finished_at": finished_at,
         })
+        if warnings is not UNSET:
+            field_dict["warnings"] = warnings
 
         return field_dict
 
@@ -273,6 +294,7 @@ class CoachSessionObject:
         from ..models.coach_session_object_method import CoachSessionObjectMethod # noqa: PLC0415
         from ..models.coach_spent import CoachSpent # noqa: PLC0415
         from ..models.coach_weakness import CoachWeakness # noqa: PLC0415
+        from ..models.fault import Fault # noqa: PLC0415
         d = dict(src_dict)
         id = d.pop("id")
 
@@ -478,6 +500,31 @@ class CoachSessionObject:
         finished_at = _parse_finished_at(d.pop("finished_at"))
 
 
+        def _parse_warnings(data: object) -> list[Fault] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                warnings_type_0 = []
+                _warnings_type_0 = data
+                for warnings_type_0_item_data in (_warnings_type_0):
+                    warnings_type_0_item = Fault.from_dict(warnings_type_0_item_data)
+
+
+
+                    warnings_type_0.append(warnings_type_0_item)
+
+                return warnings_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[Fault] | None | Unset, data)
+
+        warnings = _parse_warnings(d.pop("warnings", UNSET))
+
+
         coach_session_object = cls(
             id=id,
             object_=object_,
@@ -509,6 +556,7 @@ class CoachSessionObject:
             metadata=metadata,
             created_at=created_at,
             finished_at=finished_at,
+            warnings=warnings,
         )
 
 
