@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal, assert_never
 
 from fastapi import APIRouter, Response
 from fastapi.responses import RedirectResponse
@@ -13,6 +13,7 @@ from app.dashboard.students.gate_words import headline, verdicts
 from app.dashboard.students.kept_sets import FROM_SAMPLE, SAMPLES, keep, kept_sets
 from app.dashboard.students.plan_calls import STUDENT
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
+from app.domain.coach.sessions import CoachSession, CoachStatus, Phase
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.students.students import Skill, SkillStatus, Student
 from app.domain.texts.patterns import TOOL_NAME
@@ -23,6 +24,20 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teac
 _LISTED: Final = 50
 _SKILLS: Final = 20
 _JOBS: Final = 10
+_Verb = Literal["pause", "resume", "cancel"]
+_VERBS: Final = {
+    CoachStatus.RUNNING: [("pause", "Pause the Coach"), ("cancel", "End the session")],
+    CoachStatus.PAUSED: [("resume", "Resume the Coach"), ("cancel", "End the session")],
+}
+"""The actions of an open session, with the words of their buttons."""
+_PHASES: Final = {
+    Phase.MEASURING: "It measures what the student can do.",
+    Phase.PROMPTING: "It tries an instruction that is put before each question.",
+    Phase.CHOOSING: "It chooses what to practise next.",
+    Phase.TRAINING: "It lets the student practise.",
+    Phase.GATING: "It compares the new version with the one that answers now.",
+}
+"""The activity of a session in a sentence."""
 
 
 @router.get("")
@@ -76,9 +91,14 @@ async def student_page(name: str, visitor: SignedIn) -> Response:
     curricula, _ = await visitor.services.curricula().page(after=None, limit=_LISTED)
     current = next((skill for skill in skills if skill.id == student.current_skill), None)
     samples = await _samples(visitor)
+    sessions, _ = await visitor.services.coach_sessions().page(student=name, after=None, limit=1)
+    coached = sessions[0] if sessions else None
     return await visitor.on_thread(
         lambda: page(
             "students/student.html",
+            coached=coached,
+            coach_sentence=_coach_sentence(coached),
+            coach_verbs=[] if coached is None else _VERBS.get(coached.status, []),
             form_token=visitor.form_token,
             student=student,
             answers=current.model if current else student.base_model,
@@ -112,6 +132,26 @@ async def promote(name: str, visitor: SignedIn, form: OwnForm) -> Response:
     return _to(name)
 
 
+@router.post("/students/{name}/coach/{session_id}/{verb}")
+async def move_session(
+    name: str, session_id: str, verb: _Verb, visitor: SignedIn, _: OwnForm
+) -> Response:
+    """Pauses, resumes or cancels a session of the Coach."""
+    sessions = visitor.services.coach_sessions()
+    if (await sessions.get(session_id)).student != name:
+        raise NotFound("There is no such session of this student.")
+    match verb:
+        case "pause":
+            await sessions.pause(session_id)
+        case "resume":
+            await sessions.resume(session_id)
+        case "cancel":
+            await sessions.cancel(session_id)
+        case _:
+            assert_never(verb)
+    return _to(name)
+
+
 @router.post("/students/{name}/roll-back")
 async def roll_back(name: str, visitor: SignedIn, form: OwnForm) -> Response:
     """Lets an earlier skill answer again, or the base model if none is named."""
@@ -138,6 +178,15 @@ async def _samples(visitor: Visitor) -> list[tuple[str, str]]:
     """Returns id and name of each recipe whose sample can be kept."""
     recipes = visitor.services.recipes()
     return [(name, (await recipes.get(name)).name) for name in SAMPLES]
+
+
+def _coach_sentence(session: CoachSession | None) -> str:
+    """Returns what a session does, or why it does not."""
+    if session is None:
+        return ""
+    if session.status is CoachStatus.RUNNING:
+        return _PHASES[session.progress.phase]
+    return session.reason or f"It is {session.status}."
 
 
 def _to(name: str) -> Response:
