@@ -6,9 +6,14 @@ recipe.
 
 from typing import Any
 
-from app.domain.errors import InvalidRequest, NotFound, WrongState
+from app.domain.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.domain.plans.recipes import PlanRecipe, RecipeDefinition
-from app.domain.registry.registered_objects import LabelChanges, RegisteredVersion
+from app.domain.registry.registered_objects import (
+    ID_PREFIXES,
+    LabelChanges,
+    Noun,
+    RegisteredVersion,
+)
 from app.services.recipes.shipped_recipes import shipped_names, shipped_recipe
 from app.services.registry.recipes import OwnRecipeService
 
@@ -102,9 +107,14 @@ def own_recipe(registered: RegisteredVersion) -> PlanRecipe:
 
 
 def _check_name(name: str) -> None:
-    if name in shipped_names():
-        message = f"'{name}' is the id of a recipe that ships with the service; send another."
+    """Raises `InvalidRequest` for a name that is read as another recipe, or that no path holds."""
+    shipped = {*shipped_names(), *(shipped_recipe(one).name for one in shipped_names())}
+    if name.casefold() in {one.casefold() for one in shipped}:
+        message = f"'{name}' is a recipe that ships with the service; send another name."
         raise InvalidRequest(message, param="name", code="name_taken")
+    if "/" in name or name.startswith(ID_PREFIXES[Noun.RECIPE]):
+        reason = f"a name has no '/', and does not begin with '{ID_PREFIXES[Noun.RECIPE]}'"
+        raise refused_value("name", reason)
 
 
 def _check_own(recipe_id: str) -> None:

@@ -151,6 +151,10 @@ async def test_a_deleted_recipe_starts_no_plan(api: Api) -> None:
     ("changes", "param"),
     [
         ({"name": "reasoning"}, "name"),
+        ({"name": "Tool use"}, "name"),
+        ({"name": "REASONING"}, "name"),
+        ({"name": "recipe_x"}, "name"),
+        ({"name": "a/b"}, "name"),
         ({"name": ""}, "name"),
         ({"purpose": None}, "purpose"),
         ({"method": "grpo"}, "method"),
