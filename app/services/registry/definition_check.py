@@ -26,6 +26,7 @@ from app.domain.faults.suggestions import NOWHERE, KeyHints
 from app.domain.faults.unknown_keys import UnreadKey, unread
 from app.domain.faults.values import refusal
 from app.domain.graders.grader_model import GraderModel
+from app.domain.students.students import PREFIX
 from app.gateways.egress.egress import Egress
 from app.gateways.inference.embeddings import NOT_CONFIGURED
 from app.preflight.definition_faults import (
@@ -172,6 +173,9 @@ async def _look_up(field: WalkedField, path: str, *, egress: Egress, models: Jud
 
 
 def unknown_judge(name: str, param: str) -> InvalidRequest:
+    if name.startswith(PREFIX):
+        message = f"A student such as '{name}' is no judge: name the model that answers for it."
+        return InvalidRequest(message, param=param, code="model_not_found")
     return InvalidRequest(
         f"The model '{name}' does not exist: name a model of this project, one that the operator "
         "configured as a judge, or one behind a 'base_url' that is sent with it.",

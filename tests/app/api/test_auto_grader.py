@@ -82,14 +82,18 @@ async def test_rows_of_a_curriculum_choose_too(api: Api, body: dict[str, Any]) -
     assert job["method"]["reinforcement"]["grader"]["type"] == "python"
 
 
+@pytest.mark.parametrize(
+    ("model", "said"), [("unknown", "does not exist"), ("student:clerk", "A student such as")]
+)
 async def test_an_unknown_judge_is_refused_where_it_was_sent(
-    api: Api, body: dict[str, Any]
+    api: Api, body: dict[str, Any], model: str, said: str
 ) -> None:
-    call = await automatic(api, body, *[{}] * 12, model="unknown")
+    call = await automatic(api, body, *[{}] * 12, model=model)
     reply = await api.call("POST", JOBS, json=call)
     assert reply.status_code == 400
     error = reply.json()["error"]
     assert (error["param"], error["code"]) == (f"{PARAM}.model", "model_not_found")
+    assert said in error["message"]
 
 
 async def test_rows_that_fit_nothing_make_no_job(api: Api, body: dict[str, Any]) -> None:
