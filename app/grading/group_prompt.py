@@ -149,7 +149,7 @@ def read_scores(
 def _content(text: str, judged: Any, key: CodedKey | None) -> dict[str, Any]:
     if key is None or not key.is_in(text):
         return uncoded_answer(text, judged, key=key, scale=SHARES).content
-    content = coded_scores(final_words(text, judged), key)
+    content = coded_scores(final_words(key.plain(text), judged), key)
     if content is None:
         raise UnreadableAnswer(UNCLEAR)
     return content

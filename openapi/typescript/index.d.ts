@@ -16139,8 +16139,8 @@ export interface components {
         };
         /**
          * UpdateRecipe
-         * @description Changes that make a new version of a recipe; absent fields do not change, and `null` removes
-         *     an optional one.
+         * @description Changes that make a new version of a recipe; absent fields do not change;
+         *     `null` removes an optional one and keeps a required one.
          */
         UpdateRecipe: {
             /**
@@ -16170,7 +16170,7 @@ export interface components {
             options?: {
                 [key: string]: unknown;
             } | null;
-            /** @description The positions from which a plan starts. */
+            /** @description The positions from which a plan starts, all of them. */
             knobs?: components["schemas"]["Knobs"] | null;
             /**
              * Rubric

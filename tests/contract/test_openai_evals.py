@@ -88,9 +88,9 @@ def test_a_run_samples_and_its_items_are_read(service: Service) -> None:
     }
     asked = service.engine.bodies
     assert len(asked) == 3
-    assert {(request["model"], request["seed"], request["temperature"]) for request in asked} == {
-        (BASE, 7, 0.5)
-    }
+    assert {(request["model"], request["temperature"]) for request in asked} == {(BASE, 0.5)}
+    seeds = {request["seed"] for request in asked}
+    assert len(seeds) == 3
     items = list(client.evals.runs.output_items.list(run.id, eval_id=of.id, limit=1))
     assert [item.status for item in items] == ["pass", "fail", "pass"]
     first = items[0]
@@ -101,7 +101,8 @@ def test_a_run_samples_and_its_items_are_read(service: Service) -> None:
     assert (first.results[0].score, first.results[0].passed) == (1, True)
     assert first.sample.output[0].content == "hello"
     assert first.sample.input[0].content == "Say it"
-    assert (first.sample.model, first.sample.seed, first.sample.top_p) == ("tiny-agent", 7, 0.9)
+    assert (first.sample.model, first.sample.top_p) == ("tiny-agent", 0.9)
+    assert first.sample.seed in seeds
     assert first.sample.usage.total_tokens == 4
     again = client.evals.runs.output_items.retrieve(first.id, eval_id=of.id, run_id=run.id)
     assert again.to_dict() == first.to_dict()

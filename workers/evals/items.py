@@ -276,9 +276,9 @@ async def _sample(
 
 def _seed(context: EvalContext, key: SampleKey, sent: int | None) -> int:
     """Returns the seed of a sample, the same for every attempt, and for all runs with the seed that
-    was sent. No two samples of a run share one: their chances would not be independent, and the
-    interval of a mean would be too narrow.
+    was sent. The seeds of samples are independent: with one for all, the chances of the rows would
+    vary together, and the interval of a mean would be too narrow.
     """
-    position = key.prompt_index * context.source.samples + key.sample_index
     start = context.run.id if sent is None else sent
-    return int(digest("seed", start, position)[:8], 16) & 0x7FFFFFFF
+    hashed = digest("seed", start, key.prompt_index, key.sample_index)
+    return int(hashed[:8], 16) & 0x7FFFFFFF

@@ -32,8 +32,8 @@ class CreateRecipe(RecipeDefinition):
 
 
 class UpdateRecipe(ClosedBody):
-    """Changes that make a new version of a recipe; absent fields do not change, and `null` removes
-    an optional one.
+    """Changes that make a new version of a recipe; absent fields do not change;
+    `null` removes an optional one and keeps a required one.
     """
 
     name: Annotated[str, Field(min_length=1, max_length=256)] | None = None
@@ -47,7 +47,7 @@ class UpdateRecipe(ClosedBody):
     options: Json | None = None
     """Options of the method that no knob sets, all of them."""
     knobs: Knobs | None = None
-    """The positions from which a plan starts."""
+    """The positions from which a plan starts, all of them."""
     rubric: _Sentences | None = None
     """Marks of a good answer."""
     stop_rules: _Sentences | None = None

@@ -1,4 +1,4 @@
-"""Refuses the ends of a session that no score of its grader can reach. Pure."""
+"""Refuses ends of a session that no score of its grader reaches, or that each one does. Pure."""
 
 from app.domain.coach.sessions import CoachOptions
 from app.domain.errors import refused_value
@@ -6,8 +6,8 @@ from app.domain.graders.grader_model import GraderModel
 
 
 def check_reach(options: CoachOptions, grader: GraderModel) -> None:
-    """Raises `InvalidRequest` for a target or a smallest gain beyond the scores of the grader, as
-    far as its definition limits them.
+    """Raises `InvalidRequest` for a target beyond the scores of the grader or at their lowest, and
+    for a smallest gain beyond their range, as far as its definition limits them.
     """
     low, high = grader.lowest, grader.highest
     target = options.target
@@ -15,6 +15,6 @@ def check_reach(options: CoachOptions, grader: GraderModel) -> None:
         raise refused_value("target", f"the highest score of the grader is {high:g}")
     if target is not None and low is not None and target <= low:
         raise refused_value("target", f"every student reaches it: the lowest score is {low:g}")
-    if low is not None and high is not None and options.min_gain >= high - low:
+    if low is not None and high is not None and options.min_gain > high - low:
         reason = f"the scores of the grader are from {low:g} to {high:g}, so no gain is larger"
         raise refused_value("min_gain", reason)

@@ -18,6 +18,14 @@ _SIGN: Final = re.compile(
     r"[\s\"'`*\\_]{0,8}(?P<sign>->|=>|[:=|>\uff1a\u2192]|(?<=\s)is\b)=?\s{0,8}"
 )
 """The sign between a key and its value, and the marks around it."""
+_UNREAD: Final = re.compile(
+    r"[\"'`*\\_]{0,4}\s?(?:\([^()\n]{0,60}\)\s?[:=]|[\u2013\u2014]|equals\b)", re.IGNORECASE
+)
+"""A sign that is not read, behind which another verdict than a stated one may be."""
+_VAGUE: Final = re.compile(
+    r"[\s\"'`*_]{0,8}(?:n/?a\b|null\b|none\b|about\b|only\b|very\b|[$~<]\s?\d)", re.IGNORECASE
+)
+"""A value that is not read, which may be another one than a stated one."""
 _ENDS: Final = {"|": "|", ">": "</"}
 """The end of a value behind the signs of a table and of a tag."""
 _LONGEST: Final = 1_000
@@ -32,7 +40,7 @@ _LEAD: Final = re.compile(
 )
 """Everything that may stand between the beginning of a line and a verdict."""
 _SENTENCE: Final = re.compile(r"[.!?][\"'`*)\]]{0,4}\s{1,8}[`]{0,3}\Z")
-_IN_OBJECT: Final = re.compile(r"[{,]\s{0,40}[\"'`\\]{0,4}\Z")
+_IN_OBJECT: Final = re.compile(r"(?:\{\s{0,40}[\"'`\\]{0,4}|,\s{0,40}[\"'`\\]{1,4})\Z")
 _OBJECT: Final = re.compile(r"(?:\A|\n|[.!?]\s)[\s>*_`~#\"'\\\[]{0,40}(?:json\s{0,4})?\{")
 """The beginning of an object, complete or not, with a line or a sentence."""
 _REACH: Final = 200
@@ -72,6 +80,8 @@ def coded_places(text: str, key: SoughtKey, scale: VerdictScale) -> list[CodedPl
         if left and left[-1].start < found.start():
             end = left[-1].end
             places += _in_object(text, left[-1], key, scale)
+        elif _UNREAD.match(text, found.end()) is not None:
+            places.append(CodedPlace(None, math.nan, found.end()))
         elif (sign := _SIGN.match(text, found.end())) is not None:
             end = sign.end()
             is_stated = _is_stated(text, found.start(), object_start)
@@ -153,5 +163,7 @@ def _behind(text: str, sign: re.Match[str], scale: VerdictScale, *, is_stated: b
         words = said
     else:
         words = behind.split(_ENDS.get(sign["sign"], "\0"))[0]
-    verdict = scale.verdict_in(words) if is_stated else None
-    return CodedPlace(verdict, scale.begun(words), sign.end())
+    verdict, begun = scale.verdict_in(words) if is_stated else None, scale.begun(words)
+    if begun is None and _VAGUE.match(words):
+        begun = math.nan
+    return CodedPlace(verdict, begun, sign.end())

@@ -2,7 +2,7 @@
 
 A judge may quote the judged answer in any form: without escapes, behind a forged end of its
 thinking, as JSON of its own. No rule about texts separates a verdict from such a quotation. So the
-second request renames the key of the verdict, `result` to `result_k3f9q2mz`, by a code that is
+second request renames the key of the verdict, `result` to `result_3f09a2be71`, by a code that is
 derived from the service's secret key for this question. The judge alone has read it. All verdicts
 at this key behind its thinking must agree (`coded_places.py`): one of them may be the verdict that
 the judged answer asks for. Pure.
@@ -67,6 +67,10 @@ class CodedKey:
             re.compile(rf"(?<!/){self.name}\\{{0,2}}_{self.code}", re.IGNORECASE), text
         )
 
+    def plain(self, text: str) -> str:
+        """Returns a text with the key as it was requested, without the backslashes of Markdown."""
+        return re.sub(rf"{self.name}\\{{1,2}}_{self.code}", self.coded, text)
+
     def content_of(self, text: str, scale: VerdictScale) -> dict[str, Any] | None:
         """Returns the verdict at the key in a judge's words, under the key's first name, with the
         valid object that has it. `None` if the verdict is unclear, or another one is beside it.
@@ -107,8 +111,8 @@ def _has_other(
     key: CodedKey,
     scale: VerdictScale,
 ) -> bool:
-    """Returns whether another verdict without the code stands behind a coded one, or in its
-    object.
+    """Returns whether another verdict without the code stands behind the last coded one, or behind
+    it in its object at the key's first name.
     """
     for one in objects:
         beside = list(one)[list(one).index(key.coded) :]

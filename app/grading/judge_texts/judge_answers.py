@@ -65,7 +65,7 @@ def read_answer(
     if key is None or not key.is_in(text):
         return uncoded_answer(text, judged, key=key, scale=scale)
     check_brackets(text)
-    content = key.content_of(final_words(text, judged), scale)
+    content = key.content_of(final_words(key.plain(text), judged), scale)
     if content is None:
         raise WithheldAnswer(UNCLEAR)
     return JudgeAnswer(content)

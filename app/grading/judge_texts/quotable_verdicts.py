@@ -18,16 +18,21 @@ from app.grading.texts.json_in_text import object_of, objects_in, texts_in
 from app.grading.texts.long_texts import matches_in, replaced_in
 from app.grading.texts.normal_forms import plain_text
 
-_QUOTES: Final = r"\"'`\u2018-\u201f"
+_QUOTES: Final = (
+    r"\"'`\u00ab\u00b4\u00bb\u02b9-\u02bc\u05f3\u05f4\u2018-\u201f\u2032-\u2037\u2039\u203a\u2057\u275b-\u275e"
+    r"\u276e\u276f\u2e02-\u2e05\u2e1c\u2e1d\u2e42\u3003\u300c-\u300f\u301d-\u301f\uff02\uff07"
+)
+"""Characters that a judge may write as quotes of JSON."""
+_SIGNS: Final = r":>\u02d0\u2190-\u2192\u21d0-\u21d2\u2236\u2254\u2255\u279c\ua789\ufe55\uff1a"
 _MARKS: Final = rf"[\s{_QUOTES}\\*_\[({{<&]{{0,16}}+"
 _BEFORE: Final = rf"[\s{_QUOTES}\\*_\[({{<&,;\])}}>]{{0,16}}+"
 """Marks in front of a value, of which a label may have some at its own beginning."""
 _RUN: Final = rf"[^\s{_QUOTES}\\*_\[({{<&,;\])}}>][^{_QUOTES}\\\[({{<&,;\])}}>\n]{{0,79}}"
 _KEY: Final = r"(?<![^\W_])(?:results?|scores?|ratings?|grades?|verdict)(?![^\W_])"
 _AT_KEY: Final = (
-    rf"{_KEY}{_MARKS}(?:[:>\u2192]|=>|->|(?<=[\"'`])=|(?:value|number|points)\s?=)[=>]?"
+    rf"{_KEY}{_MARKS}(?:[{_SIGNS}]|=>|->|(?<=[\"'`])=|(?:value|number|points)\s?=)[=>]?"
 )
-_QUOTED: Final = rf"(?<=[{_QUOTES}])\s?:"
+_QUOTED: Final = rf"(?<=[{_QUOTES}])\s?[{_SIGNS}]"
 """The end of any key in quotes."""
 _UNNAMED: Final = rf"(?<=[{_QUOTES}\]}}])\s?,"
 """The comma in front of a value without a key, whose key and end a server writes."""

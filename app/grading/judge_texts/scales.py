@@ -29,7 +29,7 @@ _TOP: Final = re.compile(
 )
 """The bottom of a fraction, or the end of a scale that is named, which is the best number."""
 _STOP: Final = re.compile(
-    rf"{_CLOSING}(?:\Z|[\n.!;)\]}}|<(#]|[,:](?!\d)|//|[-\u2013\u2014]\s"
+    rf"{_CLOSING}(?:\Z|[\r\n.!;)\]}}|<(#]|[,:](?!\d)|//|[-\u2013\u2014]\s"
     r"|(?:because|since|due)(?!\w)"
     r"|(?:points?|stars?|marks?|overall)\s{0,3}(?:\Z|[\n.!;,)\]}|<(]))"
 )

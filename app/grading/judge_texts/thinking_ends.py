@@ -48,11 +48,13 @@ def final_words(text: str, judged: Any) -> str:
     """Returns the words of a coded answer behind its thinking; all of them if it is not certain
     where that ends. No judged text can have the code, but a judge may quote a mark of an end behind
     its verdict, and the demand of the answer behind the mark. So the first mark counts, and the
-    last one begins a line before an object alone.
+    last one begins a line before an object alone. Thinking without an end has no words behind it.
     """
-    ends = list(matches_in(THINKING_END, text))
-    if not ends or parsed_json(bare_answer(text)) is not None:
+    if parsed_json(bare_answer(text)) is not None:
         return text
+    ends = list(matches_in(THINKING_END, text))
+    if not ends:
+        return "" if begins_with_thinking(text) else text
     if not begins_with_thinking(text) and _has_ends(judged):
         return text
     first, last = ends[0].end(), ends[-1].end()

@@ -6,6 +6,7 @@ from typing import Final
 
 _PIECE: Final = 16_384
 """Number of characters in which one search finds the beginnings of matches."""
+_RUN: Final = re.compile(r"[\s\\]{1,1024}")
 _LONGEST: Final = 1_024
 """Number of characters that a match and the words around it may have."""
 
@@ -26,8 +27,16 @@ def matches_in(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def replaced_in(pattern: re.Pattern[str], by: str, text: str) -> str:
-    """Returns the text with another one in the place of the matches in each piece. A match across
-    two pieces is looked for in each of them by itself.
+    """Returns the text with another one in the place of the matches in each piece. No piece ends in
+    a run of blanks and backslashes, unless that is a long one; any other match across two pieces is
+    looked for in each of them by itself.
     """
-    starts = range(0, len(text), _PIECE)
-    return "".join(pattern.sub(by, text[at : at + _PIECE]) for at in starts)
+    done, at = list[str](), 0
+    while at < len(text):
+        end = at + _PIECE
+        run = _RUN.match(text, max(at, end - 1))
+        if run is not None and end < len(text):
+            end = run.end() + 1
+        done.append(pattern.sub(by, text[at:end]))
+        at = end
+    return "".join(done)

@@ -6,6 +6,8 @@ recipe.
 
 from typing import Any
 
+from pydantic import ValidationError
+
 from app.domain.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.domain.plans.recipes import PlanRecipe, RecipeDefinition
 from app.domain.registry.registered_objects import (
@@ -14,7 +16,7 @@ from app.domain.registry.registered_objects import (
     Noun,
     RegisteredVersion,
 )
-from app.services.recipes.shipped_recipes import shipped_names, shipped_recipe
+from app.services.recipes.shipped_recipes import shipped_ids, shipped_recipe
 from app.services.registry.recipes import OwnRecipeService
 
 
@@ -26,10 +28,10 @@ class RecipeService:
         """Returns shipped recipes in the order of their ids, then a project's own, newest first,
         and whether more follow. Raises `InvalidRequest` for an `after` that is no recipe.
         """
-        if after is not None and after not in shipped_names():
+        if after is not None and after not in shipped_ids():
             rows, more = await self._own.page(after=after, limit=limit)
             return list(map(own_recipe, rows)), more
-        names = [name for name in shipped_names() if after is None or name > after]
+        names = [name for name in shipped_ids() if after is None or name > after]
         if len(names) > limit:
             return list(map(shipped_recipe, names[:limit])), True
         left = limit - len(names)
@@ -41,17 +43,25 @@ class RecipeService:
         """Returns the shipped recipe with this id, or the project's with this id or name. Raises
         `NotFound`, with the shipped recipes.
         """
-        if recipe_id in shipped_names() and version in {None, 1}:
+        if recipe_id in shipped_ids() and version in {None, 1}:
             return shipped_recipe(recipe_id)
+        if recipe_id in shipped_ids():
+            raise _no_version(recipe_id, version)
         try:
-            return own_recipe(await self._own.get_named(recipe_id, version=version))
+            newest = await self._own.get_named(recipe_id)
         except NotFound as error:
-            known = ", ".join(shipped_names())
+            known = ", ".join(shipped_ids())
             message = (
                 f"There is no recipe '{recipe_id:.80}' in this project; with the service there are "
                 f"{known}."
             )
             raise NotFound(message, param="recipe", code="recipe_not_found") from error
+        if version in {None, newest.version}:
+            return own_recipe(newest)
+        try:
+            return own_recipe(await self._own.get(newest.id, version=version))
+        except NotFound as error:
+            raise _no_version(recipe_id, version) from error
 
     async def usable(self, recipe_id: str) -> PlanRecipe:
         """Returns the same as `get`, for a plan. Raises `WrongState` also for a recipe that was
@@ -59,16 +69,21 @@ class RecipeService:
         """
         recipe = await self.get(recipe_id)
         if recipe.owner == "project":
-            await self._own.usable(await self._own.get(recipe.id))
+            try:
+                await self._own.usable(await self._own.get(recipe.id))
+            except WrongState as error:
+                raise WrongState(error.message, param="recipe", code=error.code) from error
         return recipe
 
     async def versions(
         self, recipe_id: str, *, before: int | None, limit: int
     ) -> tuple[list[PlanRecipe], bool]:
         """Returns versions, newest first, and whether more follow; a shipped recipe has one."""
-        if recipe_id in shipped_names():
+        if recipe_id in shipped_ids():
             return ([shipped_recipe(recipe_id)] if before is None else []), False
-        rows, more = await self._own.versions(recipe_id, before=before, limit=limit)
+        rows, more = await self._own.versions(
+            await self._own_id(recipe_id), before=before, limit=limit
+        )
         return list(map(own_recipe, rows)), more
 
     async def create(
@@ -81,34 +96,50 @@ class RecipeService:
         self, recipe_id: str, changes: dict[str, Any], labels: LabelChanges
     ) -> PlanRecipe:
         """Raises `InvalidRequest` for a shipped recipe."""
+        own_id = await self._own_id(recipe_id)
         if labels.name is not None:
             _check_name(labels.name)
-        _check_own(recipe_id)
-        return own_recipe(await self._own.update(recipe_id, changes, labels))
+        return own_recipe(await self._own.update(own_id, changes, labels))
 
     async def delete(self, recipe_id: str) -> None:
         """Raises `InvalidRequest` for a shipped recipe."""
+        await self._own.delete(await self._own_id(recipe_id))
+
+    async def _own_id(self, recipe_id: str) -> str:
+        """Returns the id of the project's recipe with this id or name. Raises `WrongState` for a
+        shipped one.
+        """
         _check_own(recipe_id)
-        await self._own.delete(recipe_id)
+        return (await self.get(recipe_id)).id
 
 
 def own_recipe(registered: RegisteredVersion) -> PlanRecipe:
-    return PlanRecipe.model_validate(
-        {
-            **registered.definition,
-            "id": registered.id,
-            "name": registered.name,
-            "owner": "project",
-            "version": registered.version,
-            "created_at": registered.created_at,
-            "metadata": registered.metadata,
-        }
-    )
+    """Returns a stored recipe; one that was registered under earlier rules as it is, to be read and
+    not to be used.
+    """
+    stored = {
+        **registered.definition,
+        "id": registered.id,
+        "name": registered.name,
+        "owner": "project",
+        "version": registered.version,
+        "created_at": registered.created_at,
+        "metadata": registered.metadata,
+    }
+    try:
+        return PlanRecipe.model_validate(stored)
+    except ValidationError:
+        return PlanRecipe.model_construct(**stored)
+
+
+def _no_version(recipe_id: str, version: int | None) -> NotFound:
+    message = f"The recipe '{recipe_id:.80}' has no version {version}."
+    return NotFound(message, param="version", code="recipe_not_found")
 
 
 def _check_name(name: str) -> None:
     """Raises `InvalidRequest` for a name that is read as another recipe, or that no path holds."""
-    shipped = {*shipped_names(), *(shipped_recipe(one).name for one in shipped_names())}
+    shipped = {*shipped_ids(), *(shipped_recipe(one).name for one in shipped_ids())}
     if name.casefold() in {one.casefold() for one in shipped}:
         message = f"'{name}' is a recipe that ships with the service; send another name."
         raise InvalidRequest(message, param="name", code="name_taken")
@@ -118,7 +149,7 @@ def _check_name(name: str) -> None:
 
 
 def _check_own(recipe_id: str) -> None:
-    if recipe_id in shipped_names():
+    if recipe_id in shipped_ids():
         raise WrongState(
             f"The recipe '{recipe_id}' ships with the service and does not change. POST "
             "/v1/recipes with another name makes one of your own.",

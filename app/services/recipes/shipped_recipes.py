@@ -16,16 +16,16 @@ _DATA: Final = Path(__file__).with_name("data")
 
 
 @cache
-def shipped_names() -> tuple[str, ...]:
+def shipped_ids() -> tuple[str, ...]:
     """Returns the ids of the recipes in their order."""
     return tuple(sorted(path.stem for path in _DATA.glob("*.json")))
 
 
 @cache
-def shipped_recipe(name: str) -> ShippedRecipe:
-    rows = {split: _rows(name, split) for split in ("training", "validation")}
-    text = json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
-    recipe = ShippedRecipe.model_validate({**text, "id": name, "sample_curriculum": rows})
+def shipped_recipe(recipe_id: str) -> ShippedRecipe:
+    rows = {split: _rows(recipe_id, split) for split in ("training", "validation")}
+    text = json.loads((_DATA / f"{recipe_id}.json").read_text(encoding="utf-8"))
+    recipe = ShippedRecipe.model_validate({**text, "id": recipe_id, "sample_curriculum": rows})
     checked_options(recipe)
     return recipe
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.services.recipes.shipped_recipes import shipped_names, shipped_recipe
+from app.services.recipes.shipped_recipes import shipped_ids, shipped_recipe
 from workers.base_models.lessons import code_assistant, reasoning, safety_alignment, tool_use
 from workers.base_models.lessons.functions import FUNCTIONS
 from workers.base_models.lessons.lesson import Lesson
@@ -27,7 +27,7 @@ def question(messages: list[dict[str, Any]]) -> str:
 
 
 def test_every_recipe_has_lessons() -> None:
-    recipes = [shipped_recipe(name) for name in shipped_names()]
+    recipes = [shipped_recipe(name) for name in shipped_ids()]
     assert {recipe.id for recipe in recipes} == {*DOMAINS}
 
 

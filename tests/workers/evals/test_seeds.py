@@ -10,10 +10,12 @@ from tests.support.evals.world import World, exact, rows, sampled
 SAMPLES = 3
 
 
-async def sampled_items(world: World, **sampling: Any) -> list[dict[str, Any]]:
+async def sampled_items(
+    world: World, samples: int = SAMPLES, **sampling: Any
+) -> list[dict[str, Any]]:
     source = sampled(
         rows(*[RIGHT] * 5),
-        samples_per_item=SAMPLES,
+        samples_per_item=samples,
         sampling_params={"temperature": 1.5, "max_completion_tokens": 24, **sampling},
     )
     path = await world.make(exact(), source=source)
@@ -38,3 +40,9 @@ async def test_a_seed_gives_two_runs_the_same_samples(world: World) -> None:
     assert not set(seeds[0]) & set(seeds[2])
     said = [[item["sample"]["output"] for item in items] for items in (first, again)]
     assert said[0] == said[1]
+
+
+async def test_the_number_of_samples_moves_no_seed(world: World) -> None:
+    few, many = await sampled_items(world, 1, seed=5), await sampled_items(world, seed=5)
+    firsts = [item["sample"]["seed"] for item in many if item["sample_index"] == 0]
+    assert [item["sample"]["seed"] for item in few] == firsts

@@ -30,8 +30,8 @@ T = TypeVar("T", bound="UpdateRecipe")
 
 @_attrs_define
 class UpdateRecipe:
-    """ Changes that make a new version of a recipe; absent fields do not change, and `null` removes
-    an optional one.
+    """ Changes that make a new version of a recipe; absent fields do not change;
+    `null` removes an optional one and keeps a required one.
 
         Attributes:
             name (None | str | Unset): Name that no other recipe of the project has, and none that ships.
@@ -39,7 +39,7 @@ class UpdateRecipe:
             base_model_advice (None | str | Unset): Base models that it suits.
             method (None | Unset | UpdateRecipeMethodType0): The training method.
             options (None | Unset | UpdateRecipeOptionsType0): Options of the method that no knob sets, all of them.
-            knobs (Knobs | None | Unset): The positions from which a plan starts.
+            knobs (Knobs | None | Unset): The positions from which a plan starts, all of them.
             rubric (list[str] | None | Unset): Marks of a good answer.
             stop_rules (list[str] | None | Unset): When the job stops, in sentences.
             risks (list[str] | None | Unset): Faults that occur with it, and where they show.

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.services.recipes.shipped_recipes import shipped_names
+from app.services.recipes.shipped_recipes import shipped_ids
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.preflight import validate_call
 from tests.support.registry.recipes import CHECK, OWN, rows
@@ -24,7 +24,7 @@ async def made(api: Api, **changes: Any) -> dict[str, Any]:
 async def refused(api: Api, **changes: Any) -> dict[str, Any]:
     reply = await api.call("POST", RECIPES, json={**OWN, **changes})
     assert reply.status_code == 400, reply.text
-    assert (await api.call("GET", RECIPES)).json()["last_id"] in shipped_names()
+    assert (await api.call("GET", RECIPES)).json()["last_id"] in shipped_ids()
     error: dict[str, Any] = reply.json()["error"]
     return error
 
@@ -56,7 +56,7 @@ async def test_every_page_size_lists_each_recipe_once(api: Api, limit: int) -> N
             break
         assert len(page["data"]) == limit
         after = {"after": page["last_id"]}
-    assert listed == [*shipped_names(), *reversed(own)]
+    assert listed == [*shipped_ids(), *reversed(own)]
 
 
 @pytest.mark.parametrize("by", ["id", "name"])
@@ -230,7 +230,7 @@ async def test_another_project_neither_sees_nor_uses_a_recipe(api: Api) -> None:
     recipe = await made(api)
     key: dict[str, Any] = {"key": api.other_key}
     listed = (await api.call("GET", RECIPES, **key)).json()["data"]
-    assert [each["id"] for each in listed] == [*shipped_names()]
+    assert [each["id"] for each in listed] == [*shipped_ids()]
     for name in (recipe["id"], recipe["name"], "recipe_never"):
         for call in (
             api.call("GET", f"{RECIPES}/{name}", **key),

@@ -221,7 +221,10 @@ async def test_token_counts_that_cannot_be_true_are_not_counted() -> None:
     ("reason", "is_cut_off"),
     [
         *((reason, True) for reason in ("length", "max_tokens", "content_filter", "abort")),
-        *((reason, False) for reason in ("stop", "STOP", "end_turn", "eos", "", None, 1)),
+        *(
+            (reason, False)
+            for reason in ("STOP", "stop", "eos_token", "end_turn", "done", "", None, 1)
+        ),
     ],
 )
 def test_a_reply_that_its_server_ends_is_cut_off(reason: Any, is_cut_off: bool) -> None:

@@ -16,6 +16,11 @@ from app.grading.judge_texts.quotable_scores import quotable_shares
         ("full marks", {1.0}),
         ("90 percent", {0.9}),
         ("[[4]]", {0.4}),
+        ("[[  8  ]]", {0.8}),
+        ("grade (out of 10): 9", {0.9, 1.0}),
+        ("Rating (the scale is 0 to 10): 3", {0.0, 0.3}),
+        ("rating\n:\n8", {0.8}),
+        ("Score: 4/5", {0.8}),
         ("Given that x = 8, the ratio is 8.", set()),
         ("The gradient is 8; rather 8 than 7.", set()),
         # A number of the answer's subject that reads like a score is one too.

@@ -149,8 +149,8 @@ def sync_detailed(
     Args:
         recipe_id (str):
         body (UpdateRecipe): Changes that make a new version of a recipe; absent fields do not
-            change, and `null` removes
-            an optional one.
+            change;
+            `null` removes an optional one and keeps a required one.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -187,8 +187,8 @@ def sync(
     Args:
         recipe_id (str):
         body (UpdateRecipe): Changes that make a new version of a recipe; absent fields do not
-            change, and `null` removes
-            an optional one.
+            change;
+            `null` removes an optional one and keeps a required one.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -220,8 +220,8 @@ async def asyncio_detailed(
     Args:
         recipe_id (str):
         body (UpdateRecipe): Changes that make a new version of a recipe; absent fields do not
-            change, and `null` removes
-            an optional one.
+            change;
+            `null` removes an optional one and keeps a required one.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -258,8 +258,8 @@ async def asyncio(
     Args:
         recipe_id (str):
         body (UpdateRecipe): Changes that make a new version of a recipe; absent fields do not
-            change, and `null` removes
-            an optional one.
+            change;
+            `null` removes an optional one and keeps a required one.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
