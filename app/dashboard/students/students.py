@@ -25,11 +25,6 @@ _LISTED: Final = 50
 _SKILLS: Final = 20
 _JOBS: Final = 10
 _Verb = Literal["pause", "resume", "cancel"]
-_VERBS: Final = {
-    CoachStatus.RUNNING: [("pause", "Pause the Coach"), ("cancel", "End the session")],
-    CoachStatus.PAUSED: [("resume", "Resume the Coach"), ("cancel", "End the session")],
-}
-"""The actions of an open session, with the words of their buttons."""
 _PHASES: Final = {
     Phase.MEASURING: "It measures what the student can do.",
     Phase.PROMPTING: "It tries an instruction that is put before each question.",
@@ -98,7 +93,7 @@ async def student_page(name: str, visitor: SignedIn) -> Response:
             "students/student.html",
             coached=coached,
             coach_sentence=_coach_sentence(coached),
-            coach_verbs=[] if coached is None else _VERBS.get(coached.status, []),
+            coach_verbs=[] if coached is None else _coach_verbs(coached.status),
             form_token=visitor.form_token,
             student=student,
             answers=current.model if current else student.base_model,
@@ -178,6 +173,19 @@ async def _samples(visitor: Visitor) -> list[tuple[str, str]]:
     """Returns id and name of each recipe whose sample can be kept."""
     recipes = visitor.services.recipes()
     return [(name, (await recipes.get(name)).name) for name in SAMPLES]
+
+
+def _coach_verbs(status: CoachStatus) -> list[tuple[_Verb, str]]:
+    """Returns the actions of a session, with the words of their buttons."""
+    match status:
+        case CoachStatus.RUNNING:
+            return [("pause", "Pause the Coach"), ("cancel", "End the session")]
+        case CoachStatus.PAUSED:
+            return [("resume", "Resume the Coach"), ("cancel", "End the session")]
+        case CoachStatus.COMPLETED | CoachStatus.FAILED | CoachStatus.CANCELLED:
+            return []
+        case _:
+            assert_never(status)
 
 
 def _coach_sentence(session: CoachSession | None) -> str:

@@ -45,7 +45,7 @@ async def test_a_session_is_shown_paused_resumed_and_cancelled(visit: Visit, api
     assert (await follow(visit, f"{CLERK}/coach/{coach}/delete", {})).status_code in {400, 404}
 
 
-async def test_nobody_else_moves_a_session(visit: Visit, api: Api) -> None:
+async def test_no_other_student_or_project_moves_a_session(visit: Visit, api: Api) -> None:
     await make_student(visit, "clerk")
     await make_student(visit, "other")
     coach = await session(api)
