@@ -39,13 +39,13 @@ async def test_examples_are_typed_pasted_and_divided(visit: Visit, api: Api) -> 
 async def test_a_recipe_of_the_project_is_chosen_as_those_that_ship(visit: Visit, api: Api) -> None:
     await make_student(visit, "clerk")
     curriculum = str((await make_examples(visit, "Refunds")).url).rpartition("/")[2]
-    texts = {"name": "<b>Ours</b>", "purpose": "It is <i>ours</i>."}
+    texts = {"name": "<b>Ours", "purpose": "It is <i>ours</i>."}
     recipe = (await api.call("POST", "/v1/recipes", json={**OWN, **texts})).json()["id"]
     bare = {**OWN, "name": "bare", "sample_curriculum": None}
     await api.call("POST", "/v1/recipes", json=bare)
     base = "/teach/students/clerk"
     practice = (await visit.get(f"{base}/practice")).text
-    assert "&lt;b&gt;Ours&lt;/b&gt;" in practice
+    assert "&lt;b&gt;Ours" in practice
     assert "<b>Ours" not in practice
     assert practice.count("A recipe of this project.") == 2
     assert practice.count("It has no samples: choose examples first.") == 1
@@ -59,7 +59,7 @@ async def test_a_recipe_of_the_project_is_chosen_as_those_that_ship(visit: Visit
     started = await visit.post(f"{base}/plan", fields)
     assert started.status_code == 303, started.text
     progress = (await visit.get(started.headers["location"])).text
-    assert "<dd>&lt;b&gt;Ours&lt;/b&gt;</dd>" in progress
+    assert "<dd>&lt;b&gt;Ours</dd>" in progress
     job_id = started.headers["location"].rpartition("/")[2]
     job = (await api.call("GET", f"/v1/fine_tuning/jobs/{job_id}")).json()
     assert job["metadata"]["recipe"] == recipe
