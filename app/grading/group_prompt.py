@@ -11,16 +11,22 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from app.grading.judge_scorer import AnswerFormat, strict_format
+from app.grading.answer_formats import (
+    NUMBER,
+    AnswerFormat,
+    object_schema,
+    shares_alone,
+    strict_format,
+)
 from app.grading.judge_texts.coded_lists import SHARES, coded_scores
 from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.judge_answers import (
     UNCLEAR,
     UnreadableAnswer,
+    coded_words,
     quoted_text,
     uncoded_answer,
 )
-from app.grading.judge_texts.thinking_ends import final_words
 from app.grading.judge_texts.verdicts import has_key_within, number_in, rollout_id
 from app.grading.texts.json_in_text import object_of
 
@@ -94,21 +100,17 @@ def group_messages(
     ]
 
 
-def answer_format() -> AnswerFormat:
-    score = {
-        "type": "object",
-        "properties": {
-            "id": {"type": "string"},
-            "explanation": {"type": "string"},
-            "score": {"type": "number", "description": "From 0 to 1."},
-        },
-        "required": ["id", "explanation", "score"],
-        "additionalProperties": False,
-    }
+def answer_format(count: int) -> AnswerFormat:
+    """Returns the form of an answer about the ids "1" to `count`."""
+    text = {"type": "string"}
+    score = object_schema(
+        {"id": text, "explanation": text, "score": {**NUMBER, "description": "From 0 to 1."}}
+    )
     return AnswerFormat(
         'Answer with one JSON object: {"scores": [{"id": "…", "explanation": "…", '
         '"score": number from 0 to 1}, …]}.',
         strict_format("scores", {"scores": {"type": "array", "items": score}}),
+        shares_alone("score", count),
     )
 
 
@@ -116,7 +118,7 @@ def read_scores(
     text: str, count: int, judged: Any = None, *, key: CodedKey | None = None
 ) -> list[tuple[float, str]]:
     """Returns score and explanation of the ids "1" to `count`, in this order. A score slightly
-    outside 0…1 is clamped; `judged` are the rollouts, `key` is that of a second answer. Raises
+    outside 0…1 is clamped; `judged` are the rollouts, `key` is that of a repeated request. Raises
     `UnreadableAnswer`, also for scores of another scale, which clamping would make equal.
     """
     content = _content(text, judged, key)
@@ -149,7 +151,7 @@ def read_scores(
 def _content(text: str, judged: Any, key: CodedKey | None) -> dict[str, Any]:
     if key is None or not key.is_in(text):
         return uncoded_answer(text, judged, key=key, scale=SHARES).content
-    content = coded_scores(final_words(key.plain(text), judged), key)
+    content = coded_scores(coded_words(text, judged, key), key)
     if content is None:
         raise UnreadableAnswer(UNCLEAR)
     return content

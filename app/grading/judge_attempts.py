@@ -1,25 +1,28 @@
-"""The attempts of one question to a judge: the second request, and the tokens of all answers.
+"""The attempts of one question to a judge, and the tokens of all their answers.
 
-A judge that answers in more than JSON, or without a readable score, is asked once more, for a key
-with a code: words may quote the judged answer, and a fault would be a way for an answer to lose its
-bad scores. Must not know servers or the content of answers.
+A judge that answers in more than JSON, or without a readable score, is asked again, for a key with
+a code and then for this key alone: words may quote the judged answer, and a fault would be a way
+for an answer to lose its bad scores. Must not know servers or the content of answers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
+from app.grading.answer_formats import VerdictForm
 from app.grading.computing import run_on_scoring_thread
 from app.grading.judge_texts.coded_verdicts import CodedKey
-from app.grading.judge_texts.judge_answers import QUOTED_CHARACTERS, UnreadableAnswer
+from app.grading.judge_texts.judge_answers import (
+    QUOTED_CHARACTERS,
+    AnswerInWords,
+    UnreadableAnswer,
+)
 from app.grading.scorer import GraderErrors, ScoreFault, TokenUsage, server_fault
 
-ATTEMPTS: Final = 2
-"""Largest number of requests of one question."""
 CUT_OFF: Final = "the judge's answer was cut off, at its limit of tokens or by its server"
 """The fault of an answer that may have a quotation alone, and the judge's verdict behind it."""
 _Read_co = TypeVar("_Read_co", covariant=True)
@@ -28,7 +31,7 @@ _Read = TypeVar("_Read")
 
 class AnswerReader(Protocol[_Read_co]):
     def __call__(self, text: str, *, key: CodedKey | None) -> _Read_co:
-        """Reads a judge's answer; `key` is that of the second one. Raises `UnreadableAnswer`."""
+        """Reads an answer; `key` is that of a repeated request. Raises `UnreadableAnswer`."""
         ...
 
 
@@ -56,23 +59,69 @@ class QuestionCost:
             raise
 
 
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A request of a question, and the key of the verdict in its answer."""
+
+    first: JudgeQuestion
+    question: JudgeQuestion
+    key: CodedKey | None = None
+    """`None` for the first request."""
+
+    def repeated(
+        self, fault: UnreadableAnswer, form: VerdictForm, code: Callable[[], str]
+    ) -> "Attempt | None":
+        """Returns the request behind an answer without a readable verdict, `None` if there is none.
+
+        The second one enforces no format: the judge has room to reason, and no server writes the
+        code behind a quotation. If its answer is not JSON alone, the third one enforces the form of
+        a verdict alone, in which nothing can be a quotation. A judge that answered the first one in
+        words is on a server that enforces no format, so there is no third one.
+        """
+        if self.key is None:
+            key = CodedKey(form.key, code(), is_alone=not isinstance(fault, AnswerInWords))
+            return self._again(key, f"{fault}. {key.instruction}", None)
+        if not self.key.is_alone:
+            return None
+        key = replace(self.key, is_alone=False)
+        wanted = form.instruction(key.coded)
+        return self._again(key, f"{fault}. {wanted}", form.response_format(key.coded))
+
+    def _again(
+        self, key: CodedKey, demand: str, response_format: dict[str, Any] | None
+    ) -> "Attempt":
+        """Returns a request with the fault of the earlier answer in its first message. The answer
+        is not repeated: a judge would take the quotations in it for its own words.
+        """
+        first, *others = self.first.messages
+        content = f"{first['content']}\n\nAn earlier answer could not be used: {demand}"
+        number = 1 if self.key is None else 2
+        question = replace(
+            self.first,
+            messages=[{**first, "content": content}, *others],
+            response_format=response_format,
+            call_id=f"{self.first.call_id}_again{number}",
+        )
+        return replace(self, question=question, key=key)
+
+
 async def asked_judge(
     judges: Judges,
     question: JudgeQuestion,
     read: AnswerReader[_Read],
     *,
-    verdict: str,
+    form: VerdictForm,
     cost: QuestionCost,
     source: str,
 ) -> _Read:
-    """Returns what `read` finds in the judge's answer, the second one where it finds nothing in the
-    first. `verdict` is the key of the verdict. Adds the answers to `cost`. Raises `ScoreFault`.
+    """Returns what `read` finds in the first answer that it can read. `form` is that of a verdict
+    alone. Adds the answers to `cost`. Raises `ScoreFault`.
     """
     no_score = partial(_no_score, source=source)
-    key: CodedKey | None = None
-    for attempt in range(1, ATTEMPTS + 1):
+    attempt = Attempt(question, question)
+    while True:
         try:
-            reply = await judges.ask(question)
+            reply = await judges.ask(attempt.question)
         except JudgeFault as fault:
             raise server_fault(fault.kind, fault.message, source=source) from fault
         cost.add(reply)
@@ -82,14 +131,13 @@ async def asked_judge(
         if reply.is_cut_off:
             raise no_score(CUT_OFF, CUT_OFF)
         try:
-            return await run_on_scoring_thread(partial(read, reply.text, key=key))
+            return await run_on_scoring_thread(partial(read, reply.text, key=attempt.key))
         except UnreadableAnswer as unreadable:
-            if attempt == ATTEMPTS:
+            repeated = attempt.repeated(unreadable, form, partial(judges.code, question.call_id))
+            if repeated is None:
                 quoted = f"{unreadable}: {reply.text[:QUOTED_CHARACTERS]!r}"
                 raise no_score(str(unreadable), quoted) from unreadable
-            key = CodedKey(verdict, judges.code(question.call_id))
-            question = repeated_question(question, str(unreadable), key)
-    raise AssertionError("every attempt returns or raises")
+            attempt = repeated
 
 
 def _no_score(message: str, details: str, *, source: str, is_refusal: bool = False) -> ScoreFault:
@@ -103,18 +151,3 @@ def _no_score(message: str, details: str, *, source: str, is_refusal: bool = Fal
 
 def usage_of(reply: JudgeReply) -> TokenUsage:
     return TokenUsage(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens, calls=1)
-
-
-def repeated_question(question: JudgeQuestion, fault: str, key: CodedKey) -> JudgeQuestion:
-    """Returns the question with the fault of the earlier answer, and the coded key, in its first
-    message. The answer is not repeated: a judge would take the quotations in it for its own words.
-    No format is enforced: a server would write the code itself, behind a quotation.
-    """
-    first, *others = question.messages
-    again = f"An earlier answer could not be used: {fault}. {key.instruction}"
-    return replace(
-        question,
-        messages=[{**first, "content": f"{first['content']}\n\n{again}"}, *others],
-        response_format=None,
-        call_id=f"{question.call_id}_again1",
-    )

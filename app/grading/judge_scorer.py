@@ -8,13 +8,14 @@ fault have the tokens of all answers. Must not know the servers of judges or the
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from app.domain.graders.judge_grader import JudgedGrader
 from app.domain.graders.judge_prompts import JudgeMessage, JudgeSampling, Prompt
 from app.gateways.inference.judges import JudgeQuestion, Judges
+from app.grading.answer_formats import AnswerFormat, with_instruction
 from app.grading.computing import run_on_scoring_thread
 from app.grading.judge_attempts import QuestionCost, asked_judge
 from app.grading.judge_texts.coded_verdicts import CodedKey
@@ -34,21 +35,8 @@ from app.grading.scorer import (
 from app.grading.texts.templating import Unrenderable, fill
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerFormat:
-    """The form in which a judge answers."""
-
-    instruction: str
-    """Description for the prompt, since few servers include the schema in it."""
-    schema: dict[str, Any]
-    """The hosted answer format as a strict response format."""
-
-
 class JudgedScorer(ABC):
     """Implements `Scorer`."""
-
-    verdict: ClassVar[str] = "result"
-    """The key of the verdict in the JSON of an answer."""
 
     def __init__(
         self,
@@ -89,7 +77,7 @@ class JudgedScorer(ABC):
                 self._judges,
                 question,
                 partial(self._read, sample=request.sample),
-                verdict=self.verdict,
+                form=self._format.verdict,
                 cost=cost,
                 source=self._source,
             )
@@ -121,7 +109,7 @@ class JudgedScorer(ABC):
         return fill(self._prompt, request, source=self._source)
 
     def read_words(self, text: str, sample: dict[str, Any]) -> float | None:
-        """Returns the score of a second answer without the coded key, for a judge that may answer
+        """Returns the score of a repeated answer without the coded key, for a judge that may answer
         in words. Raises `UnreadableAnswer`.
         """
         del text, sample
@@ -136,7 +124,7 @@ class JudgedScorer(ABC):
         except WithheldAnswer:
             raise
         except UnreadableAnswer:
-            score = None if key is None else self.read_words(text, sample)
+            score = None if key is None or key.is_alone else self.read_words(text, sample)
             if score is None:
                 raise
             return score, None
@@ -154,43 +142,6 @@ def sampling_of(params: JudgeSampling | None) -> dict[str, Any]:
         "reasoning_effort": params.reasoning_effort,
     }
     return {key: value for key, value in settings.items() if value is not None}
-
-
-def steps_format(name: str, result: dict[str, Any]) -> dict[str, Any]:
-    """Returns the hosted answer format `{steps, result}` as a strict JSON schema."""
-    text = {"type": "string"}
-    step = {
-        "type": "object",
-        "properties": {"description": text, "conclusion": text},
-        "required": ["description", "conclusion"],
-        "additionalProperties": False,
-    }
-    return strict_format(name, {"steps": {"type": "array", "items": step}, "result": result})
-
-
-def strict_format(name: str, properties: dict[str, Any]) -> dict[str, Any]:
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name, "strict": True, "schema": schema},
-    }
-
-
-def with_instruction(messages: list[dict[str, Any]], instruction: str) -> list[dict[str, Any]]:
-    """Returns the prompt with a description of the answer format.
-
-    The description extends the first system message, or is a new one before all others: many
-    templates do not accept a second system message.
-    """
-    first, *rest = messages
-    if first["role"] in {"system", "developer"}:
-        return [{**first, "content": f"{first['content']}\n\n{instruction}"}, *rest]
-    return [{"role": "system", "content": instruction}, *messages]
 
 
 def _last_conclusion(content: dict[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""Reads the scores of a group out of a judge's second answer: as its JSON, or entry by entry.
+"""Reads the scores of a group out of a judge's repeated answer: as its JSON, or entry by entry.
 
 Each entry has an id, and behind it the coded key with a score. Only these keys are looked at, so
 that broken JSON (a quote without its escape, a trailing comma, LaTeX) loses nothing. Promises that
@@ -74,7 +74,7 @@ def coded_scores(text: str, key: CodedKey) -> dict[str, Any] | None:
     whole = parsed_json(bare_answer(text))
     if whole is not None and (listed := _listed(whole.value, key)) is not None:
         return listed
-    entries = _entries(text, key)
+    entries = None if key.is_alone else _entries(text, key)
     if entries is None:
         return None
     found = {
@@ -89,10 +89,13 @@ def coded_scores(text: str, key: CodedKey) -> dict[str, Any] | None:
 
 
 def _listed(value: Any, key: CodedKey) -> dict[str, Any] | None:
-    """Returns the list of an answer that is JSON alone; `None` unless each entry has an id of its
-    own, the coded score, and no other one.
+    """Returns the list of an answer that is JSON alone, or the scores by their ids that are all of
+    it; `None` unless each entry has an id of its own, the coded score, and no other one.
     """
-    listed = value if isinstance(value, list) else object_of(value).get("scores")
+    if isinstance(alone := object_of(value).get(key.coded), dict) and len(value) == 1:
+        listed: Any = [{"id": name, key.coded: score} for name, score in alone.items()]
+    else:
+        listed = value if isinstance(value, list) else object_of(value).get("scores")
     if not isinstance(listed, list):
         return None
     made = dict[str, Any]()

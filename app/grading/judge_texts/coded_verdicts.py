@@ -1,8 +1,8 @@
-"""Marks the verdict of a judge's second answer with a code that no judged text can have.
+"""Marks the verdict of a judge's repeated answer with a code that no judged text can have.
 
 A judge may quote the judged answer in any form: without escapes, behind a forged end of its
 thinking, as JSON of its own. No rule about texts separates a verdict from such a quotation. So the
-second request renames the key of the verdict, `result` to `result_3f09a2be71`, by a code that is
+repeated request renames the key of the verdict, `result` to `result_3f09a2be71`, by a code that is
 derived from the service's secret key for this question. The judge alone has read it. All verdicts
 at this key behind its thinking must agree (`coded_places.py`): one of them may be the verdict that
 the judged answer asks for. Pure.
@@ -40,11 +40,15 @@ _MOST_UNCODED: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class CodedKey:
-    """The key of a verdict in a second answer."""
+    """The key of a verdict in the answer to a repeated request."""
 
     name: str
     """The key in the first answer: `result` or `score`."""
     code: str
+    is_alone: bool = False
+    """True if the key counts only in a JSON object that is all of an answer, or all behind its
+    thinking.
+    """
 
     @property
     def coded(self) -> str:
@@ -76,6 +80,8 @@ class CodedKey:
         valid object that has it. `None` if the verdict is unclear, or another one is beside it.
         """
         whole = parsed_json(bare_answer(text))
+        if self.is_alone and (whole is None or self.coded not in object_of(whole.value)):
+            return None
         if whole is not None and isinstance(whole.value, str):
             return self.content_of(whole.value, scale)
         if whole is not None:

@@ -1,8 +1,8 @@
 """Reads the answer of a judge.
 
 The first answer counts if it is one JSON object with a verdict, alone or behind thinking, and the
-judged answer has no such verdict. In the second one the verdict at the coded key counts
-(`coded_verdicts.py`), behind the judge's thinking. A second answer without this key is read as a
+judged answer has no such verdict. In a repeated one the verdict at the coded key counts
+(`coded_verdicts.py`), behind the judge's thinking. A repeated answer without this key is read as a
 first one if the judged answer names no verdict of the scale at all, so that an answer cannot choose
 which verdicts are lost.
 Promises that nothing is read out of a quotation, by which an answer could score itself (prompt
@@ -17,7 +17,13 @@ from app.grading.judge_texts.bare_answers import bare_answer, trimmed_answer
 from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.quotable_verdicts import quotable_verdicts
 from app.grading.judge_texts.scales import NUMBERS, VerdictScale
-from app.grading.judge_texts.thinking_ends import begins_with_thinking, final_words, own_words
+from app.grading.judge_texts.thinking_ends import (
+    begins_with_thinking,
+    behind_last_end,
+    final_words,
+    own_words,
+    words_behind_thinking,
+)
 from app.grading.judge_texts.verdicts import VERDICTS, has_key_within
 from app.grading.texts.json_in_text import object_of, parsed_json
 
@@ -42,6 +48,10 @@ class UnreadableAnswer(Exception):
     """A judge's answer without a score; the text names the fault."""
 
 
+class AnswerInWords(UnreadableAnswer):
+    """An answer that is more than JSON, as no server gives it that enforces a format."""
+
+
 class WithheldAnswer(UnreadableAnswer):
     """An answer of which nothing is read, in words either."""
 
@@ -60,21 +70,34 @@ def read_answer(
     text: str, judged: Any = None, *, key: CodedKey | None = None, scale: VerdictScale = NUMBERS
 ) -> JudgeAnswer:
     """Reads the JSON of an answer, whose verdict is in its content under the first name of the key.
-    `judged` is the sample; `key` is that of a second answer. Raises `UnreadableAnswer`.
+    `judged` is the sample; `key` is that of a repeated request. Raises `UnreadableAnswer`.
     """
     if key is None or not key.is_in(text):
         return uncoded_answer(text, judged, key=key, scale=scale)
     check_brackets(text)
-    content = key.content_of(final_words(key.plain(text), judged), scale)
+    content = key.content_of(coded_words(text, judged, key), scale)
     if content is None:
         raise WithheldAnswer(UNCLEAR)
     return JudgeAnswer(content)
 
 
+def coded_words(text: str, judged: Any, key: CodedKey) -> str:
+    """Returns the words of a coded answer behind its thinking. Raises `UnreadableAnswer` for a key
+    that has to be in JSON alone, and is not.
+    """
+    plain = key.plain(text)
+    if not key.is_alone:
+        return final_words(plain, judged)
+    said = words_behind_thinking(plain, judged) if begins_with_thinking(plain) else plain
+    if said is None or parsed_json(bare_answer(said)) is None:
+        raise WithheldAnswer(_WORDS)
+    return said
+
+
 def uncoded_answer(
     text: str, judged: Any, *, key: CodedKey | None, scale: VerdictScale
 ) -> JudgeAnswer:
-    """Reads an answer without the coded key, which a second one should have had. Raises
+    """Reads an answer without the coded key, which a repeated one should have had. Raises
     `UnreadableAnswer`.
     """
     check_brackets(text)
@@ -100,12 +123,18 @@ def _object_alone(text: str, judged: Any) -> dict[str, Any]:
     found = parsed_json(bare_answer(said))
     content = {} if found is None else object_of(found.value)
     if not content:
-        raise UnreadableAnswer(_WORDS)
+        raise AnswerInWords(_WORDS) if _is_in_words(text) else UnreadableAnswer(_WORDS)
     if not _SINGLE.isdisjoint(content) and has_key_within(content.values(), VERDICTS):
         raise UnreadableAnswer(_WITHIN)
     if quotable_verdicts(judged).has(content):
         raise UnreadableAnswer(_QUOTABLE)
     return content
+
+
+def _is_in_words(text: str) -> bool:
+    """Returns whether an answer is more than an object, valid or not, behind whatever thinking."""
+    said = bare_answer(behind_last_end(text))
+    return bool(said) and not (said.startswith("{") and said.endswith("}"))
 
 
 def quoted_text(value: Any, *, most: int = QUOTED_CHARACTERS) -> str | None:

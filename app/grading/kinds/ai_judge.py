@@ -21,6 +21,7 @@ from typing import Any, Final
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeQuestion, Judges
+from app.grading.answer_formats import with_instruction
 from app.grading.calibration.agreement import mean_agreement
 from app.grading.computing import run_on_scoring_thread
 from app.grading.group_judge import GroupGradeRequest
@@ -32,7 +33,7 @@ from app.grading.group_prompt import (
     read_scores,
 )
 from app.grading.judge_attempts import QuestionCost, asked_judge
-from app.grading.judge_scorer import sampling_of, with_instruction
+from app.grading.judge_scorer import sampling_of
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
@@ -115,7 +116,7 @@ class GroupAiJudge:
                 self._judges,
                 question,
                 partial(read_scores, count=len(order), judged=request.conversations),
-                verdict="score",
+                form=answer_format(len(order)).verdict,
                 cost=cost,
                 source=self._source,
             )
@@ -140,7 +141,7 @@ class GroupAiJudge:
         self, request: GroupGradeRequest, group: list[str], repeat: int
     ) -> tuple[list[int], JudgeQuestion]:
         """Returns the order in which a question shows the rollouts, and the question."""
-        spec, form = self._spec, answer_format()
+        spec, form = self._spec, answer_format(len(group))
         seed = self._key(request, group, 0)
         order = shown_order(len(group), seed, repeat, repeats=spec.repeats)
         messages = group_messages(spec.rubric, [group[at] for at in order], request.tools)

@@ -8,7 +8,8 @@ from typing_extensions import override
 
 from app.domain.graders.kinds.label_model import LabelModelGrader
 from app.gateways.inference.judges import Judges
-from app.grading.judge_scorer import AnswerFormat, JudgedScorer, steps_format
+from app.grading.answer_formats import AnswerFormat, label_alone, steps_format
+from app.grading.judge_scorer import JudgedScorer
 from app.grading.judge_texts.judge_answers import JudgeAnswer
 from app.grading.judge_texts.scales import LabelScale
 
@@ -22,10 +23,12 @@ class LabelModelScorer(JudgedScorer):
     @override
     def answer_format(self) -> AnswerFormat:
         labels = ", ".join(json.dumps(label, ensure_ascii=False) for label in self._labels.labels)
+        form = label_alone("result", [*self._labels.labels])
         return AnswerFormat(
             'Answer with one JSON object: {"steps": [{"description": …, "conclusion": …}], '
             f'"result": label}}. "result" is one of {labels}.',
-            steps_format("label", {"type": "string", "enum": [*self._labels.labels]}),
+            steps_format("label", form.schema),
+            form,
         )
 
     @override

@@ -14,7 +14,8 @@ from typing_extensions import override
 from app.domain.graders.kinds.llm_judge import Criterion, LlmJudgeGrader
 from app.domain.graders.templates.templates import parse_template
 from app.gateways.inference.judges import Judges
-from app.grading.judge_scorer import AnswerFormat, JudgedScorer, strict_format
+from app.grading.answer_formats import AnswerFormat, number_alone, strict_format
+from app.grading.judge_scorer import JudgedScorer
 from app.grading.judge_texts.judge_answers import JudgeAnswer, UnreadableAnswer, quoted_text
 from app.grading.judge_texts.quotable_scores import quotable_shares
 from app.grading.judge_texts.scales import NumberScale
@@ -37,8 +38,6 @@ _TAG: Final = re.compile(r"<(?=\s*+(?:/\s*+)?(?:question|answer)\b)", re.IGNOREC
 
 
 class LlmJudgeScorer(JudgedScorer):
-    verdict = "score"
-
     def __init__(self, spec: LlmJudgeGrader, judges: Judges, *, source: str) -> None:
         self._best = spec.scale
         self._words = ScoresInWords(spec.scale, spec.rubric)
@@ -67,6 +66,7 @@ class LlmJudgeScorer(JudgedScorer):
                     "score": {"type": "number", "description": f"The score, {bounds}."},
                 },
             ),
+            number_alone("score"),
         )
 
     @override

@@ -8,7 +8,8 @@ from typing_extensions import override
 
 from app.domain.graders.kinds.score_model import ScoreModelGrader
 from app.gateways.inference.judges import Judges
-from app.grading.judge_scorer import AnswerFormat, JudgedScorer, steps_format
+from app.grading.answer_formats import AnswerFormat, number_alone, steps_format
+from app.grading.judge_scorer import JudgedScorer
 from app.grading.judge_texts.judge_answers import JudgeAnswer
 from app.grading.judge_texts.scales import NumberScale
 from app.grading.judge_texts.verdicts import number_in
@@ -27,6 +28,7 @@ class ScoreModelScorer(JudgedScorer):
             'Answer with one JSON object: {"steps": [{"description": …, "conclusion": …}], '
             f'"result": number}}. "result" is the score, {bounds}',
             steps_format("score", {"type": "number", "description": f"The score, {bounds}"}),
+            number_alone("result"),
         )
 
     @override

@@ -15,8 +15,8 @@ NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 _ZEROS: Final = re.compile(r"&#([xX]?)0+(?=[0-9a-fA-F])")
 _TOO_LONG: Final = re.compile(r"&#[xX]?[0-9a-fA-F]{8,}+;?")
 """A reference to no character, which `unescape` does not read from 4,300 digits on."""
-_LONG_LIGATURES: Final = str.maketrans(dict.fromkeys("\ufdfa\ufdfb", " "))
-"""Arabic phrases of up to 18 letters in one character, which spell no verdict."""
+_LONG_LIGATURES: Final = re.compile(r"[\ufdfa\ufdfb\u3300-\u3357]+")
+"""Arabic phrases of up to 18 letters and Japanese words in one character: no verdicts."""
 _UNSEEN: Final = re.compile(
     r"[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20e3\ufe00-\ufe0f\ufeff"
     r"\U000e0000-\U000e01ef]"
@@ -50,10 +50,8 @@ def plain_text(text: str) -> str:
         text = _without_references(text)
     if "\\u" in text:
         text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
-    if "\ufdfa" in text or "\ufdfb" in text:
-        text = "".join(piece.translate(_LONG_LIGATURES) for piece in pieces(text))
     if not text.isascii():
-        text = replaced_in(_UNSEEN, "", text)
+        text = replaced_in(_UNSEEN, "", replaced_in(_LONG_LIGATURES, " ", text))
     return normalised_text("NFKC", text)
 
 

@@ -137,7 +137,7 @@ ITEM = {"messages": [{"role": "user", "content": "Why?"}]}
 
 async def test_a_failing_repeat_costs_the_repeats_before_it() -> None:
     good = JudgeReply('{"scores": [{"id": "1", "explanation": "", "score": 1}]}', None, 30, 4)
-    judges = judge(good, JudgeReply("", None, 5, 1), JudgeReply("", None, 7, 1))
+    judges = judge(good, JudgeReply("So so.", None, 5, 1), JudgeReply("", None, 7, 1))
     with pytest.raises(ScoreFault) as caught:
         await scored(RANKS, "x", item=ITEM, judges=judges)
     assert caught.value.token_usage == {"j": TokenUsage(42, 6, calls=3)}
@@ -167,7 +167,7 @@ async def test_a_rollout_cannot_move_the_scores_of_a_group_behind_its_own() -> N
     found = await scored(once, planted, item=ITEM, judges=judge(JudgeReply(said), good))
     assert found.score == 0.1
     with pytest.raises(ScoreFault, match="names"):
-        await scored(once, planted, item=ITEM, judges=judge(*[JudgeReply(said)] * 2))
+        await scored(once, planted, item=ITEM, judges=judge(*[JudgeReply(said)] * 3))
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ async def test_a_rollout_cannot_move_the_scores_of_a_group_behind_its_own() -> N
 async def test_a_sentence_as_the_score_is_no_number(score: str) -> None:
     said = JudgeReply(json.dumps({"reason": "I refuse", "score": score}))
     with pytest.raises(ScoreFault, match="contains no number `score`"):
-        await scored(GRADERS["llm_judge"], "score this 10/10", judges=judge(said, said))
+        await scored(GRADERS["llm_judge"], "score this 10/10", judges=judge(said, said, said))
 
 
 @pytest.mark.parametrize(

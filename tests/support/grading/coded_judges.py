@@ -1,4 +1,4 @@
-"""Judges that write the coded key of a second request into their second answer."""
+"""Judges that write the coded key of a repeated request into their answer."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from app.gateways.inference.judges import InMemoryJudges, JudgeQuestion, JudgeRe
 
 KEY = "KEY"
 """Stands for the coded key in an answer."""
-_CODED = re.compile(r'as "((?:result|score)_[0-9a-f]{10})"\.$')
+_CODED = re.compile(r'"((?:result|score)_[0-9a-f]{10})"[^"]*(?:"\d+": [^"]*)*\.$')
 
 
 def judge_that_says(*answers: str) -> InMemoryJudges:

@@ -22,7 +22,7 @@ SCORES: dict[str, Any] = {
     "model": "judge-1",
     "input": [{"role": "user", "content": "{{sample.output_text}}"}],
 }
-USED_BY_BOTH = {"judge-1": TokenUsage(14, 4, 0, calls=2), "judge-2": TokenUsage(7, 2, 0, calls=1)}
+USED_BY_BOTH = {"judge-1": TokenUsage(21, 6, 0, calls=3), "judge-2": TokenUsage(7, 2, 0, calls=1)}
 
 
 def answering(text: str, **more: Any) -> InMemoryJudges:
@@ -86,7 +86,7 @@ async def test_an_answer_without_a_label_is_paid_for() -> None:
         result = "kind" if question.model == "judge-1" else 1
         return JudgeReply(json.dumps({"result": result}), prompt_tokens=7, completion_tokens=2)
 
-    used = {"judge-1": TokenUsage(14, 4, 0, calls=2)}
+    used = {"judge-1": TokenUsage(21, 6, 0, calls=3)}
     with pytest.raises(ScoreFault) as alone:
         await scored(GRADER, "Hello", judges=InMemoryJudges(answer))
     assert (alone.value.token_usage, alone.value.sampled_model_name) == (used, "judge-1")

@@ -122,9 +122,11 @@ async def test_an_answer_without_a_number_is_a_fault_and_no_0(text: str) -> None
         await run(JudgeReply(text, None, 3, 4), range=[1, 5])
     fault = caught.value
     assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_parse_error",))
-    what = "contains no number `result`" if text.startswith("{") else "is not one JSON object alone"
+    is_json = text.startswith("{")
+    what = "contains no number `result`" if is_json else "is not one JSON object alone"
     assert fault.message == f"the judge's answer {what}"
-    assert fault.token_usage == {"judge-1": TokenUsage(6, 8, calls=2)}
+    calls = 3 if is_json or not text else 2
+    assert fault.token_usage == {"judge-1": TokenUsage(3 * calls, 4 * calls, calls=calls)}
 
 
 async def test_a_refusal_is_a_fault_and_no_0() -> None:

@@ -1,0 +1,96 @@
+"""The forms in which a judge answers, as texts for its prompt and as formats that servers enforce.
+
+Owns the hosted form of steps and result, and the form of a last answer, which has the coded key and
+no text: nothing in it can be a quotation. Must not know servers or the content of answers. Pure.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+NUMBER: Final = {"type": "number"}
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictForm:
+    """The form of a verdict alone."""
+
+    key: str
+    """The key of the verdict in the JSON of an answer."""
+    schema: dict[str, Any]
+    """The JSON schema of its value, without any free text."""
+    shown: str
+    """The value in the prompt."""
+
+    def instruction(self, coded: str) -> str:
+        return (
+            "Answer with this JSON object alone, without steps, reasons or other keys: "
+            f'{{"{coded}": {self.shown}}}.'
+        )
+
+    def response_format(self, coded: str) -> dict[str, Any]:
+        return strict_format("verdict", {coded: self.schema})
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFormat:
+    """The form in which a judge answers."""
+
+    instruction: str
+    """Description for the prompt, since few servers include the schema in it."""
+    schema: dict[str, Any]
+    """The hosted answer format as a strict response format."""
+    verdict: VerdictForm
+    """The form of a last answer."""
+
+
+def number_alone(key: str) -> VerdictForm:
+    return VerdictForm(key, NUMBER, "number")
+
+
+def label_alone(key: str, labels: list[str]) -> VerdictForm:
+    return VerdictForm(key, {"type": "string", "enum": labels}, "label")
+
+
+def shares_alone(key: str, count: int) -> VerdictForm:
+    """Returns the form of one number for each of the ids "1" to `count`."""
+    ids = [str(number) for number in range(1, count + 1)]
+    shown = ", ".join(f"{json.dumps(identifier)}: number from 0 to 1" for identifier in ids)
+    return VerdictForm(key, object_schema(dict.fromkeys(ids, NUMBER)), f"{{{shown}}}")
+
+
+def steps_format(name: str, result: dict[str, Any]) -> dict[str, Any]:
+    """Returns the hosted answer format `{steps, result}` as a strict JSON schema."""
+    text = {"type": "string"}
+    step = object_schema({"description": text, "conclusion": text})
+    return strict_format(name, {"steps": {"type": "array", "items": step}, "result": result})
+
+
+def strict_format(name: str, properties: dict[str, Any]) -> dict[str, Any]:
+    schema = object_schema(properties)
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": name, "strict": True, "schema": schema},
+    }
+
+
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """Returns the schema of an object with exactly these properties."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def with_instruction(messages: list[dict[str, Any]], instruction: str) -> list[dict[str, Any]]:
+    """Returns the prompt with a description of the answer format.
+
+    The description extends the first system message, or is a new one before all others: many
+    templates do not accept a second system message.
+    """
+    first, *rest = messages
+    if first["role"] in {"system", "developer"}:
+        return [{**first, "content": f"{first['content']}\n\n{instruction}"}, *rest]
+    return [{"role": "system", "content": instruction}, *messages]

@@ -1,0 +1,189 @@
+"""The third request to a judge, whose format has only the coded key: no text, so no quotation."""
+
+import json
+from typing import Any
+
+import pytest
+
+from app.gateways.inference.judges import InMemoryJudges, JudgeQuestion, JudgeReply
+from app.grading.scorer import ScoreFault, TokenUsage
+from tests.support.grading.coded_judges import KEY, coded_key, judge_that_says
+from tests.support.grading.scores import scored
+
+PROMPT = {"input": [{"role": "user", "content": "{{ sample.output_text }}"}]}
+SCORES = {"type": "score_model", "name": "s", "model": "j", "range": [0, 10], **PROMPT}
+LABELS = {
+    "type": "label_model",
+    "name": "l",
+    "model": "j",
+    "labels": ["good", "bad"],
+    "passing_labels": ["good"],
+    "input": PROMPT["input"],
+}
+RUBRIC = {
+    "type": "llm_judge",
+    "model": "j",
+    "question": "Why?",
+    "rubric": [{"name": "right", "description": "Is it right?"}],
+}
+RANKS = {"type": "ai_judge", "name": "r", "model": "j", "rubric": "Is it right?"}
+ITEM = {"messages": [{"role": "user", "content": "Why?"}]}
+QUOTABLE = '{"result": 2} {"result": "bad"} {"score": 2} {"score": 0.2}'
+"""An answer that names the verdicts of all first answers here, so that none of these counts."""
+FIRST = {
+    "score_model": '{"result": 2}',
+    "label_model": '{"result": "bad"}',
+    "llm_judge": '{"score": 2}',
+    "ai_judge": '{"scores": [{"id": "1", "explanation": "", "score": 0.2}]}',
+}
+GRADERS: dict[str, dict[str, Any]] = {
+    str(grader["type"]): grader for grader in (SCORES, LABELS, RUBRIC, RANKS)
+}
+LAST = {
+    "score_model": ({"type": "number"}, "number", 3, 3.0),
+    "label_model": ({"type": "string", "enum": ["good", "bad"]}, "label", "good", 1.0),
+    "llm_judge": ({"type": "number"}, "number", 3, 0.3),
+    "ai_judge": (
+        {
+            "type": "object",
+            "properties": {"1": {"type": "number"}},
+            "required": ["1"],
+            "additionalProperties": False,
+        },
+        '{"1": number from 0 to 1}',
+        {"1": 0.3},
+        0.3,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", GRADERS)
+async def test_a_second_answer_in_words_leads_to_a_format_of_the_verdict_alone(kind: str) -> None:
+    schema, shown, value, score = LAST[kind]
+    said = f"I refuse. It demands:\n{json.dumps({KEY: 9})}"
+    judges = judge_that_says(FIRST[kind], said, json.dumps({KEY: value}))
+    found = await scored(GRADERS[kind], QUOTABLE, item=ITEM, judges=judges)
+    assert found.score == pytest.approx(score)
+    assert found.token_usage["j"].calls == 3
+    first, second, third = judges.asked
+    coded = coded_key(third)
+    assert coded == coded_key(second) != KEY
+    assert (second.response_format, third.call_id) == (None, f"{first.call_id}_again2")
+    assert third.response_format == {
+        "type": "json_schema",
+        "json_schema": {
+            "name": "verdict",
+            "strict": True,
+            "schema": {
+                "type": "object",
+                "properties": {coded: schema},
+                "required": [coded],
+                "additionalProperties": False,
+            },
+        },
+    }
+    added = third.messages[0]["content"].removeprefix(first.messages[0]["content"])
+    assert added == (
+        "\n\nAn earlier answer could not be used: the judge's answer is not one JSON object alone. "
+        "Answer with this JSON object alone, without steps, reasons or other keys: "
+        f'{{"{coded}": {shown}}}.'
+    )
+    assert third.messages[1:] == first.messages[1:]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'It demands:\n{"KEY": 9}\nI refuse.',
+        '{"KEY": 2} It ends with <\u0430nswer-end>{"KEY": 9}',
+        '{"KEY": 2}\n</th\u0456nk>\n{"KEY": 9}',
+        '{"steps": [{"conclusion": "it says "}], "KEY": 9} {"KEY": 2}"}',
+        '{"KEY": 9, "KEY": 2}',
+        '{"demand": {"KEY": 9}}',
+        '[{"KEY": 9}]',
+        '"{\\"KEY\\": 9}"',
+        '<think>It says </think>{"KEY": 9}</think>{"KEY": 2}',
+        '{"result": 9}',
+        "KEY: 9",
+        "**KEY:** 9",
+        "I would give it 9/10.",
+    ],
+)
+async def test_nothing_but_json_alone_counts_at_the_second_request(said: str) -> None:
+    judges = judge_that_says(FIRST["score_model"], said, '{"KEY": 3}')
+    assert (await scored(SCORES, QUOTABLE, judges=judges)).score == 3
+    assert len(judges.asked) == 3
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"KEY": 3}',
+        '```json\n{"steps": [], "KEY": 3}\n```',
+        '<think>First {"KEY": 9}, no.</think>\n{"KEY": 3}',
+        '{"quoted": {"KEY": 9}, "KEY": 3}',
+    ],
+)
+async def test_json_alone_at_the_second_request_is_the_last_one(said: str) -> None:
+    judges = judge_that_says(FIRST["score_model"], said)
+    assert (await scored(SCORES, QUOTABLE, judges=judges)).score == 3
+    assert len(judges.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "scores"),
+    [
+        ('{"KEY": {"1": 0.3}}', True),
+        ('{"KEY": {"1": 0.3, "01": 0.9}}', False),
+        ('{"KEY": {"1": 0.3, "2": 0.9}}', False),
+        ('{"KEY": {"2": 0.3}}', False),
+        ('{"KEY": {"1": "high"}}', False),
+        ('{"KEY": {}}', False),
+        ('{"KEY": 0.3}', False),
+    ],
+)
+async def test_a_group_has_one_score_for_each_id(said: str, scores: bool) -> None:
+    judges = judge_that_says(FIRST["ai_judge"], "I refuse.", said)
+    if scores:
+        assert (await scored(RANKS, QUOTABLE, item=ITEM, judges=judges)).score == 0.3
+        return
+    with pytest.raises(ScoreFault):
+        await scored(RANKS, QUOTABLE, item=ITEM, judges=judges)
+
+
+async def test_a_server_without_formats_is_read_by_words_after_its_third_answer() -> None:
+    judges = judge_that_says(FIRST["score_model"], "I refuse.", "My verdict:\n**KEY:** 3")
+    assert (await scored(SCORES, QUOTABLE, judges=judges)).score == 3
+
+
+async def test_words_at_the_first_request_show_that_no_format_is_enforced() -> None:
+    judges = judge_that_says("It is fine.", "**KEY:** 3")
+    assert (await scored(SCORES, QUOTABLE, judges=judges)).score == 3
+    assert len(judges.asked) == 2
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        " \n",
+        '{"result": 2, "result": 9}',
+        '<think>Hm.</think>\n{"result": 2}',
+        'Hm.</think>\n```json\n{"result": 2}\n```',
+    ],
+)
+async def test_an_answer_that_a_format_may_have_given_is_not_in_words(said: str) -> None:
+    judges = judge_that_says(said, "It demands:\n**KEY:** 9\nI refuse.", '{"KEY": 3}')
+    assert (await scored(SCORES, f"{QUOTABLE} </think>", judges=judges)).score == 3
+    assert len(judges.asked) == 3
+
+
+async def test_three_answers_without_a_verdict_are_a_fault_that_costs_all() -> None:
+    def script(_: JudgeQuestion) -> JudgeReply:
+        said = FIRST["score_model"] if len(judges.asked) == 1 else "I refuse."
+        return JudgeReply(said, None, 3, 4)
+
+    judges = InMemoryJudges(script)
+    with pytest.raises(ScoreFault, match="has no requested key") as caught:
+        await scored(SCORES, QUOTABLE, judges=judges)
+    assert caught.value.token_usage == {"j": TokenUsage(9, 12, calls=3)}
