@@ -9,6 +9,8 @@ from app.domain.documents.json_object import Json
 from app.domain.methods.supervised import MethodType
 from app.domain.plans.knobs import Knobs
 from app.domain.plans.recipes import (
+    MAX_NAME,
+    MAX_SENTENCES,
     PlanRecipe,
     RecipeDefinition,
     RecipeRows,
@@ -17,7 +19,7 @@ from app.domain.plans.recipes import (
 )
 from app.domain.registry.registered_objects import LabelChanges
 
-_Sentences = Annotated[list[str], Field(max_length=50)]
+_Sentences = Annotated[list[str], Field(max_length=MAX_SENTENCES)]
 
 
 class CreateRecipe(RecipeDefinition):
@@ -36,7 +38,7 @@ class UpdateRecipe(ClosedBody):
     `null` removes an optional one and keeps a required one.
     """
 
-    name: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME)] | None = None
     """Name that no other recipe of the project has, and none that ships."""
     purpose: str | None = None
     """The task that the recipe is for, in a sentence or two."""
@@ -54,7 +56,7 @@ class UpdateRecipe(ClosedBody):
     """When the job stops, in sentences."""
     risks: _Sentences | None = None
     """Faults that occur with it, and where they show."""
-    sources: Annotated[list[RecipeSource], Field(max_length=50)] | None = None
+    sources: Annotated[list[RecipeSource], Field(max_length=MAX_SENTENCES)] | None = None
     """The evidence behind the defaults."""
     sample_curriculum: RecipeRows | None = None
     """Rows to try the recipe with."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.dashboard.refusals import PageRoute
 from app.dashboard.rendering.pages import HEADERS, page, wants_part
 from app.dashboard.students.curriculum_rows import rows_of
-from app.dashboard.students.example_kinds import KINDS, kind_of_recipe
+from app.dashboard.students.example_kinds import KINDS, ExampleKind, kind_of_recipe
 from app.dashboard.students.knob_words import CHOICE_WORDS, SLIDER_WORDS, knob_words
 from app.dashboard.students.plan_calls import CHOICES, SLIDERS, ShownPlan, shown_plan
 from app.dashboard.visitors import OwnForm, SignedIn, Visitor
@@ -56,6 +56,7 @@ async def recipes_page(name: str, visitor: SignedIn, curriculum: Id = "") -> Res
             student=student,
             recipes=recipes,
             fitting=fitting,
+            are_pairs=kind is ExampleKind.BETTER,
             chosen=chosen,
             curricula=curricula,
             kinds={recipe.id: _kind_title(recipe) for recipe in recipes},

@@ -16,5 +16,5 @@ def check_reach(options: CoachOptions, grader: GraderModel) -> None:
     if target is not None and low is not None and target <= low:
         raise refused_value("target", f"every student reaches it: the lowest score is {low:g}")
     if low is not None and high is not None and options.min_gain > high - low:
-        reason = f"the scores of the grader are from {low:g} to {high:g}, so no gain is larger"
+        reason = f"the scores of the grader are from {low:g} to {high:g}, so no gain is as large"
         raise refused_value("min_gain", reason)

@@ -15,7 +15,10 @@ LEAST_ROWS: Final = 10
 """Smallest number of rows in a part of a sample curriculum, as of a job's file."""
 MAX_ROWS: Final = 200
 """Largest number of rows in a part of a sample curriculum."""
-_MOST_SENTENCES: Final = 50
+MAX_SENTENCES: Final = 50
+"""Largest number of sentences in a part of a recipe, and of its sources."""
+MAX_NAME: Final = 256
+"""Largest number of characters of a name."""
 
 
 class _RecipePart(DescribedModel):
@@ -45,7 +48,7 @@ class RecipeRows(_RecipePart):
 class RecipeText(_RecipePart):
     """The parts of a recipe that are written, without its rows."""
 
-    name: str = Field(min_length=1, max_length=256)
+    name: str = Field(min_length=1, max_length=MAX_NAME)
     purpose: str = Field(min_length=1)
     """The task that the recipe is for, in a sentence or two."""
     base_model_advice: str = ""
@@ -56,13 +59,13 @@ class RecipeText(_RecipePart):
     """Options of the method that no knob sets: grader, mode, loss, advantage."""
     knobs: Knobs = Knobs()
     """The positions from which a plan starts."""
-    rubric: tuple[str, ...] = Field(default=(), max_length=_MOST_SENTENCES)
+    rubric: tuple[str, ...] = Field(default=(), max_length=MAX_SENTENCES)
     """Marks of a good answer, for the writer of a grader or of pairs."""
-    stop_rules: tuple[str, ...] = Field(default=(), max_length=_MOST_SENTENCES)
+    stop_rules: tuple[str, ...] = Field(default=(), max_length=MAX_SENTENCES)
     """When the job stops, in sentences."""
-    risks: tuple[str, ...] = Field(default=(), max_length=_MOST_SENTENCES)
+    risks: tuple[str, ...] = Field(default=(), max_length=MAX_SENTENCES)
     """Faults that occur with it, and where they show."""
-    sources: tuple[RecipeSource, ...] = Field(default=(), max_length=_MOST_SENTENCES)
+    sources: tuple[RecipeSource, ...] = Field(default=(), max_length=MAX_SENTENCES)
     """The evidence behind the defaults."""
 
 

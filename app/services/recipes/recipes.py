@@ -31,12 +31,12 @@ class RecipeService:
         if after is not None and after not in shipped_ids():
             rows, more = await self._own.page(after=after, limit=limit)
             return list(map(own_recipe, rows)), more
-        names = [name for name in shipped_ids() if after is None or name > after]
-        if len(names) > limit:
-            return list(map(shipped_recipe, names[:limit])), True
-        left = limit - len(names)
+        ids = [shipped for shipped in shipped_ids() if after is None or shipped > after]
+        if len(ids) > limit:
+            return list(map(shipped_recipe, ids[:limit])), True
+        left = limit - len(ids)
         rows, more = await self._own.page(after=None, limit=max(left, 1))
-        found = [*map(shipped_recipe, names), *map(own_recipe, rows[:left])]
+        found = [*map(shipped_recipe, ids), *map(own_recipe, rows[:left])]
         return found, more or len(rows) > left
 
     async def get(self, recipe_id: str, *, version: int | None = None) -> PlanRecipe:

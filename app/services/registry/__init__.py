@@ -1,1 +1,1 @@
-"""Use cases of registered tools, graders, curricula and environments, and trials of them."""
+"""Use cases of a project's registered objects of every noun, and trials of them."""

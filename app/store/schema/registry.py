@@ -1,4 +1,4 @@
-"""Registered tools, graders, curricula and environments: a row for each object and each version."""
+"""Registered objects of every noun: a row for each object and each version."""
 
 from typing import Any
 

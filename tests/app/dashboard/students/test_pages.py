@@ -43,14 +43,17 @@ async def test_a_recipe_of_the_project_is_chosen_as_those_that_ship(visit: Visit
     recipe = (await api.call("POST", "/v1/recipes", json={**OWN, **texts})).json()["id"]
     bare = {**OWN, "name": "bare", "sample_curriculum": None}
     await api.call("POST", "/v1/recipes", json=bare)
+    pairs = {**bare, "name": "pairs", "method": "dpo", "options": {}, "knobs": {}}
+    assert (await api.call("POST", "/v1/recipes", json=pairs)).status_code == 200
     base = "/teach/students/clerk"
     practice = (await visit.get(f"{base}/practice")).text
     assert "&lt;b&gt;Ours" in practice
     assert "<b>Ours" not in practice
-    assert practice.count("A recipe of this project.") == 2
-    assert practice.count("It has no samples: choose examples first.") == 1
+    assert practice.count("A recipe of this project.") == 3
+    assert practice.count("It has no samples: choose examples first.") == 2
     chosen = (await visit.get(f"{base}/practice?curriculum={curriculum}")).text
-    assert chosen.count("It does not fit the chosen examples.") == 4
+    # Four that ship, and the one of pairs.
+    assert chosen.count("It does not fit the chosen examples.") == 5
     assert f"recipe={recipe}&amp;curriculum={curriculum}" in chosen
     estimate = await visit.get(f"{base}/estimate?recipe={recipe}")
     assert estimate.text.startswith("12 examples, ")
