@@ -80,13 +80,13 @@ async def test_an_answer_without_a_label_is_an_error_that_quotes_it_and_counts_i
     for fault in outcome.faults:
         assert fault["code"] == "grader_bad_reply"
         assert fault["message"].endswith(f"none of the labels as `result`: {text!r}")
-    assert outcome.usage == [("judge-1", {INVOCATIONS: 2, **token_usage(14, 4)})] * 2
+    assert outcome.usage == [("judge-1", {INVOCATIONS: 3, **token_usage(21, 6)})] * 2
     of = Eval(id="eval_1", name="e", data_source_config={}, testing_criteria=[LABELS, multi])
     tally = Tally(result_names(of))
     tally.add("error", outcome.results, outcome.usage)
     (usage,) = tally.usage
-    assert (usage["model_name"], usage["invocation_count"]) == ("judge-1", 4)
-    assert (usage["prompt_tokens"], usage["total_tokens"]) == (28, 36)
+    assert (usage["model_name"], usage["invocation_count"]) == ("judge-1", 6)
+    assert (usage["prompt_tokens"], usage["total_tokens"]) == (42, 54)
 
 
 async def test_a_score_beyond_the_bound_is_an_error_of_the_item_and_no_result() -> None:

@@ -285,7 +285,7 @@ async def test_a_failure_has_the_tokens_of_the_judges_that_answered() -> None:
         judges = InMemoryJudges(lambda _: verdict("b", prompt_tokens=7, completion_tokens=3))
         result, _ = await run(spec, judges=judges)
         assert isinstance(result, GraderFailure)
-        tokens = {"prompt_tokens": 14.0, "completion_tokens": 6.0, "cached_tokens": 0.0}
-        calls = {"judge_calls": 2.0}
+        tokens = {"prompt_tokens": 21.0, "completion_tokens": 9.0, "cached_tokens": 0.0}
+        calls = {"judge_calls": 3.0}
         flags = {"errors/model_grader_parse_error": 1.0}
         assert result.failure.measures == {name: {**tokens, **calls, **flags}}
