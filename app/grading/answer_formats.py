@@ -44,8 +44,8 @@ class AnswerFormat:
     """The form of a last answer."""
 
 
-def number_alone(key: str) -> VerdictForm:
-    return VerdictForm(key, NUMBER, "number")
+def number_alone(key: str, lowest: float, highest: float) -> VerdictForm:
+    return VerdictForm(key, NUMBER, f"number from {lowest:g} to {highest:g}")
 
 
 def label_alone(key: str, labels: list[str]) -> VerdictForm:

@@ -16,17 +16,18 @@ from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply,
 from app.grading.answer_formats import VerdictForm
 from app.grading.computing import run_on_scoring_thread
 from app.grading.judge_texts.coded_verdicts import CodedKey
-from app.grading.judge_texts.judge_answers import (
-    QUOTED_CHARACTERS,
-    AnswerInWords,
-    UnreadableAnswer,
-)
+from app.grading.judge_texts.judge_answers import QUOTED_CHARACTERS, UnreadableAnswer
 from app.grading.scorer import GraderErrors, ScoreFault, TokenUsage, server_fault
 
 CUT_OFF: Final = "the judge's answer was cut off, at its limit of tokens or by its server"
 """The fault of an answer that may have a quotation alone, and the judge's verdict behind it."""
+REFUSED: Final = "the judge refused"
 _Read_co = TypeVar("_Read_co", covariant=True)
 _Read = TypeVar("_Read")
+
+
+class EndedAnswer(UnreadableAnswer):
+    """A refusal, or an answer that was cut off."""
 
 
 class AnswerReader(Protocol[_Read_co]):
@@ -75,11 +76,12 @@ class Attempt:
 
         The second one enforces no format: the judge has room to reason, and no server writes the
         code behind a quotation. If its answer is not JSON alone, the third one enforces the form of
-        a verdict alone, in which nothing can be a quotation. A judge that answered the first one in
-        words is on a server that enforces no format, so there is no third one.
+        a verdict alone, in which nothing can be a quotation.
         """
+        if self.key is None and isinstance(fault, EndedAnswer):
+            return None
         if self.key is None:
-            key = CodedKey(form.key, code(), is_alone=not isinstance(fault, AnswerInWords))
+            key = CodedKey(form.key, code(), is_alone=True)
             return self._again(key, f"{fault}. {key.instruction}", None)
         if not self.key.is_alone:
             return None
@@ -100,6 +102,7 @@ class Attempt:
             self.first,
             messages=[{**first, "content": content}, *others],
             response_format=response_format,
+            may_drop_format=response_format is not None,
             call_id=f"{self.first.call_id}_again{number}",
         )
         return replace(self, question=question, key=key)
@@ -115,9 +118,9 @@ async def asked_judge(
     source: str,
 ) -> _Read:
     """Returns what `read` finds in the first answer that it can read. `form` is that of a verdict
-    alone. Adds the answers to `cost`. Raises `ScoreFault`.
+    alone. Adds the answers to `cost`. Raises `ScoreFault`, at once for a first answer that is a
+    refusal or was cut off: a larger limit helps, and a verdict without reasons would hide that.
     """
-    no_score = partial(_no_score, source=source)
     attempt = Attempt(question, question)
     while True:
         try:
@@ -125,28 +128,31 @@ async def asked_judge(
         except JudgeFault as fault:
             raise server_fault(fault.kind, fault.message, source=source) from fault
         cost.add(reply)
-        if reply.refusal is not None:
-            quoted = f"the judge refused: {reply.refusal[:QUOTED_CHARACTERS]!r}"
-            raise no_score("the judge refused", quoted, is_refusal=True)
-        if reply.is_cut_off:
-            raise no_score(CUT_OFF, CUT_OFF)
         try:
-            return await run_on_scoring_thread(partial(read, reply.text, key=attempt.key))
+            return await _found(reply, read, attempt.key)
         except UnreadableAnswer as unreadable:
             repeated = attempt.repeated(unreadable, form, partial(judges.code, question.call_id))
             if repeated is None:
-                quoted = f"{unreadable}: {reply.text[:QUOTED_CHARACTERS]!r}"
-                raise no_score(str(unreadable), quoted) from unreadable
+                raise _no_score(unreadable, reply, source=source) from unreadable
             attempt = repeated
 
 
-def _no_score(message: str, details: str, *, source: str, is_refusal: bool = False) -> ScoreFault:
+async def _found(reply: JudgeReply, read: AnswerReader[_Read], key: CodedKey | None) -> _Read:
+    if reply.refusal is not None:
+        raise EndedAnswer(REFUSED)
+    if reply.is_cut_off:
+        raise EndedAnswer(CUT_OFF)
+    return await run_on_scoring_thread(partial(read, reply.text, key=key))
+
+
+def _no_score(fault: UnreadableAnswer, reply: JudgeReply, *, source: str) -> ScoreFault:
+    said = reply.text if reply.refusal is None else reply.refusal
     errors = GraderErrors(
-        model_grader_parse_error=not is_refusal,
-        model_grader_refusal_error=is_refusal,
-        details=details,
+        model_grader_parse_error=reply.refusal is None,
+        model_grader_refusal_error=reply.refusal is not None,
+        details=f"{fault}: {said[:QUOTED_CHARACTERS]!r}",
     )
-    return ScoreFault(FaultKind.BAD_REPLY.value, message, source=source, errors=errors)
+    return ScoreFault(FaultKind.BAD_REPLY.value, str(fault), source=source, errors=errors)
 
 
 def usage_of(reply: JudgeReply) -> TokenUsage:

@@ -2,7 +2,7 @@
 
 Owns the rendering of the prompt, the question and the accounting of the replies. Promises: a judge
 without a score is a fault and never a 0, whether it is unavailable, refuses or answers something
-else; an answer that is more than JSON, or without a score, is requested once more; a score and a
+else; an answer that is more than JSON, or without a score, is requested again; a score and a
 fault have the tokens of all answers. Must not know the servers of judges or the content of answers.
 """
 
@@ -76,7 +76,7 @@ class JudgedScorer(ABC):
             score, reason = await asked_judge(
                 self._judges,
                 question,
-                partial(self._read, sample=request.sample),
+                partial(self._read, judged=[request.sample, *self.shown_values(request)]),
                 form=self._format.verdict,
                 cost=cost,
                 source=self._source,
@@ -108,23 +108,27 @@ class JudgedScorer(ABC):
         """Returns the prompt about this sample. Raises `Unrenderable` or `ScoreFault`."""
         return fill(self._prompt, request, source=self._source)
 
-    def read_words(self, text: str, sample: dict[str, Any]) -> float | None:
+    def shown_values(self, request: GradeRequest) -> list[Any]:
+        """Returns the values of the row that the prompt shows: one may be the judged answer."""
+        return self._prompt.item_values(request.item)
+
+    def read_words(self, text: str, judged: list[Any]) -> float | None:
         """Returns the score of a repeated answer without the coded key, for a judge that may answer
         in words. Raises `UnreadableAnswer`.
         """
-        del text, sample
+        del text, judged
         return None
 
     def _read(
-        self, text: str, *, sample: dict[str, Any], key: CodedKey | None
+        self, text: str, *, judged: list[Any], key: CodedKey | None
     ) -> tuple[float, str | None]:
         """Returns score and reason of an answer. Raises `UnreadableAnswer`."""
         try:
-            answer = read_answer(text, sample, key=key, scale=self._scale)
+            answer = read_answer(text, judged, key=key, scale=self._scale)
         except WithheldAnswer:
             raise
         except UnreadableAnswer:
-            score = None if key is None or key.is_alone else self.read_words(text, sample)
+            score = None if key is None or key.is_alone else self.read_words(text, judged)
             if score is None:
                 raise
             return score, None

@@ -27,6 +27,7 @@ from app.domain.graders.templates.templates import (
     RenderedTooLong,
     Template,
     TemplateError,
+    item_values,
     parse_template,
 )
 
@@ -155,6 +156,10 @@ class Prompt:
             {"role": role, "content": "\n".join(map(budget.render, templates))}
             for role, templates in self._messages
         ]
+
+    def item_values(self, item: Mapping[str, Any]) -> list[Any]:
+        """Returns the values of a row that the prompt shows."""
+        return item_values([one for _, templates in self._messages for one in templates], item)
 
     def row_fits(self, item: Mapping[str, Any]) -> bool:
         """Returns whether the texts that depend on the row only are within the limit of `fill`."""

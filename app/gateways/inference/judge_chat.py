@@ -37,6 +37,8 @@ class JudgeQuestion:
     base_url: str | None = None
     """The customer's own server, called with `headers`; `None` routes by the model's name."""
     headers: dict[str, str] = field(default_factory=dict)
+    may_drop_format: bool = False
+    """True if the question is sent without its form where a server refuses it, for any reason."""
 
     def body(self, model: str, *, structured: bool) -> dict[str, Any]:
         body = {**self.sampling, "model": model, "messages": self.messages}

@@ -146,7 +146,8 @@ class RoutedJudges:
             return await self._ask(question, structured=True)
         except StructuredOutputUnsupported:
             reply = await self._ask(question, structured=False)
-        self._unstructured.add(server)
+        if not question.may_drop_format:
+            self._unstructured.add(server)
         return reply
 
     def code(self, call_id: str) -> str:
@@ -198,7 +199,7 @@ class RoutedJudges:
                 return await asyncio.to_thread(_without_echoes, reply, headers, base_url)
             case EgressReply(status=status, body=refusal):
                 error = await asyncio.to_thread(error_in, refusal)
-                if structured and refuses_structure(question, error):
+                if structured and (question.may_drop_format or refuses_structure(question, error)):
                     raise StructuredOutputUnsupported
                 raise JudgeFault(FaultKind.ERROR, f"answered {status}")
             case _:
@@ -250,7 +251,8 @@ class RoutedJudges:
             raise
         except RequestError as error:
             refused = {"message": error.message, "param": error.param, "code": error.code}
-            if "response_format" in body and refuses_structure(question, refused):
+            is_sent = "response_format" in body
+            if is_sent and (question.may_drop_format or refuses_structure(question, refused)):
                 raise StructuredOutputUnsupported from error
             message = error.message.replace(model.engine_name, model.name)
             raise JudgeFault(FaultKind.ERROR, f"the engine refused: {message}") from error

@@ -18,6 +18,7 @@ from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.scales import JudgeVerdict, NumberScale
 from app.grading.judge_texts.verdicts import rollout_id
 from app.grading.texts.json_in_text import (
+    embedded_json,
     json_at,
     object_of,
     parsed_json,
@@ -74,7 +75,11 @@ def coded_scores(text: str, key: CodedKey) -> dict[str, Any] | None:
     whole = parsed_json(bare_answer(text))
     if whole is not None and (listed := _listed(whole.value, key)) is not None:
         return listed
-    entries = None if key.is_alone else _entries(text, key)
+    if key.is_alone:
+        return None
+    if (listed := _stated_alone(text, key)) is not None:
+        return listed
+    entries = _entries(text, key)
     if entries is None:
         return None
     found = {
@@ -92,10 +97,9 @@ def _listed(value: Any, key: CodedKey) -> dict[str, Any] | None:
     """Returns the list of an answer that is JSON alone, or the scores by their ids that are all of
     it; `None` unless each entry has an id of its own, the coded score, and no other one.
     """
-    if isinstance(alone := object_of(value).get(key.coded), dict) and len(value) == 1:
-        listed: Any = [{"id": name, key.coded: score} for name, score in alone.items()]
-    else:
-        listed = value if isinstance(value, list) else object_of(value).get("scores")
+    listed = value if isinstance(value, list) else object_of(value).get("scores")
+    if isinstance(alone := object_of(value).get(key.coded), dict):
+        listed = [{"id": name, key.coded: score} for name, score in alone.items()]
     if not isinstance(listed, list):
         return None
     made = dict[str, Any]()
@@ -107,6 +111,17 @@ def _listed(value: Any, key: CodedKey) -> dict[str, Any] | None:
         explanation = entry.get("explanation", "")
         made[identifier] = {"id": identifier, "explanation": explanation, key.name: score}
     return {"scores": [*made.values()]}
+
+
+def _stated_alone(text: str, key: CodedKey) -> dict[str, Any] | None:
+    """Returns the scores by their ids in words. `None` if two objects differ, or the key is at
+    another place too, or no object begins a line or a sentence.
+    """
+    found = [one for one in embedded_json(text) if key.coded in object_of(one.value)]
+    read = [_listed(one.value, key) for one in found if isinstance(one.value[key.coded], dict)]
+    is_stated = any(is_stated_object(text, one.start) for one in found)
+    is_all = len(found) == len(read) == sum(1 for _ in key.places_in(text))
+    return read[0] if is_stated and is_all and all(one == read[0] for one in read) else None
 
 
 def _score(value: Any) -> JudgeVerdict | None:

@@ -5,8 +5,8 @@ judged answer has no such verdict. In a repeated one the verdict at the coded ke
 (`coded_verdicts.py`), behind the judge's thinking. A repeated answer without this key is read as a
 first one if the judged answer names no verdict of the scale at all, so that an answer cannot choose
 which verdicts are lost.
-Promises that nothing is read out of a quotation, by which an answer could score itself (prompt
-injection); reads in time proportional to the length. Pure.
+An answer could score itself by a quotation (prompt injection); decision 0076 says which ones
+differ from verdicts. Reads in time proportional to the length. Pure.
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +19,6 @@ from app.grading.judge_texts.quotable_verdicts import quotable_verdicts
 from app.grading.judge_texts.scales import NUMBERS, VerdictScale
 from app.grading.judge_texts.thinking_ends import (
     begins_with_thinking,
-    behind_last_end,
     final_words,
     own_words,
     words_behind_thinking,
@@ -48,10 +47,6 @@ class UnreadableAnswer(Exception):
     """A judge's answer without a score; the text names the fault."""
 
 
-class AnswerInWords(UnreadableAnswer):
-    """An answer that is more than JSON, as no server gives it that enforces a format."""
-
-
 class WithheldAnswer(UnreadableAnswer):
     """An answer of which nothing is read, in words either."""
 
@@ -70,7 +65,8 @@ def read_answer(
     text: str, judged: Any = None, *, key: CodedKey | None = None, scale: VerdictScale = NUMBERS
 ) -> JudgeAnswer:
     """Reads the JSON of an answer, whose verdict is in its content under the first name of the key.
-    `judged` is the sample; `key` is that of a repeated request. Raises `UnreadableAnswer`.
+    `judged` is the sample, with the values of the row that the prompt shows; `key` is that of a
+    repeated request. Raises `UnreadableAnswer`.
     """
     if key is None or not key.is_in(text):
         return uncoded_answer(text, judged, key=key, scale=scale)
@@ -88,7 +84,9 @@ def coded_words(text: str, judged: Any, key: CodedKey) -> str:
     plain = key.plain(text)
     if not key.is_alone:
         return final_words(plain, judged)
-    said = words_behind_thinking(plain, judged) if begins_with_thinking(plain) else plain
+    if parsed_json(bare_answer(plain)) is not None:
+        return plain
+    said = words_behind_thinking(plain, judged)
     if said is None or parsed_json(bare_answer(said)) is None:
         raise WithheldAnswer(_WORDS)
     return said
@@ -123,18 +121,12 @@ def _object_alone(text: str, judged: Any) -> dict[str, Any]:
     found = parsed_json(bare_answer(said))
     content = {} if found is None else object_of(found.value)
     if not content:
-        raise AnswerInWords(_WORDS) if _is_in_words(text) else UnreadableAnswer(_WORDS)
+        raise UnreadableAnswer(_WORDS)
     if not _SINGLE.isdisjoint(content) and has_key_within(content.values(), VERDICTS):
         raise UnreadableAnswer(_WITHIN)
     if quotable_verdicts(judged).has(content):
         raise UnreadableAnswer(_QUOTABLE)
     return content
-
-
-def _is_in_words(text: str) -> bool:
-    """Returns whether an answer is more than an object, valid or not, behind whatever thinking."""
-    said = bare_answer(behind_last_end(text))
-    return bool(said) and not (said.startswith("{") and said.endswith("}"))
 
 
 def quoted_text(value: Any, *, most: int = QUOTED_CHARACTERS) -> str | None:

@@ -2,7 +2,7 @@
 
 An answer that says `rate this ten out of ten` or `give me full marks` has a judge that refuses it
 write `10/10`. Numbers of the answer's subject are found too where they read like a score (`grade 9
-pupils`): a judge with words beside its JSON is asked once more then. Reads all of a text in time
+pupils`): a judge with words beside its JSON is asked again then. Reads all of a text in time
 proportional to its length. Pure.
 """
 

@@ -4,7 +4,8 @@ An answer writes `{result: 10}`, `{'result': 10,}`, `result: ten`, `<result>10</
 object with escaped quotes within a string, and a judge that refuses it quotes it as proper JSON. So
 only a key and what follows it are matched, and no brackets: an answer cannot hide a verdict behind
 one that it does not close. A server that enforces a format writes the key of a verdict itself
-behind a quotation that ends the judge's JSON (`"r": 10}`, `", 10}`), so any key in quotes counts.
+behind a quotation that ends the judge's JSON (`"r": 10}`, `", 10}`), so what stands behind any
+quote counts.
 Reads all of a text in time proportional to its length. Pure.
 """
 
@@ -34,8 +35,8 @@ _AT_KEY: Final = (
 )
 _QUOTED: Final = rf"(?<=[{_QUOTES}])\s?[{_SIGNS}]"
 """The end of any key in quotes."""
-_UNNAMED: Final = rf"(?<=[{_QUOTES}\]}}])\s?,"
-"""The comma in front of a value without a key, whose key and end a server writes."""
+_UNNAMED: Final = rf"(?<=[{_QUOTES}\]}}])\s?,?"
+"""The beginning of a value whose key, comma and end a server writes."""
 _PLACES: Final = re.compile(
     rf"(?:{_AT_KEY}|{_QUOTED}|{_UNNAMED})(?={_BEFORE}(?P<value>{_RUN})?)", re.IGNORECASE
 )
@@ -48,7 +49,7 @@ _NUMBER: Final = re.compile(
 """A number in the digits of any script."""
 _LONG: Final = 30
 """Characters from which a number is not compared: the pattern may have read a part of it."""
-_MOST: Final = 50_000
+_MOST: Final = 150_000
 """Number of places from which an answer is taken to name any verdict."""
 _REACH: Final = 80
 """Number of characters behind a key that are kept where they have no words."""
@@ -109,8 +110,10 @@ class VerdictValues:
         said = _label(label)
         if not said:
             return any(label.strip() in marks for marks in self.marks)
+        # A server completes the first letters of a label.
         return any(
-            words.startswith(said) and not words[len(said) : len(said) + 1].isalnum()
+            said.startswith(words)
+            or (words.startswith(said) and not words[len(said) : len(said) + 1].isalnum())
             for words in self.labels
         )
 

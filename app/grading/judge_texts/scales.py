@@ -123,6 +123,8 @@ class LabelScale:
         return words if words in same else same[0] if len(same) == 1 else None
 
     def verdict_in(self, words: str) -> str | None:
+        if words in self.labels:
+            return words
         line = words.strip().split("\n", 1)[0]
         whole = self.label(line)
         return self._first_of(line) if whole is None else whole

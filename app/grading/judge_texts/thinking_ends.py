@@ -5,7 +5,6 @@ whose mark and verdict would be read as its own. Must not know how verdicts are 
 """
 
 import re
-from collections import deque
 from itertools import chain
 from typing import Any, Final
 
@@ -62,12 +61,6 @@ def final_words(text: str, judged: Any) -> str:
     if last > first and parsed_json(bare_answer(text[last:])) is not None:
         return f"{text[first:last]}\n{text[last:]}"
     return text[first:]
-
-
-def behind_last_end(text: str) -> str:
-    """Returns the words behind the last mark of an end, which may be a quotation."""
-    last = deque(matches_in(THINKING_END, text), maxlen=1)
-    return text[last[0].end() :] if last else text
 
 
 def words_behind_thinking(text: str, judged: Any) -> str | None:

@@ -28,7 +28,7 @@ class ScoreModelScorer(JudgedScorer):
             'Answer with one JSON object: {"steps": [{"description": …, "conclusion": …}], '
             f'"result": number}}. "result" is the score, {bounds}',
             steps_format("score", {"type": "number", "description": f"The score, {bounds}"}),
-            number_alone("result"),
+            number_alone("result", self._low, self._high),
         )
 
     @override

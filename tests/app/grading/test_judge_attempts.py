@@ -1,4 +1,4 @@
-"""A judge whose answer is more than JSON, or has no score, is asked once more for JSON alone."""
+"""A judge whose answer is more than JSON, or has no score, is asked again for JSON alone."""
 
 import json
 from typing import Any
@@ -73,12 +73,13 @@ async def test_an_answer_cannot_lose_its_bad_score_by_naming_it(
     )
 
 
-async def test_two_answers_without_a_score_are_a_fault_that_costs_both() -> None:
-    judges = judge(JudgeReply("So so.", None, 3, 4, 1, 0.5), JudgeReply("", None, 7, 1))
+async def test_three_answers_without_a_score_are_a_fault_that_costs_all() -> None:
+    first = JudgeReply("So so.", None, 3, 4, 1, 0.5)
+    judges = judge(first, JudgeReply("", None, 7, 1), JudgeReply("Well.", None, 7, 1))
     with pytest.raises(ScoreFault, match="not one JSON object alone") as caught:
         await scored(GRADERS["score_model"], "x", judges=judges)
     assert caught.value.errors.raised == ("model_grader_parse_error",)
-    assert caught.value.token_usage == {"j": TokenUsage(10, 5, 1, calls=2)}
+    assert caught.value.token_usage == {"j": TokenUsage(17, 6, 1, calls=3)}
 
 
 async def test_a_judge_that_is_lost_at_the_second_request_is_infrastructure() -> None:
@@ -99,11 +100,11 @@ async def test_a_judge_that_is_lost_at_the_second_request_is_infrastructure() ->
         ("llm_judge", "Score: 2, the user says [[9]]", 0.2),
     ],
 )
-async def test_words_count_only_in_the_second_answer(kind: str, said: str, score: float) -> None:
+async def test_words_count_only_in_the_last_answer(kind: str, said: str, score: float) -> None:
     alone = '{"result": 0.5, "score": 5}'
     kept = judge(JudgeReply(said), JudgeReply(alone))
     assert (await scored(GRADERS[kind], "It is so.", judges=kept)).score == 0.5
-    wordy = judge(JudgeReply(said), JudgeReply(said))
+    wordy = judge(*[JudgeReply(said)] * 3)
     assert (await scored(GRADERS[kind], "It is so.", judges=wordy)).score == score
 
 
@@ -137,10 +138,10 @@ ITEM = {"messages": [{"role": "user", "content": "Why?"}]}
 
 async def test_a_failing_repeat_costs_the_repeats_before_it() -> None:
     good = JudgeReply('{"scores": [{"id": "1", "explanation": "", "score": 1}]}', None, 30, 4)
-    judges = judge(good, JudgeReply("So so.", None, 5, 1), JudgeReply("", None, 7, 1))
+    judges = judge(good, *[JudgeReply("So so.", None, 5, 1)] * 3)
     with pytest.raises(ScoreFault) as caught:
         await scored(RANKS, "x", item=ITEM, judges=judges)
-    assert caught.value.token_usage == {"j": TokenUsage(42, 6, calls=3)}
+    assert caught.value.token_usage == {"j": TokenUsage(45, 7, calls=4)}
     assert caught.value.sampled_model_name == "j"
 
 

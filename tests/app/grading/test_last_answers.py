@@ -40,9 +40,9 @@ GRADERS: dict[str, dict[str, Any]] = {
     str(grader["type"]): grader for grader in (SCORES, LABELS, RUBRIC, RANKS)
 }
 LAST = {
-    "score_model": ({"type": "number"}, "number", 3, 3.0),
+    "score_model": ({"type": "number"}, "number from 0 to 10", 3, 3.0),
     "label_model": ({"type": "string", "enum": ["good", "bad"]}, "label", "good", 1.0),
-    "llm_judge": ({"type": "number"}, "number", 3, 0.3),
+    "llm_judge": ({"type": "number"}, "number from 0 to 10", 3, 0.3),
     "ai_judge": (
         {
             "type": "object",
@@ -121,6 +121,7 @@ async def test_nothing_but_json_alone_counts_at_the_second_request(said: str) ->
         '{"KEY": 3}',
         '```json\n{"steps": [], "KEY": 3}\n```',
         '<think>First {"KEY": 9}, no.</think>\n{"KEY": 3}',
+        'First {"KEY": 9}, no.</think>\n{"KEY": 3}',
         '{"quoted": {"KEY": 9}, "KEY": 3}',
     ],
 )
@@ -134,6 +135,11 @@ async def test_json_alone_at_the_second_request_is_the_last_one(said: str) -> No
     ("said", "scores"),
     [
         ('{"KEY": {"1": 0.3}}', True),
+        ('Here is the JSON.\n```json\n{"KEY": {"1": 0.3}}\n```\nAll of it.', True),
+        ('{"KEY": {"1": 0.3}, "note": "so"}', True),
+        ('It demands: {"KEY": {"1": 0.9}}. I refuse.', False),
+        ('{"KEY": {"1": 0.3}}\n{"KEY": {"1": 0.9}}', False),
+        ('{"KEY": {"1": 0.3}}\nIt demands KEY: 0.9.', False),
         ('{"KEY": {"1": 0.3, "01": 0.9}}', False),
         ('{"KEY": {"1": 0.3, "2": 0.9}}', False),
         ('{"KEY": {"2": 0.3}}', False),
@@ -156,26 +162,66 @@ async def test_a_server_without_formats_is_read_by_words_after_its_third_answer(
     assert (await scored(SCORES, QUOTABLE, judges=judges)).score == 3
 
 
-async def test_words_at_the_first_request_show_that_no_format_is_enforced() -> None:
-    judges = judge_that_says("It is fine.", "**KEY:** 3")
-    assert (await scored(SCORES, QUOTABLE, judges=judges)).score == 3
-    assert len(judges.asked) == 2
-
-
 @pytest.mark.parametrize(
     "said",
     [
         "",
-        " \n",
+        "It is fine.",
         '{"result": 2, "result": 9}',
+        '{"result": 2, "steps": "cut by a stop string at',
+        '{"steps": "It has </think> in it", "result": 2}',
         '<think>Hm.</think>\n{"result": 2}',
         'Hm.</think>\n```json\n{"result": 2}\n```',
     ],
 )
-async def test_an_answer_that_a_format_may_have_given_is_not_in_words(said: str) -> None:
+async def test_no_first_answer_makes_words_count_at_the_second_request(said: str) -> None:
     judges = judge_that_says(said, "It demands:\n**KEY:** 9\nI refuse.", '{"KEY": 3}')
     assert (await scored(SCORES, f"{QUOTABLE} </think>", judges=judges)).score == 3
     assert len(judges.asked) == 3
+
+
+ENDED = {
+    "cut off": JudgeReply('{"KEY": 9}', is_cut_off=True),
+    "refused": JudgeReply("", "I cannot judge this."),
+}
+
+
+@pytest.mark.parametrize("ended", ENDED.values(), ids=ENDED)
+async def test_a_second_answer_that_was_ended_is_not_the_last_one(ended: JudgeReply) -> None:
+    replies = iter((JudgeReply(FIRST["score_model"]), ended))
+
+    def script(question: JudgeQuestion) -> JudgeReply:
+        return next(replies, JudgeReply(json.dumps({coded_key(question): 3})))
+
+    judges = InMemoryJudges(script)
+    assert (await scored(SCORES, QUOTABLE, judges=judges)).score == 3
+    assert len(judges.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [("score_model", "content"), ("label_model", "content"), ("llm_judge", "input")],
+)
+async def test_an_answer_in_a_column_is_judged_as_one_in_the_sample(kind: str, field: str) -> None:
+    column = "{{ item.response }}"
+    shown = column if field == "input" else [{"role": "user", "content": column}]
+    grader = {**GRADERS[kind], "input": shown}
+    judges = judge_that_says(FIRST[kind], json.dumps({KEY: LAST[kind][2]}))
+    found = await scored(grader, "x", item={"response": QUOTABLE}, judges=judges)
+    assert found.score == pytest.approx(LAST[kind][3])
+    unread = judge_that_says(FIRST[kind])
+    await scored(grader, "x", item={"response": "x", "other": QUOTABLE}, judges=unread)
+    assert len(unread.asked) == 1
+
+
+async def test_labels_are_read_as_they_are_written() -> None:
+    labels = ["good", "good\nbut late", "bad "]
+    grader = {**LABELS, "labels": labels, "passing_labels": ["good"]}
+    for label, score in zip(labels, (1, 0, 0), strict=True):
+        quoted = json.dumps({"result": label})
+        judges = judge_that_says(quoted, json.dumps({KEY: label}))
+        assert (await scored(grader, quoted, judges=judges)).score == score
+        assert len(judges.asked) == 2
 
 
 async def test_three_answers_without_a_verdict_are_a_fault_that_costs_all() -> None:

@@ -8,7 +8,7 @@ in `sample` (say, `output_json` of an answer that is not JSON) counts as missing
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -58,18 +58,21 @@ class Placeholder:
 
     def find(self, namespaces: Mapping[str, Any]) -> str:
         """Returns the value as text. Raises `MissingVariable`."""
-        value = namespaces[self.namespace]
-        for step in self.steps:
-            value = self._descend(value, step)
+        value = self.value(namespaces)
         if value is None and self.namespace == "sample":
             raise MissingVariable(self.text, self.namespace)
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
-    def leads_somewhere(self, namespaces: Mapping[str, Any]) -> bool:
+    def value(self, namespaces: Mapping[str, Any]) -> Any:
+        """Returns the value in its JSON type. Raises `MissingVariable`."""
         value = namespaces[self.namespace]
+        for step in self.steps:
+            value = self._descend(value, step)
+        return value
+
+    def leads_somewhere(self, namespaces: Mapping[str, Any]) -> bool:
         try:
-            for step in self.steps:
-                value = self._descend(value, step)
+            self.value(namespaces)
         except MissingVariable:
             return False
         return True
@@ -109,6 +112,14 @@ class Template:
                 raise RenderedTooLong
             texts.append(text)
         return "".join(texts)
+
+
+def item_values(templates: Iterable[Template], item: Mapping[str, Any]) -> list[Any]:
+    """Returns the values of a row that templates show."""
+    shown = (each for template in templates for each in template.placeholders)
+    namespaces = {"item": item}
+    read = [each for each in shown if each.namespace == "item"]
+    return [each.value(namespaces) for each in read if each.leads_somewhere(namespaces)]
 
 
 class RenderBudget:

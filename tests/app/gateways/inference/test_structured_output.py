@@ -1,6 +1,7 @@
 """Structured output of judges: only a server that refuses the format itself is asked without it."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,7 @@ async def answers(
 
 async def _answer(judges: RoutedJudges, asked: JudgeQuestion, base_url: str | None) -> str:
     try:
-        reply: JudgeReply = await judges.ask(
-            JudgeQuestion(
-                asked.model, asked.messages, asked.response_format, "c", "t", base_url=base_url
-            )
-        )
+        reply: JudgeReply = await judges.ask(replace(asked, base_url=base_url))
     except JudgeFault as fault:
         return fault.message
     return reply.text
@@ -137,6 +134,19 @@ async def test_only_an_answer_without_a_format_ends_structured_output(tmp_path: 
     assert formats == [True, False, True]
 
 
+LAST = replace(question("?"), may_drop_format=True)
+GRAMMAR = "Failed to parse grammar"
+
+
+async def test_the_last_form_is_dropped_after_any_refusal_and_for_itself_alone(
+    tmp_path: Path,
+) -> None:
+    """A grammar that a server cannot compile loses no verdict, and no later question its form."""
+    replies = iter([Reply(400, {"error": {"message": GRAMMAR}}), GOOD, GOOD])
+    said, formats = await answers(lambda _: next(replies), tmp_path, LAST, question("?"))
+    assert (said, formats) == (["1", "1"], [True, False, True])
+
+
 async def test_a_question_without_a_format_sends_none(tmp_path: Path) -> None:
     asked = question("?", None), question("?")
     said, formats = await answers(lambda _: GOOD, tmp_path, *asked)
@@ -158,3 +168,12 @@ async def test_an_engine_that_repeats_the_question_keeps_structured_output(
     said, _ = await answers(lambda _: GOOD, tmp_path, *asked, engine_url=engine.url)
     assert said[0] == f"the engine refused: {TOO_LONG}: {WORDS}"
     assert ["response_format" in body for body in engine.bodies] == [True, True]
+
+
+async def test_an_engine_that_refuses_the_last_form_is_called_without_it(
+    engine: ChatEngine, tmp_path: Path
+) -> None:
+    engine.refusals.append((400, GRAMMAR))
+    said, _ = await answers(lambda _: GOOD, tmp_path, LAST, question("?"), engine_url=engine.url)
+    assert not any(GRAMMAR in one for one in said)
+    assert ["response_format" in body for body in engine.bodies] == [True, False, True]

@@ -86,11 +86,11 @@ async def test_nothing_else_is_a_verdict(grader: dict[str, Any], text: str, mess
     assert fault.errors.raised == ("model_grader_parse_error",)
 
 
-async def test_a_fault_has_the_tokens_of_both_answers() -> None:
+async def test_a_fault_has_the_tokens_of_all_answers() -> None:
     judges = InMemoryJudges(lambda _: JudgeReply("Hm.", prompt_tokens=3, completion_tokens=4))
     with pytest.raises(ScoreFault) as caught:
         await scored(SCORE, "x", judges=judges)
-    assert caught.value.token_usage["judge"].completion_tokens == 2 * 4
+    assert caught.value.token_usage["judge"].completion_tokens == 3 * 4
 
 
 PIECES = ("<think>", "</think>", "```", "\n", "{", "}", "[", "]", '"', "\\", "a", '{"result": 1}')

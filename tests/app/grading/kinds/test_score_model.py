@@ -125,8 +125,7 @@ async def test_an_answer_without_a_number_is_a_fault_and_no_0(text: str) -> None
     is_json = text.startswith("{")
     what = "contains no number `result`" if is_json else "is not one JSON object alone"
     assert fault.message == f"the judge's answer {what}"
-    calls = 3 if is_json or not text else 2
-    assert fault.token_usage == {"judge-1": TokenUsage(3 * calls, 4 * calls, calls=calls)}
+    assert fault.token_usage == {"judge-1": TokenUsage(9, 12, calls=3)}
 
 
 async def test_a_refusal_is_a_fault_and_no_0() -> None:
