@@ -61,7 +61,7 @@ class QuestionCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class JudgeAttempt:
     """A request of a question, and the key of the verdict in its answer."""
 
     first: JudgeQuestion
@@ -71,7 +71,7 @@ class Attempt:
 
     def repeated(
         self, fault: UnreadableAnswer, form: VerdictForm, code: Callable[[], str]
-    ) -> "Attempt | None":
+    ) -> "JudgeAttempt | None":
         """Returns the request behind an answer without a readable verdict, `None` if there is none.
 
         The second one enforces no format: the judge has room to reason, and no server writes the
@@ -91,7 +91,7 @@ class Attempt:
 
     def _again(
         self, key: CodedKey, demand: str, response_format: dict[str, Any] | None
-    ) -> "Attempt":
+    ) -> "JudgeAttempt":
         """Returns a request with the fault of the earlier answer in its first message. The answer
         is not repeated: a judge would take the quotations in it for its own words.
         """
@@ -121,7 +121,7 @@ async def asked_judge(
     alone. Adds the answers to `cost`. Raises `ScoreFault`, at once for a first answer that is a
     refusal or was cut off: a larger limit helps, and a verdict without reasons would hide that.
     """
-    attempt = Attempt(question, question)
+    attempt = JudgeAttempt(question, question)
     while True:
         try:
             reply = await judges.ask(attempt.question)

@@ -60,7 +60,7 @@ async def test_an_answer_without_a_label_is_paid_for(database: Database) -> None
         metadata = answer["metadata"]
         assert (answer["reward"], metadata["errors"]["model_grader_parse_error"]) == (0.0, True)
         assert "maybe" in metadata["errors"]["details"]
-        assert (metadata["token_usage"], metadata["sampled_model_name"]) == (8, "tiny-agent")
+        assert (metadata["token_usage"], metadata["sampled_model_name"]) == (12, "tiny-agent")
         assert list(answer["model_grader_token_usage_per_model"]) == ["tiny-agent"]
 
 
