@@ -2,9 +2,10 @@
 
 Prints, per seed: held-out mean reward of the base and of the tuned model with the paired 95 %
 interval, wasted tool calls per rollout before and after (as the example grader counts them), and
-the seconds from the start of the run to its end. Last line: the same as JSON.
+the seconds from the start of the run to its end. Last line: the same as JSON. With `--naming` the
+rows show the tools by another naming of `renamed_tools.py`, and the bars are the same.
 
-    python benchmarks/learning_seeds.py [--seeds 5] [--train 320] [--valid 100]
+    python benchmarks/learning_seeds.py [--seeds 5] [--train 320] [--valid 100] [--naming TITLE]
 """
 
 import argparse
@@ -14,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -24,26 +27,38 @@ from openai import OpenAI
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
-from examples.first_job import upload  # noqa: E402 - the path is set up above
-from examples.records_agent.dataset import write_dataset  # noqa: E402 - the repository's root must be on the path first
+from benchmarks.renamed_agent import naming_of, renamed_agent, write_renamed  # noqa: E402 - the path is set up above
+from benchmarks.renamed_tools import Naming  # noqa: E402 - as above
+from examples.first_job import upload  # noqa: E402 - as above
 
 FINAL = {"succeeded", "failed", "cancelled"}
 
 
-def start(data_dir: Path) -> tuple[subprocess.Popen[str], str, dict[str, Any]]:
+def start_agent() -> tuple[subprocess.Popen[str], str]:
     agent = subprocess.Popen(
         [sys.executable, "-m", "examples.records_agent.server", "--port", "0"],
         cwd=REPOSITORY,
         stdout=subprocess.PIPE,
         text=True,
     )
-    endpoint = json.loads(agent.stdout.readline() if agent.stdout else "")["url"]
-    address = endpoint.removeprefix("http://")
+    return agent, json.loads(agent.stdout.readline() if agent.stdout else "")["url"]
+
+
+def start(data_dir: Path, *urls: str) -> dict[str, Any]:
+    """Starts the service, which may call these addresses, and returns the line that it prints."""
+    allowed = [word for url in urls for word in ("--allow-endpoint", url.removeprefix("http://"))]
     command = [*cli(), "up", "--data-dir", str(data_dir), "--port", str(free_port()), "--detach"]
-    done = subprocess.run(
-        [*command, "--allow-endpoint", address], stdout=subprocess.PIPE, text=True, check=True
-    )
-    return agent, endpoint, json.loads(done.stdout)
+    done = subprocess.run([*command, *allowed], stdout=subprocess.PIPE, text=True, check=True)
+    printed: dict[str, Any] = json.loads(done.stdout)
+    return printed
+
+
+@contextmanager
+def running(data_dir: Path, *urls: str) -> Iterator[dict[str, Any]]:
+    try:
+        yield start(data_dir, *urls)
+    finally:
+        subprocess.run([*cli(), "down", "--data-dir", str(data_dir)], check=False)
 
 
 def cli() -> list[str]:
@@ -55,13 +70,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def method(endpoint: str) -> Any:
+def method(endpoint: str, tools_url: str, naming: Naming) -> Any:
     return {
         "type": "reinforcement",
         "reinforcement": {
             "tools": [
-                {"name": name, "server_url": f"{endpoint}/tools"}
-                for name in ("lookup", "calculator")
+                {"name": tool.name, "server_url": f"{tools_url}/tools"} for tool in naming.tools
             ],
             "grader": {"type": "endpoint", "name": "records", "url": f"{endpoint}/grade"},
             "max_episode_steps": 12,
@@ -77,14 +91,14 @@ def method(endpoint: str) -> Any:
 
 
 def one_job(
-    client: OpenAI, endpoint: str, files: tuple[str, str], seed: int, headers: dict[str, str]
+    client: OpenAI, method: Any, files: tuple[str, str], seed: int, headers: dict[str, str]
 ) -> dict[str, Any]:
     job = client.fine_tuning.jobs.create(
         model="tiny-agent",
         training_file=files[0],
         validation_file=files[1],
         seed=seed,
-        method=method(endpoint),
+        method=method,
     )
     while job.status not in FINAL:
         time.sleep(0.5)
@@ -128,23 +142,30 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--train", type=int, default=320)
     parser.add_argument("--valid", type=int, default=100)
+    parser.add_argument("--naming", default="original")
     given = parser.parse_args()
+    naming = naming_of(given.naming)
     rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as directory:
-        data_dir = Path(directory) / "stack"
-        agent, endpoint, stack = start(data_dir)
-        try:
+    agent, endpoint = start_agent()
+    try:
+        with (
+            tempfile.TemporaryDirectory() as directory,
+            renamed_agent(naming, endpoint) as tools_url,
+            running(Path(directory) / "stack", endpoint, tools_url) as stack,
+        ):
             client = OpenAI(base_url=stack["base_url"], api_key=stack["api_key"])
-            paths = write_dataset(Path(directory), train=given.train, valid=given.valid, seed=1)
+            paths = write_renamed(
+                Path(directory), naming, train=given.train, valid=given.valid, seed=1
+            )
             files = (upload(client, paths[0]), upload(client, paths[1]))
             headers = {"Authorization": f"Bearer {stack['api_key']}"}
+            sent = method(endpoint, tools_url, naming)
             for seed in range(given.seeds):
-                rows.append(one_job(client, endpoint, files, seed, headers))
+                rows.append(one_job(client, sent, files, seed, headers))
                 print_table(rows[-1:])
-        finally:
-            agent.terminate()
-            agent.wait()
-            subprocess.run([*cli(), "down", "--data-dir", str(data_dir)], check=False)
+    finally:
+        agent.terminate()
+        agent.wait()
     print()
     print_table(rows)
     passed = all(
@@ -156,6 +177,7 @@ def main() -> int:
     )
     summary = {
         "benchmark": "learning_seeds",
+        "naming": naming.title,
         "rows": rows,
         "median_tuned": median(row["tuned"] for row in rows),
         "median_training_s": median(row["training_s"] for row in rows),
