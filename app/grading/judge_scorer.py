@@ -76,7 +76,11 @@ class JudgedScorer(ABC):
             score, reason = await asked_judge(
                 self._judges,
                 question,
-                partial(self._read, judged=[request.sample, *self.shown_values(request)]),
+                partial(
+                    self._read,
+                    judged=[request.sample, *self.shown_values(request)],
+                    answers=[request.sample, *self.answer_values(request)],
+                ),
                 form=self._format.verdict,
                 cost=cost,
                 source=self._source,
@@ -109,26 +113,31 @@ class JudgedScorer(ABC):
         return fill(self._prompt, request, source=self._source)
 
     def shown_values(self, request: GradeRequest) -> list[Any]:
-        """Returns the values of the row that the prompt shows: one may be the judged answer."""
+        """Returns the values of the row that the prompt shows: a judge may quote any of them."""
         return self._prompt.item_values(request.item)
 
-    def read_words(self, text: str, judged: list[Any]) -> float | None:
+    def answer_values(self, request: GradeRequest) -> list[Any]:
+        """Returns those of the shown values that may be the judged answer."""
+        return self.shown_values(request)
+
+    def read_words(self, text: str, answers: list[Any]) -> float | None:
         """Returns the score of a repeated answer without the coded key, for a judge that may answer
         in words. Raises `UnreadableAnswer`.
         """
-        del text, judged
+        del text, answers
         return None
 
     def _read(
-        self, text: str, *, judged: list[Any], key: CodedKey | None
+        self, text: str, *, judged: list[Any], answers: list[Any], key: CodedKey | None
     ) -> tuple[float, str | None]:
         """Returns score and reason of an answer. Raises `UnreadableAnswer`."""
         try:
-            answer = read_answer(text, judged, key=key, scale=self._scale)
+            quotable = judged if key is None else answers
+            answer = read_answer(text, quotable, key=key, scale=self._scale)
         except WithheldAnswer:
             raise
         except UnreadableAnswer:
-            score = None if key is None or key.is_alone else self.read_words(text, judged)
+            score = None if key is None or key.is_alone else self.read_words(text, answers)
             if score is None:
                 raise
             return score, None

@@ -11,9 +11,10 @@ Reads all of a text in time proportional to its length. Pure.
 
 import re
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
-from app.grading.judge_texts.number_words import NUMBER_WORDS
+from app.grading.judge_texts.named_numbers import NamedNumbers, numbers_in
 from app.grading.judge_texts.verdicts import VERDICTS, number_in
 from app.grading.texts.json_in_text import object_of, objects_in, texts_in
 from app.grading.texts.long_texts import matches_in, replaced_in
@@ -35,20 +36,13 @@ _AT_KEY: Final = (
 )
 _QUOTED: Final = rf"(?<=[{_QUOTES}])\s?[{_SIGNS}]"
 """The end of any key in quotes."""
-_UNNAMED: Final = rf"(?<=[{_QUOTES}\]}}])\s?,?"
-"""The beginning of a value whose key, comma and end a server writes."""
+_UNNAMED: Final = rf"(?<=[{_QUOTES}\]}}])\s?,?(?:\s?[ceorlstu]{{1,6}}\s?[:=]?(?=\s?[-\d]))?"
+"""The beginning of a value whose comma and key a server writes, or the key's other letters."""
 _PLACES: Final = re.compile(
     rf"(?:{_AT_KEY}|{_QUOTED}|{_UNNAMED})(?={_BEFORE}(?P<value>{_RUN})?)", re.IGNORECASE
 )
 """A place of a verdict, and the words behind it up to a quote, a bracket or the line's end."""
 _VALUE: Final = re.compile(_RUN)
-_NUMBER: Final = re.compile(
-    r"[-+\u2212]?(?:\d{1,80}(?:\.\d{0,80})?|\.\d{1,80})(?:e[-+]?\d{1,80})?",
-    re.IGNORECASE,
-)
-"""A number in the digits of any script."""
-_LONG: Final = 30
-"""Characters from which a number is not compared: the pattern may have read a part of it."""
 _MOST: Final = 150_000
 """Number of places from which an answer is taken to name any verdict."""
 _REACH: Final = 80
@@ -62,9 +56,7 @@ _BLANKS: Final = re.compile(r"[\s\\]{2,}+")
 class VerdictValues:
     """The values that texts have at the places of verdicts, whichever key it is."""
 
-    numbers: set[float] = field(default_factory=set)
-    has_any_number: bool = False
-    """True if a number has so many digits that its value is not compared."""
+    numbers: NamedNumbers = field(default_factory=NamedNumbers)
     labels: set[str] = field(default_factory=set)
     """The words behind keys, of which a label may be the beginning."""
     marks: set[str] = field(default_factory=set)
@@ -85,47 +77,43 @@ class VerdictValues:
         number = number_in(value)
         if number is not None:
             return self._has_number(number)
-        return isinstance(value, str) and (self.has_any or self._has_label(plain_text(value)))
+        if not isinstance(value, str):
+            return False
+        plain = plain_text(value)
+        return self._has_label(plain) or any(map(self._has_number, numbers_in(plain)))
 
     def has_number_within(self, lowest: float, highest: float) -> bool:
-        is_any = self.has_any or self.has_any_number
-        return is_any or any(lowest <= number <= highest for number in self.numbers)
+        return self.has_any or self.numbers.has_within(lowest, highest)
 
     def add(self, value: str) -> None:
-        words = _label(value).split(" ")
-        if not words[0]:
-            return
-        number = _NUMBER.match(words[0])
-        if number is not None:
-            self.has_any_number |= len(number[0]) >= _LONG
-            self.numbers.add(float(number[0].replace("\u2212", "-")))
-        elif words[0].rstrip(".!") in NUMBER_WORDS:
-            self.numbers.add(NUMBER_WORDS[words[0].rstrip(".!")])
-        self.labels.add(" ".join(words))
+        self.numbers.add(value.lstrip())
+        label = _label(value)
+        if label:
+            self.labels.add(label)
 
     def _has_label(self, label: str) -> bool:
         """Returns whether words behind a key begin with a label, or have the marks of one that is
         nothing else.
         """
+        if self.has_any:
+            return True
         said = _label(label)
         if not said:
             return any(label.strip() in marks for marks in self.marks)
-        # A server completes the first letters of a label.
         return any(
-            said.startswith(words)
-            or (words.startswith(said) and not words[len(said) : len(said) + 1].isalnum())
+            words.startswith(said) and not words[len(said) : len(said) + 1].isalnum()
             for words in self.labels
         )
 
     def _has_number(self, number: float) -> bool:
-        return self.has_any or self.has_any_number or number in self.numbers
+        return self.has_any or self.numbers.has(number)
 
 
 def quotable_verdicts(judged: Any) -> VerdictValues:
     """Returns the verdicts in a sample or in rollouts: in its texts, and in its JSON."""
     quotable, values, marks, number = VerdictValues(), set[str](), set[str](), 0
-    for text in texts_in(judged):
-        plain = replaced_in(_CONTROLS, " ", plain_text(text).replace("\\/", "/"))
+    for text in chain.from_iterable(map(_spellings, texts_in(judged))):
+        plain = replaced_in(_CONTROLS, " ", text.replace("\\/", "/"))
         for found in matches_in(_PLACES, replaced_in(_BLANKS, " ", plain)):
             value, number = found["value"], number + 1
             if value:
@@ -143,6 +131,11 @@ def quotable_verdicts(judged: Any) -> VerdictValues:
             if key in one:
                 quotable.add(str(one[key]) if isinstance(one[key], str | int | float) else "")
     return quotable
+
+
+def _spellings(text: str) -> set[str]:
+    """Returns a text as it is, of which a server takes the first characters, and in plain forms."""
+    return {text, plain_text(text)}
 
 
 def _label(value: str) -> str:

@@ -115,7 +115,7 @@ class GroupAiJudge:
             scores = await asked_judge(
                 self._judges,
                 question,
-                partial(read_scores, count=len(order), judged=request.conversations),
+                partial(read_scores, count=len(order), judged=_shown(request, group)),
                 form=answer_format(len(order)).verdict,
                 cost=cost,
                 source=self._source,
@@ -180,6 +180,11 @@ def shown_order(count: int, seed: str, repeat: int, *, repeats: int) -> list[int
         shift, backwards = divmod(repeat - rotated, 2)
     order = order[shift:] + order[:shift]
     return order[::-1] if backwards else order
+
+
+def _shown(request: GroupGradeRequest, group: Sequence[str]) -> list[Any]:
+    """Returns all that a judge of a group may quote: values, and the JSON in which it sees them."""
+    return [request.conversations, *group, request.tools, json.dumps(request.tools)]
 
 
 def _share(usage: TokenUsage, count: int, number: int) -> TokenUsage:

@@ -23,12 +23,12 @@ class LabelModelScorer(JudgedScorer):
     @override
     def answer_format(self) -> AnswerFormat:
         labels = ", ".join(json.dumps(label, ensure_ascii=False) for label in self._labels.labels)
-        form = label_alone("result", [*self._labels.labels])
+        # A list of labels in the format has a server complete the first letters of a quotation.
         return AnswerFormat(
             'Answer with one JSON object: {"steps": [{"description": …, "conclusion": …}], '
             f'"result": label}}. "result" is one of {labels}.',
-            steps_format("label", form.schema),
-            form,
+            steps_format("label", {"type": "string"}),
+            label_alone("result", [*self._labels.labels]),
         )
 
     @override

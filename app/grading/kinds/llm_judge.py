@@ -85,24 +85,27 @@ class LlmJudgeScorer(JudgedScorer):
 
     @override
     def shown_values(self, request: GradeRequest) -> list[Any]:
-        # Not those of the question, which is no answer.
+        return item_values(self._templates, request.item)
+
+    @override
+    def answer_values(self, request: GradeRequest) -> list[Any]:
         return item_values(self._templates[1:], request.item)
 
     @override
-    def read_words(self, text: str, judged: list[Any]) -> float | None:
+    def read_words(self, text: str, answers: list[Any]) -> float | None:
         """Reads the words behind the thinking and in front of any JSON; `None` if there are none.
         Raises `UnreadableAnswer`, also where the judged answer names any score in words.
         """
-        if any(0 <= share <= 1 for share in quotable_shares(judged, self._best)):
+        if any(0 <= share <= 1 for share in quotable_shares(answers, self._best)):
             raise UnreadableAnswer(_NAMED)
-        said = words_behind_thinking(text, judged)
+        said = words_behind_thinking(text, answers)
         if said is None:
             raise UnreadableAnswer("the judge's answer has no certain end of its thinking")
         start = _JSON.search(said)
         words = said if start is None else said[: start.start()]
         if not words.strip(" \t\r\n`"):
             return None
-        return self._checked(list(self._words.shares(words, judged)))
+        return self._checked(list(self._words.shares(words, answers)))
 
     def _checked(self, shares: list[float]) -> float:
         if not shares:

@@ -115,11 +115,12 @@ class Template:
 
 
 def item_values(templates: Iterable[Template], item: Mapping[str, Any]) -> list[Any]:
-    """Returns the values of a row that templates show."""
-    shown = (each for template in templates for each in template.placeholders)
+    """Returns the values of a row that templates show, and the texts in which they show them."""
+    placeholders = (each for template in templates for each in template.placeholders)
     namespaces = {"item": item}
-    read = [each for each in shown if each.namespace == "item"]
-    return [each.value(namespaces) for each in read if each.leads_somewhere(namespaces)]
+    read = [each for each in placeholders if each.namespace == "item"]
+    found = [each for each in read if each.leads_somewhere(namespaces)]
+    return [shown for each in found for shown in (each.value(namespaces), each.find(namespaces))]
 
 
 class RenderBudget:

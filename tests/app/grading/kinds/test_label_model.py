@@ -43,7 +43,7 @@ async def test_a_passing_label_scores_1(label: str, score: float) -> None:
     assert question.messages[1]["content"] == "Say if this is polite: Hello"
     assert question.response_format is not None
     result_of = question.response_format["json_schema"]["schema"]["properties"]["result"]
-    assert result_of == {"type": "string", "enum": ["polite", "neutral", "rude"]}
+    assert result_of == {"type": "string"}, "a list has a server complete a quotation"
 
 
 @pytest.mark.parametrize(
