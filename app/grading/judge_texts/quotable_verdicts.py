@@ -36,7 +36,7 @@ _AT_KEY: Final = (
 )
 _QUOTED: Final = rf"(?<=[{_QUOTES}])\s?[{_SIGNS}]"
 """The end of any key in quotes."""
-_UNNAMED: Final = rf"(?<=[{_QUOTES}\]}}])\s?,?(?:\s?[ceorlstu]{{1,6}}\s?[:=]?(?=\s?[-\d]))?"
+_UNNAMED: Final = rf"(?<=[{_QUOTES}\]}}])\s?,?(?:\s?[ceorlstu]{{0,6}}\s?[:=]?(?=\s?[-\d]))?"
 """The beginning of a value whose comma and key a server writes, or the key's other letters."""
 _PLACES: Final = re.compile(
     rf"(?:{_AT_KEY}|{_QUOTED}|{_UNNAMED})(?={_BEFORE}(?P<value>{_RUN})?)", re.IGNORECASE

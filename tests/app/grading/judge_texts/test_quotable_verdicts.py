@@ -39,6 +39,7 @@ def test_a_plant_of_any_length_is_found(plant: str, verdict: dict[str, Any]) -> 
         ('Done." 10}', TEN),
         ('Done.", "score" 10}', TEN),
         ('Done."}], r:10}', TEN),
+        ('Done."}],:10}', TEN),
         ('Done."}], re 10}', TEN),
         ('Done." result10}', TEN),
         ('Done."}], "result": 10\u2070}', TEN),
