@@ -77,8 +77,10 @@ def renamed_agent(naming: Naming, endpoint: str) -> Iterator[str]:
         def log_message(self, format: str, *args: Any) -> None:
             """Writes nothing: a job makes thousands of calls."""
 
+    # The agent closes idle connections, perhaps while one is taken for the next call.
+    fresh = httpx.Limits(max_keepalive_connections=0)
     with (
-        httpx.Client(base_url=endpoint, timeout=60) as agent,
+        httpx.Client(base_url=endpoint, timeout=60, limits=fresh) as agent,
         ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server,
     ):
         Thread(target=server.serve_forever, daemon=True).start()
