@@ -3,7 +3,7 @@
 Prints, per seed: held-out mean reward of the base and of the tuned model with the paired 95 %
 interval, wasted tool calls per rollout before and after (as the example grader counts them), and
 the seconds from the start of the run to its end. Last line: the same as JSON. With `--naming` the
-rows show the tools by another naming of `renamed_tools.py`, and the bars are the same.
+rows show the tools by another naming of `tool_namings.py`, and the bars are the same.
 
     python benchmarks/learning_seeds.py [--seeds 5] [--train 320] [--valid 100] [--naming TITLE]
 """
@@ -28,7 +28,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
 from benchmarks.renamed_agent import naming_of, renamed_agent, write_renamed  # noqa: E402 - the path is set up above
-from benchmarks.renamed_tools import Naming  # noqa: E402 - as above
+from benchmarks.tool_namings import Naming  # noqa: E402 - as above
 from examples.first_job import upload  # noqa: E402 - as above
 
 FINAL = {"succeeded", "failed", "cancelled"}

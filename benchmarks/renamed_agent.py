@@ -1,8 +1,8 @@
 """The records agent under other names: rows that show renamed tools, and a server that maps their
 calls to the agent's own tools.
 
-`renamed_tools.py` has the namings. A call of a tool that stands for none is answered as the agent
-answers an unknown one, and an argument that the schema does not have keeps a name that it has not.
+A call of a tool that stands for none, and an argument that the schema does not have, get a name
+that the agent does not know, so that it answers with its own error.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 from typing_extensions import override
 
-from benchmarks.renamed_tools import NAMINGS, Naming
+from benchmarks.tool_namings import NAMINGS, Naming
 from examples.records_agent.dataset import make_rows, write_rows
 from examples.records_agent.records import build_catalogue
 
@@ -59,7 +59,12 @@ def own_call(naming: Naming, call: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def renamed_agent(naming: Naming, endpoint: str) -> Iterator[str]:
-    """Runs a server in front of the records agent at `endpoint`, and yields its address."""
+    """Runs a server in front of the records agent at `endpoint`, and yields its address, or that of
+    the agent for its own names.
+    """
+    if naming is NAMINGS[0]:
+        yield endpoint
+        return
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -12,7 +12,7 @@ import argparse
 import json
 import random
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -31,6 +31,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
 from app.rendering.formats.hermes import Hermes  # noqa: E402 - the path is set up above
+from benchmarks.tool_namings import NAMINGS, Naming  # noqa: E402 - as above
 from examples.records_agent.dataset import make_rows  # noqa: E402 - as above
 from examples.records_agent.grading import RecordedCall, grade  # noqa: E402 - as above
 from examples.records_agent.records import Catalogue, build_catalogue  # noqa: E402 - as above
@@ -38,111 +39,6 @@ from examples.records_agent.tools import ERROR, call_tool  # noqa: E402 - as abo
 
 SHIPPED = REPOSITORY / "workers" / "base_models" / "tiny_agent"
 TURN_TOKENS, STEPS, BATCH = 120, 12, 250
-
-
-@dataclass(frozen=True)
-class Tool:
-    """One tool as the model sees it; `stands_for` is the records agent's own, if any."""
-
-    name: str
-    parameters: tuple[str, ...]
-    description: str
-    stands_for: str = ""
-    usual: tuple[str, ...] = ()
-
-    def schema(self) -> dict[str, Any]:
-        properties = {p: {"type": "string"} for p in self.parameters}
-        parameters = {"type": "object", "properties": properties, "required": [*self.parameters]}
-        function = {
-            "name": self.name,
-            "description": self.description,
-            "parameters": parameters | {"additionalProperties": False},
-            "strict": True,
-        }
-        return {"type": "function", "function": function}
-
-
-READ = "Read one field of a record."
-COUNT = "Evaluate an arithmetic expression."
-
-
-def reader(name: str, record: str, field_: str, description: str = READ) -> Tool:
-    return Tool(name, (record, field_), description, "lookup", ("record", "field"))
-
-
-def counter(name: str, expression: str, description: str = COUNT) -> Tool:
-    return Tool(name, (expression,), description, "calculator", ("expression",))
-
-
-@dataclass(frozen=True)
-class Naming:
-    title: str
-    tools: tuple[Tool, ...]
-    system: str = ""
-
-
-LOOKUP, CALCULATOR = reader("lookup", "record", "field"), counter("calculator", "expression")
-WEATHER = Tool("get_weather", ("city", "day"), "Tell the weather of a city.")
-MAIL = Tool("send_email", ("to", "subject", "body"), "Send an email to a customer.")
-PARAPHRASE = (
-    reader("find_item", "code", "attribute", "Find the value of an item's property."),
-    counter("compute", "formula", "Compute the result of a formula."),
-)
-SWAPPED = replace(LOOKUP, parameters=("field", "record"), usual=("field", "record"))
-PROMPT = "You are the assistant of a hardware shop. Use the tools and reply with the value alone."
-
-NAMINGS = (
-    Naming("original", (LOOKUP, CALCULATOR)),
-    Naming(
-        "tools: paraphrase",
-        (
-            reader("find_item", "record", "field", "Find the value of an item's property."),
-            counter("compute", "expression", "Compute the result of a formula."),
-        ),
-    ),
-    Naming(
-        "tools: unheard words",
-        (reader("zebra_lamp", "record", "field"), counter("mango", "expression")),
-    ),
-    Naming(
-        "tools: camel case",
-        (reader("catalogApiRead", "record", "field"), counter("mathEngine", "expression")),
-    ),
-    Naming(
-        "tools: snake case",
-        (reader("fetch_part_value", "record", "field"), counter("solve_sum", "expression")),
-    ),
-    Naming(
-        "arguments: paraphrase",
-        (reader("lookup", "code", "attribute"), counter("calculator", "formula")),
-    ),
-    Naming(
-        "arguments: unheard words",
-        (reader("lookup", "quill", "thorn"), counter("calculator", "violet")),
-    ),
-    Naming(
-        "both: paraphrase",
-        PARAPHRASE,
-    ),
-    Naming(
-        "both: unheard words",
-        (reader("zebra_lamp", "quill", "thorn"), counter("mango", "violet")),
-    ),
-    Naming("both: single letters", (reader("q", "a", "b"), counter("w", "x"))),
-    Naming("arguments swapped", (SWAPPED, CALCULATOR)),
-    Naming("tools swapped", (CALCULATOR, LOOKUP)),
-    Naming("one further tool", (LOOKUP, WEATHER, CALCULATOR)),
-    Naming("four tools", (MAIL, LOOKUP, CALCULATOR, WEATHER)),
-    Naming("system prompt", (LOOKUP, CALCULATOR), PROMPT),
-    Naming(
-        "all at once",
-        (
-            WEATHER,
-            *reversed(PARAPHRASE),
-        ),
-        PROMPT,
-    ),
-)
 
 
 @dataclass

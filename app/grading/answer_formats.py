@@ -1,6 +1,6 @@
-"""The forms in which a judge answers, as texts for its prompt and as formats that servers enforce.
+"""The formats in which a judge answers, as texts for its prompt and as servers enforce them.
 
-Owns the hosted form of steps and result, and the form of a last answer, which has the coded key and
+Owns the hosted format of steps and result, and that of a last answer, which has the coded key and
 no text: nothing in it can be a quotation. Must not know servers or the content of answers. Pure.
 """
 
@@ -12,8 +12,8 @@ NUMBER: Final = {"type": "number"}
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictForm:
-    """The form of a verdict alone."""
+class VerdictFormat:
+    """The format of a verdict alone."""
 
     key: str
     """The key of the verdict in the JSON of an answer."""
@@ -34,29 +34,31 @@ class VerdictForm:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFormat:
-    """The form in which a judge answers."""
+    """The format in which a judge answers."""
 
     instruction: str
     """Description for the prompt, since few servers include the schema in it."""
-    schema: dict[str, Any]
-    """The hosted answer format as a strict response format."""
-    verdict: VerdictForm
-    """The form of a last answer."""
+    response_format: dict[str, Any]
+    """The hosted answer format, for servers that enforce one."""
+    verdict: VerdictFormat
+    """The format of a last answer."""
 
 
-def number_alone(key: str, lowest: float, highest: float) -> VerdictForm:
-    return VerdictForm(key, NUMBER, f"number from {lowest:g} to {highest:g}")
+def number_alone(key: str, lowest: float, highest: float) -> VerdictFormat:
+    """Returns the format of one number."""
+    return VerdictFormat(key, NUMBER, f"number from {lowest:g} to {highest:g}")
 
 
-def label_alone(key: str, labels: list[str]) -> VerdictForm:
-    return VerdictForm(key, {"type": "string", "enum": labels}, "label")
+def label_alone(key: str, labels: list[str]) -> VerdictFormat:
+    """Returns the format of one of the labels."""
+    return VerdictFormat(key, {"type": "string", "enum": labels}, "label")
 
 
-def shares_alone(key: str, count: int) -> VerdictForm:
-    """Returns the form of one number for each of the ids "1" to `count`."""
+def shares_alone(key: str, count: int) -> VerdictFormat:
+    """Returns the format of one number for each of the ids "1" to `count`."""
     ids = [str(number) for number in range(1, count + 1)]
     shown = ", ".join(f"{json.dumps(identifier)}: number from 0 to 1" for identifier in ids)
-    return VerdictForm(key, object_schema(dict.fromkeys(ids, NUMBER)), f"{{{shown}}}")
+    return VerdictFormat(key, object_schema(dict.fromkeys(ids, NUMBER)), f"{{{shown}}}")
 
 
 def steps_format(name: str, result: dict[str, Any]) -> dict[str, Any]:

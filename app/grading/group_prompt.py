@@ -23,7 +23,7 @@ from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.judge_answers import (
     UNCLEAR,
     UnreadableAnswer,
-    coded_words,
+    coded_answer,
     quoted_text,
     uncoded_answer,
 )
@@ -101,7 +101,7 @@ def group_messages(
 
 
 def answer_format(count: int) -> AnswerFormat:
-    """Returns the form of an answer about the ids "1" to `count`."""
+    """Returns the format of an answer about the ids "1" to `count`."""
     text = {"type": "string"}
     score = object_schema(
         {"id": text, "explanation": text, "score": {**NUMBER, "description": "From 0 to 1."}}
@@ -151,7 +151,7 @@ def read_scores(
 def _content(text: str, judged: Any, key: CodedKey | None) -> dict[str, Any]:
     if key is None or not key.is_in(text):
         return uncoded_answer(text, judged, key=key, scale=SHARES).content
-    content = coded_scores(coded_words(text, judged, key), key)
+    content = coded_scores(coded_answer(text, judged, key), key)
     if content is None:
         raise UnreadableAnswer(UNCLEAR)
     return content

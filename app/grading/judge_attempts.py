@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
-from app.grading.answer_formats import VerdictForm
+from app.grading.answer_formats import VerdictFormat
 from app.grading.computing import run_on_scoring_thread
 from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.judge_texts.judge_answers import QUOTED_CHARACTERS, UnreadableAnswer
@@ -70,24 +70,24 @@ class JudgeAttempt:
     """`None` for the first request."""
 
     def repeated(
-        self, fault: UnreadableAnswer, form: VerdictForm, code: Callable[[], str]
+        self, fault: UnreadableAnswer, verdict: VerdictFormat, code: Callable[[], str]
     ) -> "JudgeAttempt | None":
         """Returns the request behind an answer without a readable verdict, `None` if there is none.
 
         The second one enforces no format: the judge has room to reason, and no server writes the
-        code behind a quotation. If its answer is not JSON alone, the third one enforces the form of
-        a verdict alone, in which nothing can be a quotation.
+        code behind a quotation. If its answer is not JSON alone, the third one enforces the
+        format of a verdict alone, in which nothing can be a quotation.
         """
         if self.key is None and isinstance(fault, EndedAnswer):
             return None
         if self.key is None:
-            key = CodedKey(form.key, code(), is_alone=True)
+            key = CodedKey(verdict.key, code(), needs_json=True)
             return self._again(key, f"{fault}. {key.instruction}", None)
-        if not self.key.is_alone:
+        if not self.key.needs_json:
             return None
-        key = replace(self.key, is_alone=False)
-        wanted = form.instruction(key.coded)
-        return self._again(key, f"{fault}. {wanted}", form.response_format(key.coded))
+        key = replace(self.key, needs_json=False)
+        wanted = verdict.instruction(key.coded)
+        return self._again(key, f"{fault}. {wanted}", verdict.response_format(key.coded))
 
     def _again(
         self, key: CodedKey, demand: str, response_format: dict[str, Any] | None
@@ -102,7 +102,7 @@ class JudgeAttempt:
             self.first,
             messages=[{**first, "content": content}, *others],
             response_format=response_format,
-            may_drop_format=response_format is not None,
+            drops_format_at_any_refusal=response_format is not None,
             call_id=f"{self.first.call_id}_again{number}",
         )
         return replace(self, question=question, key=key)
@@ -113,13 +113,13 @@ async def asked_judge(
     question: JudgeQuestion,
     read: AnswerReader[_Read],
     *,
-    form: VerdictForm,
+    verdict: VerdictFormat,
     cost: QuestionCost,
     source: str,
 ) -> _Read:
-    """Returns what `read` finds in the first answer that it can read. `form` is that of a verdict
-    alone. Adds the answers to `cost`. Raises `ScoreFault`, at once for a first answer that is a
-    refusal or was cut off: a larger limit helps, and a verdict without reasons would hide that.
+    """Returns what `read` finds in the first answer that it can read. `verdict` is the format of a
+    verdict alone. Adds the answers to `cost`. Raises `ScoreFault`, at once for a first answer that
+    is a refusal or was cut off: a larger limit helps, and verdicts without reasons would hide that.
     """
     attempt = JudgeAttempt(question, question)
     while True:
@@ -131,7 +131,7 @@ async def asked_judge(
         try:
             return await _found(reply, read, attempt.key)
         except UnreadableAnswer as unreadable:
-            repeated = attempt.repeated(unreadable, form, partial(judges.code, question.call_id))
+            repeated = attempt.repeated(unreadable, verdict, partial(judges.code, question.call_id))
             if repeated is None:
                 raise _no_score(unreadable, reply, source=source) from unreadable
             attempt = repeated

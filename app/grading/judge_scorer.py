@@ -81,7 +81,7 @@ class JudgedScorer(ABC):
                     judged=[request.sample, *self.shown_values(request)],
                     answers=[request.sample, *self.answer_values(request)],
                 ),
-                form=self._format.verdict,
+                verdict=self._format.verdict,
                 cost=cost,
                 source=self._source,
             )
@@ -100,7 +100,7 @@ class JudgedScorer(ABC):
         return JudgeQuestion(
             model=spec.model,
             messages=with_instruction(self.messages(request), self._format.instruction),
-            response_format=self._format.schema,
+            response_format=self._format.response_format,
             call_id=request.call_id,
             trace_id=request.trace_id,
             sampling=sampling_of(spec.sampling_params),
@@ -137,7 +137,7 @@ class JudgedScorer(ABC):
         except WithheldAnswer:
             raise
         except UnreadableAnswer:
-            score = None if key is None or key.is_alone else self.read_words(text, answers)
+            score = None if key is None or key.needs_json else self.read_words(text, answers)
             if score is None:
                 raise
             return score, None

@@ -9,7 +9,7 @@ from app.domain.documents.json_object import Json
 from app.domain.methods.supervised import MethodType
 from app.domain.plans.knobs import Knobs
 from app.domain.plans.recipes import (
-    MAX_NAME,
+    MAX_RECIPE_NAME,
     MAX_SENTENCES,
     PlanRecipe,
     RecipeDefinition,
@@ -38,7 +38,7 @@ class UpdateRecipe(ClosedBody):
     `null` removes an optional one and keeps a required one.
     """
 
-    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME)] | None = None
+    name: Annotated[str, Field(min_length=1, max_length=MAX_RECIPE_NAME)] | None = None
     """Name that no other recipe of the project has, and none that ships."""
     purpose: str | None = None
     """The task that the recipe is for, in a sentence or two."""

@@ -46,17 +46,17 @@ async def recipes_page(name: str, visitor: SignedIn, curriculum: Id = "") -> Res
     curricula, _ = await visitor.services.curricula().page(after=None, limit=_LISTED)
     chosen = await _chosen(visitor, curriculum)
     kind = None if chosen is None else (await rows_of(visitor, chosen)).kind
-    fitting = None if kind is None else KINDS[kind].recipe
+    shipped = None if kind is None else KINDS[kind].recipe
     recipes, _ = await visitor.services.recipes().page(after=None, limit=_LISTED)
-    recipes = sorted(recipes, key=lambda recipe: recipe.id != fitting)
+    recipes = sorted(recipes, key=lambda recipe: recipe.id != shipped)
     return await visitor.on_thread(
         lambda: page(
             "students/recipes.html",
             form_token=visitor.form_token,
             student=student,
             recipes=recipes,
-            fitting=fitting,
-            are_pairs=kind is ExampleKind.BETTER,
+            fits_shipped=shipped is not None,
+            fitting={recipe.id for recipe in recipes if _fits(recipe, kind)},
             chosen=chosen,
             curricula=curricula,
             kinds={recipe.id: _kind_title(recipe) for recipe in recipes},
@@ -114,6 +114,15 @@ async def start(name: str, visitor: SignedIn, form: OwnForm) -> Response:
 
 async def _chosen(visitor: Visitor, curriculum: str) -> RegisteredVersion | None:
     return await visitor.services.curricula().get(curriculum) if curriculum else None
+
+
+def _fits(recipe: PlanRecipe, kind: ExampleKind | None) -> bool:
+    """Returns whether a recipe can practise examples. One of the project's own may rate what no
+    shipped one can, except that pairs are for its preference methods alone.
+    """
+    if recipe.owner != "project":
+        return kind is not None and recipe.id == KINDS[kind].recipe
+    return (recipe.method == "dpo") == (kind is not None and KINDS[kind].method == "dpo")
 
 
 def _kind_title(recipe: PlanRecipe) -> str:

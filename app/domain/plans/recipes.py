@@ -17,7 +17,7 @@ MAX_ROWS: Final = 200
 """Largest number of rows in a part of a sample curriculum."""
 MAX_SENTENCES: Final = 50
 """Largest number of sentences in a part of a recipe, and of its sources."""
-MAX_NAME: Final = 256
+MAX_RECIPE_NAME: Final = 256
 """Largest number of characters of a name."""
 
 
@@ -48,7 +48,7 @@ class RecipeRows(_RecipePart):
 class RecipeText(_RecipePart):
     """The parts of a recipe that are written, without its rows."""
 
-    name: str = Field(min_length=1, max_length=MAX_NAME)
+    name: str = Field(min_length=1, max_length=MAX_RECIPE_NAME)
     purpose: str = Field(min_length=1)
     """The task that the recipe is for, in a sentence or two."""
     base_model_advice: str = ""

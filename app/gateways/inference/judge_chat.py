@@ -29,7 +29,7 @@ class JudgeQuestion:
     model: str
     messages: list[dict[str, Any]]
     response_format: dict[str, Any] | None
-    """The form that a server enforces; `None` leaves every word to the judge."""
+    """The format that a server enforces; `None` leaves every word to the judge."""
     call_id: str
     trace_id: str
     sampling: dict[str, Any] = field(default_factory=dict)
@@ -37,8 +37,10 @@ class JudgeQuestion:
     base_url: str | None = None
     """The customer's own server, called with `headers`; `None` routes by the model's name."""
     headers: dict[str, str] = field(default_factory=dict)
-    may_drop_format: bool = False
-    """True if the question is sent without its form where a server refuses it, for any reason."""
+    drops_format_at_any_refusal: bool = False
+    """True if the question is sent again without its format after any 4xx, not only after one that
+    names the format.
+    """
 
     def body(self, model: str, *, structured: bool) -> dict[str, Any]:
         body = {**self.sampling, "model": model, "messages": self.messages}

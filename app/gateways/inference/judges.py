@@ -146,7 +146,7 @@ class RoutedJudges:
             return await self._ask(question, structured=True)
         except StructuredOutputUnsupported:
             reply = await self._ask(question, structured=False)
-        if not question.may_drop_format:
+        if not question.drops_format_at_any_refusal:
             self._unstructured.add(server)
         return reply
 
@@ -199,7 +199,9 @@ class RoutedJudges:
                 return await asyncio.to_thread(_without_echoes, reply, headers, base_url)
             case EgressReply(status=status, body=refusal):
                 error = await asyncio.to_thread(error_in, refusal)
-                if structured and (question.may_drop_format or refuses_structure(question, error)):
+                if structured and (
+                    question.drops_format_at_any_refusal or refuses_structure(question, error)
+                ):
                     raise StructuredOutputUnsupported
                 raise JudgeFault(FaultKind.ERROR, f"answered {status}")
             case _:
@@ -252,7 +254,9 @@ class RoutedJudges:
         except RequestError as error:
             refused = {"message": error.message, "param": error.param, "code": error.code}
             is_sent = "response_format" in body
-            if is_sent and (question.may_drop_format or refuses_structure(question, refused)):
+            if is_sent and (
+                question.drops_format_at_any_refusal or refuses_structure(question, refused)
+            ):
                 raise StructuredOutputUnsupported from error
             message = error.message.replace(model.engine_name, model.name)
             raise JudgeFault(FaultKind.ERROR, f"the engine refused: {message}") from error

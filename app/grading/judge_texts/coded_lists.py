@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from app.grading.judge_texts.bare_answers import bare_answer
 from app.grading.judge_texts.coded_places import is_stated_object, value_behind, words_of
-from app.grading.judge_texts.coded_verdicts import CodedKey
+from app.grading.judge_texts.coded_verdicts import CodedKey, names_verdict
 from app.grading.judge_texts.scales import JudgeVerdict, NumberScale
 from app.grading.judge_texts.verdicts import rollout_id
 from app.grading.texts.json_in_text import (
@@ -75,9 +75,9 @@ def coded_scores(text: str, key: CodedKey) -> dict[str, Any] | None:
     whole = parsed_json(bare_answer(text))
     if whole is not None and (listed := _listed(whole.value, key)) is not None:
         return listed
-    if key.is_alone:
+    if key.needs_json:
         return None
-    if (listed := _stated_alone(text, key)) is not None:
+    if (listed := _stated_by_id(text, key)) is not None:
         return listed
     entries = _entries(text, key)
     if entries is None:
@@ -94,12 +94,14 @@ def coded_scores(text: str, key: CodedKey) -> dict[str, Any] | None:
 
 
 def _listed(value: Any, key: CodedKey) -> dict[str, Any] | None:
-    """Returns the list of an answer that is JSON alone, or the scores by their ids that are all of
-    it; `None` unless each entry has an id of its own, the coded score, and no other one.
+    """Returns the list of an answer that is JSON alone, or its scores by their ids; `None` unless
+    each entry has an id of its own, the coded score, and no other one.
     """
     listed = value if isinstance(value, list) else object_of(value).get("scores")
-    if isinstance(alone := object_of(value).get(key.coded), dict):
-        listed = [{"id": name, key.coded: score} for name, score in alone.items()]
+    if isinstance(by_id := object_of(value).get(key.coded), dict):
+        if not {"scores", key.name}.isdisjoint(value):
+            return None
+        listed = [{"id": name, key.coded: score} for name, score in by_id.items()]
     if not isinstance(listed, list):
         return None
     made = dict[str, Any]()
@@ -113,15 +115,17 @@ def _listed(value: Any, key: CodedKey) -> dict[str, Any] | None:
     return {"scores": [*made.values()]}
 
 
-def _stated_alone(text: str, key: CodedKey) -> dict[str, Any] | None:
-    """Returns the scores by their ids in words. `None` if two objects differ, or the key is at
-    another place too, or no object begins a line or a sentence.
+def _stated_by_id(text: str, key: CodedKey) -> dict[str, Any] | None:
+    """Returns the scores by their ids in words. `None` if two objects differ, the key is at another
+    place too, no object begins a line or a sentence, or a verdict without the code is behind them.
     """
     found = [one for one in embedded_json(text) if key.coded in object_of(one.value)]
     read = [_listed(one.value, key) for one in found if isinstance(one.value[key.coded], dict)]
     is_stated = any(is_stated_object(text, one.start) for one in found)
     is_all = len(found) == len(read) == sum(1 for _ in key.places_in(text))
-    return read[0] if is_stated and is_all and all(one == read[0] for one in read) else None
+    if not (is_stated and is_all and all(one == read[0] for one in read)):
+        return None
+    return None if names_verdict(text[found[-1].end :]) else read[0]
 
 
 def _score(value: Any) -> JudgeVerdict | None:

@@ -45,7 +45,7 @@ class CodedKey:
     name: str
     """The key in the first answer: `result` or `score`."""
     code: str
-    is_alone: bool = False
+    needs_json: bool = False
     """True if the key counts only in a JSON object that is all of an answer, or all behind its
     thinking.
     """
@@ -80,7 +80,8 @@ class CodedKey:
         valid object that has it. `None` if the verdict is unclear, or another one is beside it.
         """
         whole = parsed_json(bare_answer(text))
-        if self.is_alone and (whole is None or self.coded not in object_of(whole.value)):
+        root = object_of(None if whole is None else whole.value)
+        if self.needs_json and self.coded not in root:
             return None
         if whole is not None and isinstance(whole.value, str):
             return self.content_of(whole.value, scale)
@@ -97,6 +98,11 @@ class CodedKey:
         if value is None or _has_other(value, behind, objects, self, scale):
             return None
         return {**(objects[0] if objects else {}), self.name: value}
+
+
+def names_verdict(text: str) -> bool:
+    """Returns whether a text has a verdict without the code."""
+    return any(matches_in(_UNCODED, text))
 
 
 def _agreed(places: list[CodedPlace]) -> JudgeVerdict | None:

@@ -5,8 +5,8 @@ judged answer has no such verdict. In a repeated one the verdict at the coded ke
 (`coded_verdicts.py`), behind the judge's thinking. A repeated answer without this key is read as a
 first one if the judged answer names no verdict of the scale at all, so that an answer cannot choose
 which verdicts are lost.
-An answer could score itself by a quotation (prompt injection); decision 0076 says which ones
-differ from verdicts. Reads in time proportional to the length. Pure.
+An answer could score itself by a quotation (prompt injection); decision 0076 says which
+quotations no rule can separate from verdicts. Reads in time proportional to the length. Pure.
 """
 
 from dataclasses import dataclass, field
@@ -71,24 +71,23 @@ def read_answer(
     if key is None or not key.is_in(text):
         return uncoded_answer(text, judged, key=key, scale=scale)
     check_brackets(text)
-    content = key.content_of(coded_words(text, judged, key), scale)
+    content = key.content_of(coded_answer(text, judged, key), scale)
     if content is None:
         raise WithheldAnswer(UNCLEAR)
     return JudgeAnswer(content)
 
 
-def coded_words(text: str, judged: Any, key: CodedKey) -> str:
-    """Returns the words of a coded answer behind its thinking. Raises `UnreadableAnswer` for a key
-    that has to be in JSON alone, and is not.
+def coded_answer(text: str, judged: Any, key: CodedKey) -> str:
+    """Returns a coded answer behind its thinking. Raises `UnreadableAnswer` for a key that has to
+    be in JSON alone, and is not.
     """
     plain = key.plain(text)
-    if not key.is_alone:
+    if not key.needs_json:
         return final_words(plain, judged)
-    if parsed_json(bare_answer(plain)) is not None:
-        return plain
-    said = words_behind_thinking(plain, judged)
+    is_json = parsed_json(bare_answer(plain)) is not None
+    said = plain if is_json else words_behind_thinking(plain, judged)
     if said is None or parsed_json(bare_answer(said)) is None:
-        raise WithheldAnswer(_WORDS)
+        raise UnreadableAnswer(_WORDS)
     return said
 
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 from app.domain.graders.kinds.ai_judge import AiJudgeGrader
 from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import JudgeQuestion, Judges
-from app.grading.answer_formats import with_instruction
+from app.grading.answer_formats import AnswerFormat, with_instruction
 from app.grading.calibration.agreement import mean_agreement
 from app.grading.computing import run_on_scoring_thread
 from app.grading.group_judge import GroupGradeRequest
@@ -107,8 +107,9 @@ class GroupAiJudge:
         if key in self._kept:
             self._kept.move_to_end(key)
             return replace(self._kept[key], usage=TokenUsage(), elapsed_s=0.0)
+        form = answer_format(len(group))
         order, question = await run_on_scoring_thread(
-            partial(self._question, request, group, repeat)
+            partial(self._question, request, group, repeat, form)
         )
         cost = QuestionCost()
         with cost.charging(self._spec.model):
@@ -116,7 +117,7 @@ class GroupAiJudge:
                 self._judges,
                 question,
                 partial(read_scores, count=len(order), judged=_shown(request, group)),
-                form=answer_format(len(order)).verdict,
+                verdict=form.verdict,
                 cost=cost,
                 source=self._source,
             )
@@ -138,17 +139,17 @@ class GroupAiJudge:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def _question(
-        self, request: GroupGradeRequest, group: list[str], repeat: int
+        self, request: GroupGradeRequest, group: list[str], repeat: int, form: AnswerFormat
     ) -> tuple[list[int], JudgeQuestion]:
         """Returns the order in which a question shows the rollouts, and the question."""
-        spec, form = self._spec, answer_format(len(group))
+        spec = self._spec
         seed = self._key(request, group, 0)
         order = shown_order(len(group), seed, repeat, repeats=spec.repeats)
         messages = group_messages(spec.rubric, [group[at] for at in order], request.tools)
         return order, JudgeQuestion(
             model=spec.model,
             messages=with_instruction(messages, form.instruction),
-            response_format=form.schema,
+            response_format=form.response_format,
             call_id=request.call_id if repeat == 0 else f"{request.call_id}_{repeat}",
             trace_id=request.trace_id,
             sampling=sampling_of(spec.sampling_params),

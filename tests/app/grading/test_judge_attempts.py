@@ -1,4 +1,4 @@
-"""A judge whose answer is more than JSON, or has no score, is asked again for JSON alone."""
+"""A judge whose answer is more than JSON, or has no score, is requested up to twice again."""
 
 import json
 from typing import Any
@@ -106,6 +106,7 @@ async def test_words_count_only_in_the_last_answer(kind: str, said: str, score: 
     assert (await scored(GRADERS[kind], "It is so.", judges=kept)).score == 0.5
     wordy = judge(*[JudgeReply(said)] * 3)
     assert (await scored(GRADERS[kind], "It is so.", judges=wordy)).score == score
+    assert len(wordy.asked) == 3
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,9 @@ def test_the_answer_about_a_group_keeps_the_contract_of_ruler() -> None:
     """Scores stand in a list `scores`, each with the rollout's id, an explanation before the score,
     and a score of 0 to 1; they count by their ids, in whatever order they come.
     """
-    form = answer_format(2).schema["json_schema"]["schema"]["properties"]["scores"]["items"]
+    form = answer_format(2).response_format["json_schema"]["schema"]["properties"]["scores"][
+        "items"
+    ]
     assert list(form["properties"]) == ["id", "explanation", "score"]
     for seed in range(50):
         random = Random(seed)

@@ -79,7 +79,7 @@ class World:
 
     async def context(self, job: Job, *, lease_s: float = -1.0) -> RunContext:
         """Opens a new claim. Its lease has run out, so that the next claim can be made at once."""
-        claimed = await self.claimed(job, lease_s)
+        claimed = await self.claim_when_free(job, lease_s)
         return RunContext(
             settings=self.settings,
             database=self.worker,
@@ -94,7 +94,7 @@ class World:
             method=ReinforcementMethod.model_validate(METHOD["reinforcement"]),
         )
 
-    async def claimed(self, job: Job, lease_s: float) -> Lease:
+    async def claim_when_free(self, job: Job, lease_s: float) -> Lease:
         """Claims a job, as a worker does, again while the end of a killed run still locks it."""
         claims = list[Lease]()
 

@@ -105,7 +105,7 @@ class SupervisedRuns:
         self, job: Job, spec: BaseModelSpec | None = None, script: Script | None = None
     ) -> AsyncIterator[RunContext]:
         """Yields a new claim, opened as the worker opens it."""
-        claimed = await self.world.claimed(job, lease_s=-1.0)
+        claimed = await self.world.claim_when_free(job, lease_s=-1.0)
         base = spec or self.engine.spec
         inference = HttpInference(self.engine.url)
         runs = self.world.settings.runs.model_copy(update={"save_share": self.save_share})

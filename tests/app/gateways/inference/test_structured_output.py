@@ -134,7 +134,7 @@ async def test_only_an_answer_without_a_format_ends_structured_output(tmp_path: 
     assert formats == [True, False, True]
 
 
-LAST = replace(question("?"), may_drop_format=True)
+LAST = replace(question("?"), drops_format_at_any_refusal=True)
 GRAMMAR = "Failed to parse grammar"
 
 

@@ -244,7 +244,7 @@ WRONG: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "fault"), WRONG)
-async def test_a_wrong_answer_is_requested_once_more_with_its_fault(
+async def test_a_wrong_answer_is_requested_again_with_its_fault(
     tmp_path: Path, text: str, fault: str
 ) -> None:
     wrong = Reply(json={"choices": [{"message": {"content": text}}], "usage": USAGE})

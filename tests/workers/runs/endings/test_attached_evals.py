@@ -104,7 +104,7 @@ async def test_a_run_that_is_taken_over_at_its_end_starts_them_once(
     job = await job_with(runs, attached)
 
     async def taken_over(*args: Any) -> Any:
-        await runs.world.claimed(job, lease_s=-1.0)
+        await runs.world.claim_when_free(job, lease_s=-1.0)
         return await write_result_file(*args)
 
     with monkeypatch.context() as patched:
