@@ -72,8 +72,7 @@ async def test_a_second_answer_in_words_leads_to_a_format_of_the_verdict_alone(k
     coded = coded_key(third)
     assert coded == coded_key(second) != KEY
     assert (second.response_format, third.call_id) == (None, f"{first.call_id}_again2")
-    drops = [each.drops_format_at_any_refusal for each in judges.asked]
-    assert drops == [False, False, True]
+    assert [one.drops_format_at_any_refusal for one in judges.asked] == [False, False, True]
     assert third.response_format == {
         "type": "json_schema",
         "json_schema": {
@@ -144,19 +143,15 @@ async def test_a_group_has_each_of_its_ids_in_the_last_format() -> None:
     scores = {"1": 0.1, "2": 0.2, "3": 0.3}
     judges = judge_that_says("So so.", "Well.", json.dumps({KEY: scores}))
     judge = GroupAiJudge(AiJudgeGrader.model_validate(RANKS), judges, source="r")
-    conversations = [
-        [*ITEM["messages"], {"role": "assistant", "content": answer}] for answer in answers
-    ]
-    request = GroupGradeRequest(tuple(conversations), [], {}, "trace_1", "grade_1")
+    said = [[*ITEM["messages"], {"role": "assistant", "content": one}] for one in answers]
+    request = GroupGradeRequest(tuple(said), [], {}, "trace_1", "grade_1")
     results = [each.score for each in await judge.judge(request)]
     third = judges.asked[2]
     assert third.response_format is not None
     schema = third.response_format["json_schema"]["schema"]["properties"][coded_key(third)]
-    assert (list(schema["properties"]), schema["required"]) == (["1", "2", "3"], ["1", "2", "3"])
-    assert (
-        ", ".join(f'"{one}": number from 0 to 1' for one in scores)
-        in (third.messages[0]["content"])
-    )
+    assert list(schema["properties"]) == schema["required"] == ["1", "2", "3"]
+    wanted = ", ".join(f'"{one}": number from 0 to 1' for one in scores)
+    assert wanted in third.messages[0]["content"]
     shown = third.messages[1]["content"]
     by_place = sorted(answers, key=shown.index)
     assert results == [scores[str(by_place.index(answer) + 1)] for answer in answers]

@@ -1,4 +1,4 @@
-"""The second answer of a judge marks its verdict with a code that the judged answer cannot have."""
+"""A repeated answer of a judge marks its verdict with a code that the judged answer cannot have."""
 
 import json
 from typing import Any
@@ -244,7 +244,7 @@ def test_no_quotation_moves_a_coded_verdict(hostile: str, is_behind: bool, is_wi
 @pytest.mark.parametrize(
     "unit", ["result_0123456789: ", '{"result_0123456789": "', '{"scores": [{', '{"a":']
 )
-def test_a_hostile_second_answer_has_no_number(unit: str) -> None:
+def test_a_hostile_repeated_answer_has_no_number(unit: str) -> None:
     try:
         content = read_answer(unit * 49_000, {"output_text": "x"}, key=RESULT).content
     except UnreadableAnswer:

@@ -41,7 +41,7 @@ from tests.support.grading.scores import scored
         (RUBRIC, '{"score": 7, "text": 5}', 0.7),
     ],
 )
-async def test_a_second_answer_is_read_at_the_code(
+async def test_a_repeated_answer_is_read_at_the_code(
     grader: dict[str, Any], text: str, score: float
 ) -> None:
     result = await scored(grader, "x", judges=judge_that_says("Hm.", text))
@@ -110,11 +110,11 @@ def test_an_object_after_any_thinking_is_read_whole(thinking: str, content: dict
 
 
 @settings(max_examples=500, deadline=None)
-@given(text=TEXTS, is_second=st.booleans())
-def test_thinking_without_an_end_is_never_read(text: str, is_second: bool) -> None:
+@given(text=TEXTS, is_repeated=st.booleans())
+def test_thinking_without_an_end_is_never_read(text: str, is_repeated: bool) -> None:
     quiet = text.replace("</think>", "").replace('"', "")
     with pytest.raises(UnreadableAnswer, match="not one JSON object alone"):
-        read_answer(f"<think>{quiet}", key=KEY if is_second else None)
+        read_answer(f"<think>{quiet}", key=KEY if is_repeated else None)
 
 
 @pytest.mark.parametrize(
