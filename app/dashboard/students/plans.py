@@ -1,7 +1,7 @@
 """Routes of a practice: the choice of a recipe, its price, the knobs, and the start of the job."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, assert_never
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -120,9 +120,14 @@ def _fits(recipe: PlanRecipe, kind: ExampleKind | None) -> bool:
     """Returns whether a recipe can practise examples. One of the project's own may rate what no
     shipped one can, except that pairs are for its preference methods alone.
     """
-    if recipe.owner != "project":
-        return kind is not None and recipe.id == KINDS[kind].recipe
-    return (recipe.method == "dpo") == (kind is not None and KINDS[kind].method == "dpo")
+    text = None if kind is None else KINDS[kind]
+    match recipe.owner:
+        case "service":
+            return text is not None and recipe.id == text.recipe
+        case "project":
+            return (recipe.method == "dpo") == (text is not None and text.method == "dpo")
+        case _:
+            assert_never(recipe.owner)
 
 
 def _kind_title(recipe: PlanRecipe) -> str:
