@@ -112,11 +112,11 @@ class JudgedScorer(ABC):
         """Returns the prompt about this sample. Raises `Unrenderable` or `ScoreFault`."""
         return fill(self._prompt, request, source=self._source)
 
-    def shown_values(self, request: GradeRequest) -> list[Any]:
+    def shown_values(self, request: GradeRequest) -> list[str]:
         """Returns the values of the row that the prompt shows: a judge may quote any of them."""
         return self._prompt.item_values(request.item)
 
-    def answer_values(self, request: GradeRequest) -> list[Any]:
+    def answer_values(self, request: GradeRequest) -> list[str]:
         """Returns those of the shown values that may be the judged answer."""
         return self.shown_values(request)
 

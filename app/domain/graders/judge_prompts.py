@@ -157,7 +157,7 @@ class Prompt:
             for role, templates in self._messages
         ]
 
-    def item_values(self, item: Mapping[str, Any]) -> list[Any]:
+    def item_values(self, item: Mapping[str, Any]) -> list[str]:
         """Returns the values of a row that the prompt shows."""
         return item_values([one for _, templates in self._messages for one in templates], item)
 

@@ -84,11 +84,11 @@ class LlmJudgeScorer(JudgedScorer):
         raise answer.without_verdict("no number `score`")
 
     @override
-    def shown_values(self, request: GradeRequest) -> list[Any]:
+    def shown_values(self, request: GradeRequest) -> list[str]:
         return item_values(self._templates, request.item)
 
     @override
-    def answer_values(self, request: GradeRequest) -> list[Any]:
+    def answer_values(self, request: GradeRequest) -> list[str]:
         return item_values(self._templates[1:], request.item)
 
     @override

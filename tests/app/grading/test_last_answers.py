@@ -174,9 +174,10 @@ async def test_json_alone_at_the_second_request_is_the_last_one(said: str) -> No
     assert len(judges.asked) == 2
 
 
-async def test_a_list_within_another_object_is_not_alone() -> None:
-    nested = '{"answer": {"scores": [{"id": "1", "KEY": 0.9}]}}'
-    judges = judge_that_says(FIRST["ai_judge"], nested, '{"KEY": {"1": 0.3}}')
+@pytest.mark.parametrize("two", ['{"answer": {"scores": [%s]}}', '{"scores": [%s, %s]}'])
+async def test_json_without_one_score_for_each_id_leads_to_the_last_request(two: str) -> None:
+    said = two.replace("%s", '{"id": "1", "KEY": 0.9}')
+    judges = judge_that_says(FIRST["ai_judge"], said, '{"KEY": {"1": 0.3}}')
     assert (await scored(RANKS, QUOTABLE, item=ITEM, judges=judges)).score == 0.3
 
 
@@ -211,8 +212,8 @@ async def test_a_group_has_one_score_for_each_id(said: str, scores: bool) -> Non
 
 
 async def test_a_server_without_formats_is_read_by_words_after_its_third_answer() -> None:
-    judges = judge_that_says(FIRST["score_model"], "I refuse.", "My verdict:\n**KEY:** 3")
-    assert (await scored(SCORES, QUOTABLE, judges=judges)).score == 3
+    words = judge_that_says(FIRST["score_model"], "I refuse.", "My verdict:\n**KEY:** 3")
+    assert (await scored(SCORES, QUOTABLE, judges=words)).score == 3
 
 
 @pytest.mark.parametrize(
@@ -246,9 +247,8 @@ async def test_a_second_answer_that_was_ended_is_not_the_last_one(ended: JudgeRe
     def script(question: JudgeQuestion) -> JudgeReply:
         return next(replies, JudgeReply(json.dumps({coded_key(question): 3})))
 
-    judges = InMemoryJudges(script)
-    assert (await scored(SCORES, QUOTABLE, judges=judges)).score == 3
-    assert len(judges.asked) == 3
+    assert (await scored(SCORES, QUOTABLE, judges=InMemoryJudges(script))).score == 3
+    assert next(replies, None) is None
 
 
 @pytest.mark.parametrize(

@@ -114,13 +114,12 @@ class Template:
         return "".join(texts)
 
 
-def item_values(templates: Iterable[Template], item: Mapping[str, Any]) -> list[Any]:
-    """Returns the values of a row that templates show, and the texts in which they show them."""
+def item_values(templates: Iterable[Template], item: Mapping[str, Any]) -> list[str]:
+    """Returns the values of a row that templates show, as the texts in which they show them."""
     placeholders = (each for template in templates for each in template.placeholders)
     namespaces = {"item": item}
     read = [each for each in placeholders if each.namespace == "item"]
-    found = [each for each in read if each.leads_somewhere(namespaces)]
-    return [shown for each in found for shown in (each.value(namespaces), each.find(namespaces))]
+    return [each.find(namespaces) for each in read if each.leads_somewhere(namespaces)]
 
 
 class RenderBudget:

@@ -145,6 +145,9 @@ async def test_the_last_form_is_dropped_after_any_refusal_and_for_itself_alone(
     replies = iter([Reply(400, {"error": {"message": GRAMMAR}}), GOOD, GOOD])
     said, formats = await answers(lambda _: next(replies), tmp_path, LAST, question("?"))
     assert (said, formats) == (["1", "1"], [True, False, True])
+    refused = Reply(400, {"error": {"message": GRAMMAR}})
+    said, formats = await answers(lambda _: refused, tmp_path, LAST)
+    assert (said, formats) == (["answered 400"], [True, False])
 
 
 async def test_a_question_without_a_format_sends_none(tmp_path: Path) -> None:
@@ -173,7 +176,8 @@ async def test_an_engine_that_repeats_the_question_keeps_structured_output(
 async def test_an_engine_that_refuses_the_last_form_is_called_without_it(
     engine: ChatEngine, tmp_path: Path
 ) -> None:
-    engine.refusals.append((400, GRAMMAR))
-    said, _ = await answers(lambda _: GOOD, tmp_path, LAST, question("?"), engine_url=engine.url)
-    assert not any(GRAMMAR in one for one in said)
-    assert ["response_format" in body for body in engine.bodies] == [True, False, True]
+    engine.refusals += [(400, GRAMMAR)] * 3
+    said, _ = await answers(lambda _: GOOD, tmp_path, LAST, LAST, engine_url=engine.url)
+    assert said[0] == f"the engine refused: {GRAMMAR}"
+    assert GRAMMAR not in said[1]
+    assert ["response_format" in body for body in engine.bodies] == [True, False, True, False]
