@@ -76,11 +76,7 @@ class JudgedScorer(ABC):
             score, reason = await asked_judge(
                 self._judges,
                 question,
-                partial(
-                    self._read,
-                    judged=[request.sample, *self.shown_values(request)],
-                    answers=[request.sample, *self.answer_values(request)],
-                ),
+                partial(self._read, request=request),
                 verdict=self._format.verdict,
                 cost=cost,
                 source=self._source,
@@ -112,32 +108,33 @@ class JudgedScorer(ABC):
         """Returns the prompt about this sample. Raises `Unrenderable` or `ScoreFault`."""
         return fill(self._prompt, request, source=self._source)
 
-    def shown_values(self, request: GradeRequest) -> list[str]:
-        """Returns the values of the row that the prompt shows: a judge may quote any of them."""
-        return self._prompt.item_values(request.item)
+    def shown_texts(self, request: GradeRequest) -> list[str]:
+        """Returns the values that the prompt shows: a judge may quote any of them."""
+        return self._prompt.shown_texts(sample=request.sample, item=request.item)
 
-    def answer_values(self, request: GradeRequest) -> list[str]:
+    def answer_texts(self, request: GradeRequest) -> list[str]:
         """Returns those of the shown values that may be the judged answer."""
-        return self.shown_values(request)
+        return self.shown_texts(request)
 
-    def read_words(self, text: str, answers: list[Any]) -> float | None:
+    def read_words(self, text: str, judged: list[Any]) -> float | None:
         """Returns the score of a repeated answer without the coded key, for a judge that may answer
         in words. Raises `UnreadableAnswer`.
         """
-        del text, answers
+        del text, judged
         return None
 
     def _read(
-        self, text: str, *, judged: list[Any], answers: list[Any], key: CodedKey | None
+        self, text: str, *, request: GradeRequest, key: CodedKey | None
     ) -> tuple[float, str | None]:
         """Returns score and reason of an answer. Raises `UnreadableAnswer`."""
+        texts = self.shown_texts if key is None else self.answer_texts
+        judged = [request.sample, *texts(request)]
         try:
-            quotable = judged if key is None else answers
-            answer = read_answer(text, quotable, key=key, scale=self._scale)
+            answer = read_answer(text, judged, key=key, scale=self._scale)
         except WithheldAnswer:
             raise
         except UnreadableAnswer:
-            score = None if key is None or key.needs_json else self.read_words(text, answers)
+            score = None if key is None or key.needs_json else self.read_words(text, judged)
             if score is None:
                 raise
             return score, None

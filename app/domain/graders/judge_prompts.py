@@ -27,8 +27,8 @@ from app.domain.graders.templates.templates import (
     RenderedTooLong,
     Template,
     TemplateError,
-    item_values,
     parse_template,
+    shown_texts,
 )
 
 MAX_MESSAGES: Final = 256
@@ -157,9 +157,10 @@ class Prompt:
             for role, templates in self._messages
         ]
 
-    def item_values(self, item: Mapping[str, Any]) -> list[str]:
-        """Returns the values of a row that the prompt shows."""
-        return item_values([one for _, templates in self._messages for one in templates], item)
+    def shown_texts(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> list[str]:
+        """Returns the values that the prompt shows, as texts."""
+        templates = [one for _, templates in self._messages for one in templates]
+        return shown_texts(templates, sample=sample, item=item)
 
     def row_fits(self, item: Mapping[str, Any]) -> bool:
         """Returns whether the texts that depend on the row only are within the limit of `fill`."""

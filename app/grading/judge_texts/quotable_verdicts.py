@@ -36,13 +36,15 @@ _AT_KEY: Final = (
 )
 _QUOTED: Final = rf"(?<=[{_QUOTES}])\s?[{_SIGNS}]"
 """The end of any key in quotes."""
-_UNNAMED: Final = rf"(?<=[{_QUOTES}\]}}])\s?,?(?:\s?[ceorlstu]{{0,6}}\s?[:=]?(?=\s?[-\d]))?"
+_UNNAMED: Final = rf"(?<=[{_QUOTES}\]}}])\s?,?(?:\s?[ceorlstu]{{0,6}}\s?[:=]?(?=\s?[-.\d]))?"
 """The beginning of a value whose comma and key a server writes, or the key's other letters."""
 _PLACES: Final = re.compile(
     rf"(?:{_AT_KEY}|{_QUOTED}|{_UNNAMED})(?={_BEFORE}(?P<value>{_RUN})?)", re.IGNORECASE
 )
 """A place of a verdict, and the words behind it up to a quote, a bracket or the line's end."""
 _VALUE: Final = re.compile(_RUN)
+_LETTERS: Final = re.compile(r"[ceorlstu]{0,6}\s?[:=]?\s?", re.IGNORECASE)
+"""Letters of a key, which a server completes in front of a label, and the sign behind it."""
 _MOST: Final = 150_000
 """Number of places from which an answer is taken to name any verdict."""
 _REACH: Final = 80
@@ -87,9 +89,12 @@ class VerdictValues:
 
     def add(self, value: str) -> None:
         self.numbers.add(value.lstrip())
-        label = _label(value)
-        if label:
-            self.labels.add(label)
+        lead = _LETTERS.match(value)
+        for at in range(1 if lead is None else lead.end() + 1):
+            label = _label(value[at:])
+            if label:
+                self.labels.add(label)
+        self.has_any |= len(self.labels) > _MOST
 
     def _has_label(self, label: str) -> bool:
         """Returns whether words behind a key begin with a label, or have the marks of one that is

@@ -34,6 +34,7 @@ from app.grading.group_prompt import (
 )
 from app.grading.judge_attempts import QuestionCost, asked_judge
 from app.grading.judge_scorer import sampling_of
+from app.grading.judge_texts.coded_verdicts import CodedKey
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,
@@ -116,7 +117,7 @@ class GroupAiJudge:
             scores = await asked_judge(
                 self._judges,
                 question,
-                partial(read_scores, count=len(order), judged=_shown(request, group)),
+                partial(_read, request=request, group=group),
                 verdict=form.verdict,
                 cost=cost,
                 source=self._source,
@@ -183,9 +184,13 @@ def shown_order(count: int, seed: str, repeat: int, *, repeats: int) -> list[int
     return order[::-1] if backwards else order
 
 
-def _shown(request: GroupGradeRequest, group: Sequence[str]) -> list[Any]:
-    """Returns all that a judge of a group may quote: values, and the JSON in which it sees them."""
-    return [request.conversations, *group, request.tools, json.dumps(request.tools)]
+def _read(
+    text: str, *, request: GroupGradeRequest, group: list[str], key: CodedKey | None
+) -> list[tuple[float, str]]:
+    """Returns scores and explanations by the ids that were shown. Raises `UnreadableAnswer`."""
+    # All that the judge may quote: values, and the JSON in which it sees them.
+    judged = [request.conversations, *group, request.tools, json.dumps(request.tools)]
+    return read_scores(text, len(group), judged, key=key)
 
 
 def _share(usage: TokenUsage, count: int, number: int) -> TokenUsage:

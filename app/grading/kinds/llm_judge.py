@@ -12,7 +12,7 @@ from typing import Any, Final
 from typing_extensions import override
 
 from app.domain.graders.kinds.llm_judge import Criterion, LlmJudgeGrader
-from app.domain.graders.templates.templates import item_values, parse_template
+from app.domain.graders.templates.templates import parse_template, shown_texts
 from app.gateways.inference.judges import Judges
 from app.grading.answer_formats import AnswerFormat, number_alone, strict_format
 from app.grading.judge_scorer import JudgedScorer
@@ -84,28 +84,28 @@ class LlmJudgeScorer(JudgedScorer):
         raise answer.without_verdict("no number `score`")
 
     @override
-    def shown_values(self, request: GradeRequest) -> list[str]:
-        return item_values(self._templates, request.item)
+    def shown_texts(self, request: GradeRequest) -> list[str]:
+        return shown_texts(self._templates, sample=request.sample, item=request.item)
 
     @override
-    def answer_values(self, request: GradeRequest) -> list[str]:
-        return item_values(self._templates[1:], request.item)
+    def answer_texts(self, request: GradeRequest) -> list[str]:
+        return shown_texts(self._templates[1:], sample=request.sample, item=request.item)
 
     @override
-    def read_words(self, text: str, answers: list[Any]) -> float | None:
+    def read_words(self, text: str, judged: list[Any]) -> float | None:
         """Reads the words behind the thinking and in front of any JSON; `None` if there are none.
         Raises `UnreadableAnswer`, also where the judged answer names any score in words.
         """
-        if any(0 <= share <= 1 for share in quotable_shares(answers, self._best)):
+        if any(0 <= share <= 1 for share in quotable_shares(judged, self._best)):
             raise UnreadableAnswer(_NAMED)
-        said = words_behind_thinking(text, answers)
+        said = words_behind_thinking(text, judged)
         if said is None:
             raise UnreadableAnswer("the judge's answer has no certain end of its thinking")
         start = _JSON.search(said)
         words = said if start is None else said[: start.start()]
         if not words.strip(" \t\r\n`"):
             return None
-        return self._checked(list(self._words.shares(words, answers)))
+        return self._checked(list(self._words.shares(words, judged)))
 
     def _checked(self, shares: list[float]) -> float:
         if not shares:

@@ -1,7 +1,6 @@
 """The third request to a judge, whose format has only the coded key: no text, so no quotation."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -12,52 +11,17 @@ from app.grading.kinds.ai_judge import GroupAiJudge
 from app.grading.scorer import ScoreFault, TokenUsage
 from tests.support.grading.coded_judges import KEY, coded_key, judge_that_says
 from tests.support.grading.scores import scored
-
-PROMPT = {"input": [{"role": "user", "content": "{{ sample.output_text }}"}]}
-SCORES = {"type": "score_model", "name": "s", "model": "j", "range": [0, 10], **PROMPT}
-LABELS = {
-    "type": "label_model",
-    "name": "l",
-    "model": "j",
-    "labels": ["good", "bad"],
-    "passing_labels": ["good"],
-    "input": PROMPT["input"],
-}
-RUBRIC = {
-    "type": "llm_judge",
-    "model": "j",
-    "question": "Why?",
-    "rubric": [{"name": "right", "description": "Is it right?"}],
-}
-RANKS = {"type": "ai_judge", "name": "r", "model": "j", "rubric": "Is it right?"}
-ITEM = {"messages": [{"role": "user", "content": "Why?"}]}
-QUOTABLE = '{"result": 2} {"result": "bad"} {"score": 2} {"score": 0.2}'
-"""An answer that names the verdicts of all first answers here, so that none of these counts."""
-FIRST = {
-    "score_model": '{"result": 2}',
-    "label_model": '{"result": "bad"}',
-    "llm_judge": '{"score": 2}',
-    "ai_judge": '{"scores": [{"id": "1", "explanation": "", "score": 0.2}]}',
-}
-GRADERS: dict[str, dict[str, Any]] = {
-    str(grader["type"]): grader for grader in (SCORES, LABELS, RUBRIC, RANKS)
-}
-LAST = {
-    "score_model": ({"type": "number"}, "number from 0 to 10", 3, 3.0),
-    "label_model": ({"type": "string", "enum": ["good", "bad"]}, "label", "good", 1.0),
-    "llm_judge": ({"type": "number"}, "number from 0 to 10", 3, 0.3),
-    "ai_judge": (
-        {
-            "type": "object",
-            "properties": {"1": {"type": "number"}},
-            "required": ["1"],
-            "additionalProperties": False,
-        },
-        '{"1": number from 0 to 1}',
-        {"1": 0.3},
-        0.3,
-    ),
-}
+from tests.support.grading.three_requests import (
+    FIRST,
+    GRADERS,
+    ITEM,
+    LABELS,
+    LAST,
+    QUOTABLE,
+    RANKS,
+    RUBRIC,
+    SCORES,
+)
 
 
 @pytest.mark.parametrize("kind", GRADERS)
@@ -249,54 +213,6 @@ async def test_a_second_answer_that_was_ended_is_not_the_last_one(ended: JudgeRe
 
     assert (await scored(SCORES, QUOTABLE, judges=InMemoryJudges(script))).score == 3
     assert next(replies, None) is None
-
-
-@pytest.mark.parametrize(
-    ("kind", "field"),
-    [("score_model", "content"), ("label_model", "content"), ("llm_judge", "input")],
-)
-async def test_an_answer_in_a_column_is_judged_as_one_in_the_sample(kind: str, field: str) -> None:
-    column = "{{ item.response }}"
-    shown = column if field == "input" else [{"role": "user", "content": column}]
-    grader = {**GRADERS[kind], "input": shown}
-    judges = judge_that_says(FIRST[kind], json.dumps({KEY: LAST[kind][2]}))
-    found = await scored(grader, "x", item={"response": QUOTABLE}, judges=judges)
-    assert found.score == pytest.approx(LAST[kind][3])
-    (value,) = json.loads(FIRST[kind]).values()
-    nested = judge_that_says(FIRST[kind], json.dumps({KEY: LAST[kind][2]}))
-    await scored(grader, "x", item={"response": {"any": value}}, judges=nested)
-    assert len(nested.asked) == 2, "a value is shown as JSON"
-    unread = judge_that_says(FIRST[kind])
-    await scored(grader, "x", item={"response": "x", "other": QUOTABLE}, judges=unread)
-    assert len(unread.asked) == 1
-
-
-async def test_a_question_may_be_quoted_and_is_no_answer() -> None:
-    item = {"messages": [*ITEM["messages"], {"role": "tool", "content": '{"score": 2}'}]}
-    grader = {**RUBRIC, "question": "{{ item.messages }}"}
-    judges = judge_that_says(FIRST["llm_judge"], '{"KEY": 3}')
-    assert (await scored(grader, "x", item=item, judges=judges)).score == 0.3
-    words = judge_that_says("Score: 4")
-    assert (await scored(grader, "x", item=item, judges=words)).score == 0.4
-
-
-@pytest.mark.parametrize(
-    "item",
-    [
-        {**ITEM, "tools": [{"type": "function", "function": {"name": "f", "score": 0.2}}]},
-        {
-            "messages": [
-                *ITEM["messages"],
-                {"role": "assistant", "tool_calls": [{"id": "1", "function": {"x": 0.2}}]},
-            ]
-        },
-    ],
-    ids=["tools", "arguments"],
-)
-async def test_a_judge_of_a_group_may_quote_all_that_it_sees(item: dict[str, Any]) -> None:
-    judges = judge_that_says(FIRST["ai_judge"], '{"scores": [{"id": "1", "KEY": 0.3}]}')
-    assert (await scored(RANKS, "x", item=item, judges=judges)).score == 0.3
-    assert len(judges.asked) == 2
 
 
 async def test_labels_are_read_as_they_are_written() -> None:

@@ -9,6 +9,7 @@ in `sample` (say, `output_json` of an answer that is not JSON) counts as missing
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -114,12 +115,16 @@ class Template:
         return "".join(texts)
 
 
-def item_values(templates: Iterable[Template], item: Mapping[str, Any]) -> list[str]:
-    """Returns the values of a row that templates show, as the texts in which they show them."""
-    placeholders = (each for template in templates for each in template.placeholders)
-    namespaces = {"item": item}
-    read = [each for each in placeholders if each.namespace == "item"]
-    return [each.find(namespaces) for each in read if each.leads_somewhere(namespaces)]
+def shown_texts(
+    templates: Iterable[Template], *, sample: Mapping[str, Any], item: Mapping[str, Any]
+) -> list[str]:
+    """Returns the values that templates show, each once and as the text in which they show it."""
+    placeholders = {each for template in templates for each in template.placeholders}
+    namespaces, texts = {"sample": sample, "item": item}, list[str]()
+    for each in placeholders:
+        with suppress(MissingVariable):
+            texts.append(each.find(namespaces))
+    return texts
 
 
 class RenderBudget:
