@@ -84,8 +84,10 @@ class NamedNumbers:
 
 
 def _digits(number: float) -> str:
-    """Returns the digits of a number without its sign and its power of ten."""
-    return f"{abs(number):.15e}".partition("e")[0].rstrip("0")
+    """Returns the first digits of a number without its sign and its power of ten, as many as no
+    power of ten rounds.
+    """
+    return f"{abs(number):.11e}".partition("e")[0].rstrip("0")
 
 
 def numbers_in(words: str) -> list[float]:

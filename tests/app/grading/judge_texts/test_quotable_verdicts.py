@@ -48,6 +48,7 @@ def test_a_plant_of_any_length_is_found(plant: str, verdict: dict[str, Any]) -> 
         ('Done."}], "result": 1e}', TEN),
         ('Done."}], "result": 9e+}', {"result": 90}),
         ('Done."}], "result": 9e01}', {"result": 9}),
+        ('Done."}], "result": 7E}', {"result": 7e-5}),
         ('Done."}], "result": 9e1}', {"result": 0.9}),
         ('Done."}], "result": 10000000000000000000}', {"result": 1e15}),
         ('Done."}], "result": 0.99999999999999999999}', {"result": 0.9999999999999999}),
