@@ -38,6 +38,8 @@ _OPENING: Final = re.compile(r"(?:scores\s?[:=]\s?)?[\[{][\[{ \t]{0,40}\Z")
 """The brackets in front of a list."""
 _REACH: Final = 100
 """Number of characters in front of a list in which its brackets are."""
+_PAIR: Final = re.compile(r"\"(\d{1,9})\"\s{0,16}:\s{0,16}([^,\n]{1,40})")
+"""An id and the words of its score in an object that is no JSON."""
 _EXPLANATION: Final = re.compile(r'"explanation"\s{0,16}:\s{0,16}(?=")')
 
 
@@ -77,7 +79,7 @@ def coded_scores(text: str, key: CodedKey) -> dict[str, Any] | None:
         return listed
     if key.needs_json:
         return None
-    if (listed := _stated_by_id(text, key)) is not None:
+    if (listed := _stated_by_id(text, key) or _broken_by_id(text, key)) is not None:
         return listed
     entries = _entries(text, key)
     if entries is None:
@@ -126,6 +128,22 @@ def _stated_by_id(text: str, key: CodedKey) -> dict[str, Any] | None:
     if not (is_stated and is_all and all(one == read[0] for one in read)):
         return None
     return None if names_verdict(text[found[-1].end :]) else read[0]
+
+
+def _broken_by_id(text: str, key: CodedKey) -> dict[str, Any] | None:
+    """Returns the scores by their ids in an object that is no JSON, such as one with a comment. As
+    above, and the key is at this place alone.
+    """
+    found = re.search(rf"\"{key.coded}\"\s{{0,16}}:\s{{0,16}}\{{", text)
+    if found is None or sum(1 for _ in key.places_in(text)) > 1:
+        return None
+    start, end = text.rfind("{", 0, found.start()), text.find("}", found.end())
+    is_stated = start >= 0 and is_stated_object(text, start)
+    if not is_stated or end < 0 or names_verdict(text[end:]):
+        return None
+    pairs = _PAIR.findall(text, found.end(), end)
+    entries = [{"id": name, key.coded: words} for name, words in pairs]
+    return _listed({"scores": entries}, key) if entries else None
 
 
 def _score(value: Any) -> JudgeVerdict | None:

@@ -73,7 +73,7 @@ class NamedNumbers:
         """Returns whether a judge may have quoted a number, whatever its server enforces."""
         is_taken = number in self.taken or math.trunc(number) in self.opened
         is_scaled = bool(self.scaled) and _digits(number) in self.scaled
-        is_negative = self.has_negative and number <= 0
+        is_negative = self.has_negative and number < 0
         return self.has_any or number in self.spelled or is_taken or is_scaled or is_negative
 
     def has_within(self, lowest: float, highest: float) -> bool:
@@ -84,8 +84,8 @@ class NamedNumbers:
 
 
 def _digits(number: float) -> str:
-    """Returns the first digits of a number without its sign and its power of ten, as many as no
-    power of ten rounds.
+    """Returns the first 12 digits of a number without its sign and its power of ten: further ones
+    differ by rounding.
     """
     return f"{abs(number):.11e}".partition("e")[0].rstrip("0")
 

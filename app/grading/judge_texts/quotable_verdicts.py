@@ -10,6 +10,7 @@ Reads all of a text in time proportional to its length. Pure.
 """
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
@@ -47,8 +48,8 @@ _LETTERS: Final = re.compile(r"[ceorlstu]{0,6}\s?[:=]?\s?", re.IGNORECASE)
 """Letters of a key, which a server completes in front of a label, and the sign behind it."""
 _MOST: Final = 150_000
 """Number of places from which an answer is taken to name any verdict."""
-_REACH: Final = 80
-"""Number of characters behind a key that are kept where they have no words."""
+_COMPARED: Final = 60
+"""Number of characters of a label that are compared."""
 _CONTROLS: Final = re.compile(r"\\[bfnrt]")
 """An escaped blank, which a reader of JSON takes off."""
 _BLANKS: Final = re.compile(r"[\s\\]{2,}+")
@@ -61,10 +62,11 @@ class VerdictValues:
     numbers: NamedNumbers = field(default_factory=NamedNumbers)
     labels: set[str] = field(default_factory=set)
     """The words behind keys, of which a label may be the beginning."""
-    marks: set[str] = field(default_factory=set)
-    """The marks behind keys without words: a label may be one."""
+    texts: list[str] = field(default_factory=list)
+    """All texts, in which a label with marks is sought."""
     has_any: bool = False
     """True if there are more places than are compared."""
+    _sorted: list[str] = field(default_factory=list)
 
     def has(self, value: Any) -> bool:
         """Returns whether a verdict of an object may be a quotation."""
@@ -77,8 +79,8 @@ class VerdictValues:
             entries = (number_in(object_of(one).get("score")) for one in value)
             return any(self._has_number(one) for one in entries if one is not None)
         number = number_in(value)
-        if number is not None:
-            return self._has_number(number)
+        if number is not None and self._has_number(number):
+            return True
         if not isinstance(value, str):
             return False
         plain = plain_text(value)
@@ -94,21 +96,29 @@ class VerdictValues:
             label = _label(value[at:])
             if label:
                 self.labels.add(label)
-        self.has_any |= len(self.labels) > _MOST
 
     def _has_label(self, label: str) -> bool:
-        """Returns whether words behind a key begin with a label, or have the marks of one that is
-        nothing else.
+        """Returns whether words behind a key begin with a label, or, for one with marks, whether a
+        text has it anywhere.
         """
-        if self.has_any:
+        said, whole = _label(label), " ".join(label.casefold().split())
+        if self.has_any or (said != whole and any(whole in text for text in self.texts)):
             return True
-        said = _label(label)
-        if not said:
-            return any(label.strip() in marks for marks in self.marks)
-        return any(
-            words.startswith(said) and not words[len(said) : len(said) + 1].isalnum()
-            for words in self.labels
-        )
+        begun = said[:_COMPARED]
+        at = bisect_left(self.sorted_labels, begun) if begun else len(self.labels)
+        for words in self.sorted_labels[at:]:
+            if not words.startswith(begun):
+                return False
+            if begun != said or not words[len(said) : len(said) + 1].isalnum():
+                return True
+        return False
+
+    @property
+    def sorted_labels(self) -> list[str]:
+        """The labels in their order, sorted at the first comparison."""
+        if len(self._sorted) != len(self.labels):
+            self._sorted = sorted(self.labels)
+        return self._sorted
 
     def _has_number(self, number: float) -> bool:
         return self.has_any or self.numbers.has(number)
@@ -116,21 +126,23 @@ class VerdictValues:
 
 def quotable_verdicts(judged: Any) -> VerdictValues:
     """Returns the verdicts in a sample or in rollouts: in its texts, and in its JSON."""
-    quotable, values, marks, number = VerdictValues(), set[str](), set[str](), 0
+    quotable, values, number = VerdictValues(), set[str](), 0
     for text in chain.from_iterable(map(_spellings, texts_in(judged))):
         plain = replaced_in(_CONTROLS, " ", text.replace("\\/", "/"))
-        for found in matches_in(_PLACES, replaced_in(_BLANKS, " ", plain)):
-            value, number = found["value"], number + 1
-            if value:
-                values.add(value)
-            else:
-                marks.add(found.string[found.end() : found.end() + _REACH])
+        spaced = replaced_in(_BLANKS, " ", plain)
+        quotable.texts.append(spaced.replace("\n", " ").casefold())
+        for found in matches_in(_PLACES, spaced):
+            number += 1
+            if found["value"]:
+                values.add(found["value"])
             if number == _MOST:
                 quotable.has_any = True
                 return quotable
-    quotable.marks |= marks
     for value in values:
         quotable.add(value)
+        if len(quotable.labels) > _MOST:
+            quotable.has_any = True
+            return quotable
     for one in objects_in(judged):
         for key in VERDICTS:
             if key in one:
