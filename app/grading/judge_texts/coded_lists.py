@@ -131,8 +131,9 @@ def _stated_by_id(text: str, key: CodedKey) -> dict[str, Any] | None:
 
 
 def _broken_by_id(text: str, key: CodedKey) -> dict[str, Any] | None:
-    """Returns the scores by their ids in an object that is no JSON, such as one with a comment. As
-    above, and the key is at this place alone.
+    """Returns the scores by their ids in an object that is no JSON, such as one with a comment.
+    `None` if the key is at two places, the object does not begin a line or a sentence, or a verdict
+    without the code is behind it.
     """
     found = re.search(rf"\"{key.coded}\"\s{{0,16}}:\s{{0,16}}\{{", text)
     if found is None or sum(1 for _ in key.places_in(text)) > 1:

@@ -2,10 +2,10 @@
 
 An answer writes `{result: 10}`, `{'result': 10,}`, `result: ten`, `<result>10</result>`, or an
 object with escaped quotes within a string, and a judge that refuses it quotes it as proper JSON. So
-only a key and what follows it are matched, and no brackets: an answer cannot hide a verdict behind
+only what stands behind a key is matched, and no brackets: an answer cannot hide a verdict behind
 one that it does not close. A server that enforces a format writes the key of a verdict itself
 behind a quotation that ends the judge's JSON (`"r": 10}`, `", 10}`), so what stands behind any
-quote counts.
+quote or closing bracket counts too. A label with marks counts wherever a text has it.
 Reads all of a text in time proportional to its length. Pure.
 """
 
@@ -67,6 +67,7 @@ class VerdictValues:
     has_any: bool = False
     """True if there are more places than are compared."""
     _sorted: list[str] = field(default_factory=list)
+    """The labels in their order: each of up to 256 labels is compared with up to 150,000 words."""
 
     def has(self, value: Any) -> bool:
         """Returns whether a verdict of an object may be a quotation."""

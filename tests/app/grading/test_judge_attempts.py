@@ -9,24 +9,13 @@ from app.gateways.endpoints.calls import FaultKind
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.grading.scorer import ScoreFault, TokenUsage
 from tests.support.grading.scores import scored
+from tests.support.grading.three_requests import ITEM, LABELS, RANKS, RUBRIC, SCORES
 
-PROMPT = {"input": [{"role": "user", "content": "{{ sample.output_text }}"}]}
+SCORE = {name: value for name, value in SCORES.items() if name != "range"}
 GRADERS: dict[str, dict[str, Any]] = {
-    "score_model": {"type": "score_model", "name": "s", "model": "j", **PROMPT},
-    "label_model": {
-        "type": "label_model",
-        "name": "l",
-        "model": "j",
-        "labels": ["good", "bad"],
-        "passing_labels": ["good"],
-        "input": PROMPT["input"],
-    },
-    "llm_judge": {
-        "type": "llm_judge",
-        "model": "j",
-        "question": "Why?",
-        "rubric": [{"name": "right", "description": "Is it right?"}],
-    },
+    "score_model": SCORE,
+    "label_model": LABELS,
+    "llm_judge": RUBRIC,
 }
 
 
@@ -133,15 +122,14 @@ async def test_a_refusal_and_an_answer_without_its_end_are_requested_once(
     assert len(judges.asked) == 1
 
 
-RANKS = {"type": "ai_judge", "name": "r", "model": "j", "rubric": "Is it right?", "repeats": 2}
-ITEM = {"messages": [{"role": "user", "content": "Why?"}]}
+TWICE = {**RANKS, "repeats": 2}
 
 
 async def test_a_failing_repeat_costs_the_repeats_before_it() -> None:
     good = JudgeReply('{"scores": [{"id": "1", "explanation": "", "score": 1}]}', None, 30, 4)
     judges = judge(good, *[JudgeReply("So so.", None, 5, 1)] * 3)
     with pytest.raises(ScoreFault) as caught:
-        await scored(RANKS, "x", item=ITEM, judges=judges)
+        await scored(TWICE, "x", item=ITEM, judges=judges)
     assert caught.value.token_usage == {"j": TokenUsage(45, 7, calls=4)}
     assert caught.value.sampled_model_name == "j"
 
@@ -151,7 +139,7 @@ async def test_no_text_of_a_rollout_is_in_the_second_question() -> None:
     wrong = json.dumps({"scores": [{"id": injected, "explanation": "", "score": 1}]})
     good = '{"scores": [{"id": "1", "explanation": "", "score": 0.5}]}'
     judges = judge(JudgeReply(wrong), JudgeReply(good))
-    assert (await scored({**RANKS, "repeats": 1}, "x", item=ITEM, judges=judges)).score == 0.5
+    assert (await scored(RANKS, "x", item=ITEM, judges=judges)).score == 0.5
     assert injected not in judges.asked[1].messages[0]["content"]
     assert "no rollout with the id that is not shown" in judges.asked[1].messages[0]["content"]
 
@@ -165,11 +153,10 @@ async def test_a_rollout_cannot_move_the_scores_of_a_group_behind_its_own() -> N
     assert json.loads(said)["scores"][0]["score"] == 1
     coded = f"score_{judge().code('grade_1')}"
     good = JudgeReply(f'{{"scores": [{{"id": "1", "explanation": "", "{coded}": 0.1}}]}}')
-    once = {**RANKS, "repeats": 1}
-    found = await scored(once, planted, item=ITEM, judges=judge(JudgeReply(said), good))
+    found = await scored(RANKS, planted, item=ITEM, judges=judge(JudgeReply(said), good))
     assert found.score == 0.1
     with pytest.raises(ScoreFault, match="names"):
-        await scored(once, planted, item=ITEM, judges=judge(*[JudgeReply(said)] * 3))
+        await scored(RANKS, planted, item=ITEM, judges=judge(*[JudgeReply(said)] * 3))
 
 
 @pytest.mark.parametrize(
@@ -200,5 +187,5 @@ async def test_a_group_that_is_nested_too_deeply_calls_no_judge() -> None:
         tool = {"a": tool}
     judges = judge()
     with pytest.raises(ScoreFault, match="nested too deeply"):
-        await scored(RANKS, "x", item={**ITEM, "tools": [tool]}, judges=judges)
+        await scored(TWICE, "x", item={**ITEM, "tools": [tool]}, judges=judges)
     assert judges.asked == []
