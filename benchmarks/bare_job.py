@@ -17,10 +17,10 @@ from app.gateways.egress.guard import EgressPolicy
 from benchmarks.our_loop import OurLoop
 from benchmarks.talkative import CONTEXT_LENGTH, NAME
 from tests.support.rollout.rollouts import caller, pool
-from workers.journal.journal import Journal
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.reinforcement.learning_setup import trainer_options
-from workers.rollout.limits import EpisodeLimits
+from workers.journal import Journal
+from workers.learning.lora_trainer import LoraTrainer
+from workers.methods.reinforcement.assembly import trainer_options
+from workers.rollout.policy import EpisodeLimits
 
 LEARNING_RATE = 1e-12
 

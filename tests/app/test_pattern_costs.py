@@ -45,11 +45,11 @@ IN_FUNCTIONS: Final = {
     "app/grading/judge_texts/coded_verdicts.py": "a key of our own; bounded repeats",
     "app/grading/judge_texts/scores_in_words.py": "names of the user's criteria; bounded repeats",
     "app/grading/texts/rouge_words.py": "repeated classes, each apart from what follows it",
-    "workers/base_models/tokenizer.py": "texts of the shipped model's training",
+    "labs/base_models/network.py": "texts of the shipped model's training",
     "workers/engines/cpu/models/adapters.py": "names of modules",
-    "workers/learning/adapters/lora_targets.py": "names of modules",
+    "workers/learning/adapters.py": "names of modules",
     "workers/learning/memory/__main__.py": "an argument of the command",
-    "workers/sandbox/forks.py": "a file of the kernel",
+    "workers/sandbox/execution.py": "a file of the kernel",
 }
 """Modules that use a pattern within a function, with the reason why it is in no table."""
 _SEARCHES: Final = frozenset({"search", "finditer", "findall", "sub", "subn", "split"})

@@ -24,8 +24,7 @@ from app.gateways.inference.inference import (
     EngineUnavailable,
     Inference,
 )
-from workers.rollout.busy_clock import BusyClock
-from workers.rollout.policy import Policy, SampledTurn, SamplingParams, VersionedPolicy
+from workers.rollout.policy import BusyClock, Policy, SampledTurn, SamplingParams, VersionedPolicy
 
 log = structlog.get_logger()
 

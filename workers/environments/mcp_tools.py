@@ -19,14 +19,14 @@ from app.gateways.mcp.listing import still_lists
 from app.gateways.mcp.results import denies_the_tool
 from app.gateways.mcp.servers import called_server
 from app.gateways.mcp.session import McpCall, McpSession
-from workers.environments.tool_outcomes import journalled_outcome
-from workers.journal.journal import Journal
-from workers.rollout.tools import CallPosition
+from workers.environments.tools import journalled_outcome
+from workers.journal import Journal
+from workers.rollout.environment import CallPosition
 
 
 class McpTools:
-    """Implements `workers.rollout.tools.RolloutTools` over the MCP servers of one job, each with
-    its listing.
+    """Implements `workers.rollout.environment.RolloutTools` over the MCP servers of one job, each
+    with its listing.
     """
 
     def __init__(

@@ -11,8 +11,8 @@ from app.store.evals.leased_runs import leased_eval_run
 from app.store.leases.leases import Lease
 from app.telemetry.spans import SPANS
 from workers.evals.context import open_eval_run
-from workers.evals.leased_runs import EVAL_RUNS
 from workers.evals.run import EvalWork
+from workers.leased_kinds import EVAL_RUNS
 from workers.processes.child import run_dispatched
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable

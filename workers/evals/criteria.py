@@ -18,10 +18,9 @@ from app.domain.evals.evals import INVOCATIONS, passes_criterion, result_names, 
 from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
 from app.grading.scorer import GradeRequest, JudgeUsage, ScoreFault, ScoreResult, TokenUsage
-from workers.evals.context import EvalContext
-from workers.evals.criterion import GroupedCriterion, SingleCriterion
+from workers.evals.context import EvalContext, GroupedCriterion, SingleCriterion
 from workers.grading.job_grader import to_failure
-from workers.journal.journal import Journal
+from workers.journal import Journal
 
 TokensByModel = list[tuple[str, dict[str, int]]]
 """Tokens by the name of the model that used them, and the number of its calls."""

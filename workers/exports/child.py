@@ -12,7 +12,7 @@ from app.store.leases.leases import Lease
 from app.store.models.leased_exports import leased_export
 from app.telemetry.spans import SPANS
 from workers.exports.export_work import ExportWork
-from workers.exports.leased_exports import EXPORTS
+from workers.leased_kinds import EXPORTS
 from workers.processes.child import run_dispatched
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable

@@ -26,7 +26,7 @@ from app.store.leases.leases import Lease
 from app.store.models.leased_exports import ExportUnitOfWork, leased_export
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable
-from workers.runs.scratch import claim_scratch
+from workers.runs.context import claim_scratch
 
 log = structlog.get_logger()
 
@@ -123,7 +123,7 @@ def _merge(
     merged: Path,
     fits: Callable[[int], None],
 ) -> None:
-    from workers.learning.adapters.merging import BaseNotMergeable, merge_adapter  # noqa: PLC0415 - loads torch, on this thread
+    from workers.learning.adapters import BaseNotMergeable, merge_adapter  # noqa: PLC0415 - loads torch, on this thread
 
     try:
         with room_needed(), commit_directory(merged) as partial:

@@ -11,9 +11,8 @@ from typing import Protocol
 from app.domain.data.dataset import DatasetRow
 from app.domain.errors import first_fault
 from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
-from workers.grading.failure import GraderFailure
-from workers.journal.journal import Journal
+from app.domain.rollouts.trajectory import Failure, Grade, GradeOrFailure, Trajectory
+from workers.journal import Journal
 
 
 class SampleGrader(Protocol):
@@ -68,3 +67,11 @@ class PerSampleScorer:
                     for trajectory in trajectories
                 ]
         return [verdict.result() for verdict in verdicts]
+
+
+class GraderFailure(Exception):
+    """Carries the failure that is counted for the rollout."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(f"{failure.source}: {failure.message}")
+        self.failure = failure

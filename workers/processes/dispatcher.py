@@ -15,10 +15,9 @@ import structlog
 from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.leases.leases import Lease
-from workers.processes.children import Children, TaskChild
-from workers.processes.claim_loop import ClaimLoop
 from workers.processes.clients import open_database
-from workers.processes.leased_work import LeasedWork
+from workers.processes.forking.forks import Children, TaskChild
+from workers.processes.leased_work import ClaimLoop, LeasedWork
 
 log = structlog.get_logger()
 

@@ -16,8 +16,8 @@ from app.domain.errors import Unavailable
 from app.gateways.job_queue import JobQueue
 from app.settings.runs import RetentionSettings
 from app.store.database import Database
+from workers.processes.clients import PeriodicTaskClients
 from workers.processes.leased_work import LeasedWork
-from workers.processes.periodic_tasks import PeriodicTaskClients
 from workers.telemetry.process_metrics import show_waiting
 
 log = structlog.get_logger()

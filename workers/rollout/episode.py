@@ -35,22 +35,20 @@ from app.domain.tools.outcome import ToolOutcome
 from app.rendering.renderer import Renderer
 from app.rendering.turn_parser import ParsedTurn
 from app.telemetry.spans import SPANS
-from workers.journal.journal import Journal
-from workers.journal.replay import replay_or_ask
-from workers.rollout.call_records import call_records
+from workers.journal import Journal, replay_or_ask
 from workers.rollout.environment import (
     AssistantTurn,
+    CallPosition,
+    InfrastructureFailure,
     Observation,
     RolloutEnvironment,
     StepResult,
     ToolReply,
+    call_records,
 )
-from workers.rollout.limits import EpisodeLimits
-from workers.rollout.policy import Policy, SampledTurn, SamplingParams
-from workers.rollout.prompts import prompt_ids
-from workers.rollout.replies import fit_replies
-from workers.rollout.tools import CallPosition, InfrastructureFailure
-from workers.telemetry.rollout_spans import turn_span
+from workers.rollout.policy import EpisodeLimits, Policy, SampledTurn, SamplingParams
+from workers.rollout.prompts import fit_replies, prompt_ids
+from workers.telemetry.spans import turn_span
 
 
 @dataclass(frozen=True, slots=True)

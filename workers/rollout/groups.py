@@ -22,14 +22,36 @@ from app.domain.rollouts.trajectory import (
     ScoredRollout,
     Trajectory,
 )
+from app.rendering.renderer import Renderer
 from workers.grading.group_scorer import GroupScorer
-from workers.journal.journal import Journal
+from workers.journal import Journal
 from workers.progress import PROGRESS
+from workers.rollout.environment import RolloutEnvironment
 from workers.rollout.episode import RolloutFailure, run_episode
-from workers.rollout.policy import Policy
-from workers.rollout.setup import RolloutSetup
+from workers.rollout.policy import EpisodeLimits, Policy
 from workers.telemetry.process_metrics import count_rollouts
-from workers.telemetry.rollout_spans import describe_rollout, rollout_span
+from workers.telemetry.spans import describe_rollout, rollout_span
+
+
+class RolloutSlots(asyncio.Semaphore):
+    """The slots of a run: its training rollouts and those of its validations share them."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutSetup:
+    renderer: Renderer
+    new_environment: Callable[[], RolloutEnvironment]
+    """Creates the environment of one rollout."""
+    scorer: GroupScorer
+    limits: EpisodeLimits
+    job_seed: int
+    temperature: float
+    slots: RolloutSlots
+    """Each rollout occupies one while it is played and scored by itself."""
 
 
 @dataclass(frozen=True, slots=True)

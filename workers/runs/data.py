@@ -4,6 +4,7 @@ Owns the faults that a file of any method can have. Must not know the content of
 """
 
 import asyncio
+import random
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -106,3 +107,15 @@ async def file_warnings(
         return report.warnings_about(SERVERS) if is_validated else report.warnings
 
     return await asyncio.to_thread(read)
+
+
+def rows_of_step(step: int, *, seed: int, row_count: int, batch_size: int) -> list[int]:
+    """Returns the row numbers of step 1, 2, …: every epoch has every row once, in its own order.
+
+    The last batch of an epoch may be shorter.
+    """
+    steps_per_epoch = -(-row_count // batch_size)
+    epoch, position = divmod(step - 1, steps_per_epoch)
+    order = list(range(row_count))
+    random.Random(f"epoch/{seed}/{epoch}").shuffle(order)
+    return order[position * batch_size : (position + 1) * batch_size]

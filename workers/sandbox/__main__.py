@@ -16,7 +16,7 @@ import structlog
 from app.domain.processes.exit_codes import SANDBOX_BELOW_FLOOR
 from app.domain.sandbox.layers import ALWAYS, LAYERS, Layer
 from app.settings.sandbox import ConfiguredSandbox
-from workers.sandbox.forks import ForkServerFailed
+from workers.sandbox.execution import ForkServerFailed
 from workers.sandbox.runner import BelowFloor, Runner, serve
 
 _log = structlog.get_logger()

@@ -25,9 +25,8 @@ from app.store.database import Database
 from app.store.leases.leases import Lease
 from app.store.webhooks.claims import DeliveryLimits, delivery_claims
 from app.store.webhooks.deliveries import DeliveryAttempt, leased_delivery
-from workers.events.consumers import WEBHOOKS
-from workers.events.follower import Follower
-from workers.processes.claim_loop import ClaimLoop
+from workers.processes.event_follower import WEBHOOKS, Follower
+from workers.processes.leased_work import ClaimLoop
 
 log = structlog.get_logger()
 

@@ -9,9 +9,8 @@ import structlog
 from app.domain.errors import Unavailable
 from app.store.database import Database
 from app.store.webhooks.claims import delivery_claims
-from workers.events.consumers import WEBHOOKS
-from workers.events.follower import Follower
-from workers.processes.children import Children
+from workers.processes.event_follower import WEBHOOKS, Follower
+from workers.processes.forking.forks import Children
 from workers.processes.leased_work import python_module
 
 log = structlog.get_logger()

@@ -2,7 +2,7 @@
 
 Owns the names, defaults and ranges on the wire: `method.reinforcement.nothing_to_learn`, an
 extension of the hosted API. Decision 0030 explains the defaults. Must not know how the check is
-made (see `workers.reinforcement.learnability`).
+made (see `workers.methods.reinforcement.learning_check`).
 """
 
 from typing import Annotated, Literal

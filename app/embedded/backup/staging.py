@@ -16,7 +16,7 @@ from app.embedded.backup.snapshot import NamedObjects
 
 _NOTES: Final = ("start", "reference", "validation")
 """Directories that a run writes once and needs until it ends; see
-`workers/runs/adapters/retention.py`.
+`workers/runs/publisher.py`.
 """
 
 

@@ -16,7 +16,7 @@ from tests.support.dashboard.scenes import create_job
 from tests.support.dashboard.visits import visiting
 from tests.support.stack import Database
 from tests.support.web.application import specification
-from workers.maintenance.retention import retire
+from workers.maintenance.expiry import retire
 
 AUDIT = "/v1/organization/audit_logs"
 IMPORTS = {"importMcpServerTools"}

@@ -22,7 +22,7 @@ from app.store.unit_of_work import UnitOfWork
 from tests.support.api.organization import execute
 from tests.support.patience import until
 from tests.support.stack import Database
-from workers.maintenance.retention import retire
+from workers.maintenance.expiry import retire
 
 REPLY = {
     "prompt_tokens": 10,

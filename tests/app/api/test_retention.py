@@ -19,9 +19,9 @@ from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute
 from tests.support.api.trained_jobs import ROLLOUTS, TrainedJob, TrainedJobs
 from tests.support.stack import Database
+from workers.leased_kinds import JOBS as LEASED_JOBS
 from workers.maintenance import ended_job_cleanup
 from workers.processes.sweeper import sweep
-from workers.runs.leased_jobs import JOBS as LEASED_JOBS
 
 ALL_STEPS = [f"step-00000{step}-f1/adapter" for step in (1, 2, 3)]
 SETTLED = "11 minutes"

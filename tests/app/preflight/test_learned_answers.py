@@ -12,8 +12,7 @@ from app.domain.methods.supervised import OfflineMethodType
 from app.preflight.dataset import inspect
 from app.rendering.renderer import Renderer
 from app.settings.models import shipped_models
-from workers.supervised.examples import preference_examples, supervised_examples
-from workers.supervised.rows import ExampleRow
+from workers.methods.supervised.examples import ExampleRow, preference_examples, supervised_examples
 
 BASE = shipped_models()[0]
 LIMIT = BASE.context_length

@@ -28,7 +28,7 @@ from tests.support.stack import Database
 from tests.support.store.claims import claim_row
 from tests.support.store.rows import a_rollout
 from workers.maintenance.expiry import expire
-from workers.runs.endings.ending import RunEnding
+from workers.runs.ending import RunEnding
 
 STEPS = (1, 2, 3)
 PUBLISHED = 2

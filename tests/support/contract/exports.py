@@ -17,13 +17,13 @@ from app.store.models.export_claims import export_claims
 from tests.support.contract.service import Service
 from tests.support.patience import PATIENCE_S
 from workers.exports.child import work
-from workers.exports.leased_exports import EXPORTS
-from workers.learning.adapters.adapters import (
+from workers.learning.adapters import (
     adapter_parameters,
     attach_lora,
     load_base,
     save_adapter,
 )
+from workers.leased_kinds import EXPORTS
 from workers.maintenance.expiry import expire
 from workers.processes.clients import open_clients, open_database
 from workers.processes.sweeper import sweep

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from app.domain.events.log import CommittedEvent
 from app.store.database import Database
-from workers.events.consumers import ExternalConsumer
-from workers.events.follower import Follower
+from workers.processes.event_follower import ExternalConsumer, Follower
 
 NAME = "step-recorder"
 

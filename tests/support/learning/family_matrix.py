@@ -20,9 +20,9 @@ from workers.engines.base_model_check import check_base_model
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling
 from workers.engines.cpu.engine import Engine
-from workers.learning.trainer_options import TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import TrainerOptions
+from workers.learning.trainer import TrainingSample
 
 TEMPLATES: Final = {
     "Qwen2.5": "hermes",

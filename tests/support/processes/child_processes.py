@@ -21,9 +21,9 @@ from workers.processes.forking.forks import ChildProcess, ForkServer
 FORKS: Final = ForkServer(
     [
         "workers.job_child",
-        "workers.reinforcement.training",
-        "workers.supervised.training",
-        "workers.learning.training.lora_trainer",
+        "workers.methods.reinforcement.training",
+        "workers.methods.supervised.training",
+        "workers.learning.lora_trainer",
         "workers.evals.child",
         "workers.exports.child",
         "workers.trackers.child",

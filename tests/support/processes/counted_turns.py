@@ -19,8 +19,8 @@ from typing_extensions import override
 from app.logs import log_to_stderr
 from app.settings.settings import Settings
 from tests.support.processes.child_processes import child
+from workers.processes.child import end_with_parent
 from workers.processes.forking.forks import ForkServer
-from workers.processes.parent_watch import end_with_parent
 
 Report = TypeVar("Report")
 _API_FORKS: Final = ForkServer(["app.factory.project"])

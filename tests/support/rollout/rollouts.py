@@ -12,11 +12,10 @@ from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.rendering.formats.tool_format import ParsedToolCall
 from tests.support.endpoints import EndpointServer
-from workers.environments.http_tools import HttpTools
 from workers.environments.tool_environment import ToolEnvironment
-from workers.journal.journal import Journal
-from workers.rollout.environment import AssistantTurn, ToolReply
-from workers.rollout.tools import RolloutTools
+from workers.environments.tools import HttpTools
+from workers.journal import Journal
+from workers.rollout.environment import AssistantTurn, RolloutTools, ToolReply
 
 SECRET_KEY = "a service secret key of 32 bytes and more"
 KEY = SampleKey("ftjob-1", "train", 2, 5, 1)

@@ -28,7 +28,7 @@ from tests.support.models.tiny_model import DROPS_THINKING, save_tiny_model
 from tests.support.patience import PATIENCE_S
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import CREATED, insert_job
-from workers.methods import job_run
+from workers.job_child import job_run
 from workers.runs.context import RunContext
 
 ROWS = 10

@@ -26,7 +26,7 @@ from tests.support.patience import until
 from tests.support.store.claims import claim_row
 from tests.support.store.new_jobs import CREATED, insert_job
 from tests.support.store.tenants import insert_tenant
-from workers.reinforcement.plan import Plan
+from workers.methods.reinforcement.rows import Plan
 from workers.runs.context import RunContext
 
 BASE = BaseModelSpec(name="tiny-2026", path="nowhere", context_length=64, max_turn_tokens=16)

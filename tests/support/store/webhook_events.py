@@ -5,8 +5,7 @@ from app.domain.events.webhooks import EVENT_TYPES, WebhookEndpoint
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, StopRequest
 from tests.support.store.rows import Rows
-from workers.events.consumers import WEBHOOKS
-from workers.events.follower import Follower
+from workers.processes.event_follower import WEBHOOKS, Follower
 
 
 async def an_endpoint(rows: Rows, tenant: Tenant | None = None, *types: str) -> str:

@@ -24,9 +24,9 @@ from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
-from workers.methods import job_run
+from workers.job_child import job_run
 from workers.runs.context import RunContext
-from workers.runs.opening.opening import open_run
+from workers.runs.opening import open_run
 
 CITIES = ("Rome", "Oslo", "Lima", "Cairo", "Quito")
 

@@ -11,9 +11,8 @@ from tests.support.rollout.rollouts import KEY, SECRET_KEY, caller, egress_to, p
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.group_scorer import PerSampleScorer
 from workers.grading.job_grader import JobGrader
-from workers.journal.journal import InMemoryJournal
-from workers.rollout.groups import run_group
-from workers.rollout.setup import RolloutSetup, RolloutSlots
+from workers.journal import InMemoryJournal
+from workers.rollout.groups import RolloutSetup, RolloutSlots, run_group
 
 SECRETS = ("the-customers-question", "the-models-argument", "the-tools-answer", "the-header")
 SPANS_OF_ONE = 8

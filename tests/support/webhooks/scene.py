@@ -21,8 +21,7 @@ from app.store.database import Database
 from tests.support import stack
 from tests.support.endpoints import EndpointServer
 from tests.support.store.new_jobs import insert_job_in
-from workers.events.consumers import WEBHOOKS
-from workers.events.follower import Follower
+from workers.processes.event_follower import WEBHOOKS, Follower
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 
 

@@ -22,8 +22,8 @@ from tests.support.rollout.rollouts import (
     pool,
     schema,
 )
-from workers.journal.journal import InMemoryJournal
-from workers.rollout.tools import CallPosition, ToolFailure
+from workers.journal import InMemoryJournal
+from workers.rollout.environment import CallPosition, ToolFailure
 
 POSITION = CallPosition(KEY, 0, 0)
 SCHEMAS = [schema("search", q="string")]

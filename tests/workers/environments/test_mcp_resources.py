@@ -15,8 +15,8 @@ from tests.support.mcp.mcp_server import PICTURE, mcp_server
 from tests.support.rollout.rollouts import KEY, call_once
 from tests.support.runs.journals import as_stored
 from workers.environments.mcp_tools import McpTools
-from workers.journal.journal import InMemoryJournal
-from workers.rollout.tools import CallPosition, ToolFailure
+from workers.journal import InMemoryJournal
+from workers.rollout.environment import CallPosition, ToolFailure
 
 READ = "read_records"
 POSITION = CallPosition(KEY, 0, 0)

@@ -13,8 +13,8 @@ from tests.support.patience import until
 from tests.support.rollout.rollouts import KEY, call_once, pool, row
 from tests.support.runs.journals import as_stored
 from workers.environments.mcp_tools import McpTools
-from workers.journal.journal import InMemoryJournal
-from workers.rollout.tools import CallPosition, ToolFailure
+from workers.journal import InMemoryJournal
+from workers.rollout.environment import CallPosition, ToolFailure
 
 POSITION = CallPosition(KEY, 0, 0)
 MODERN, HANDSHAKE = "2026-07-28", "2025-11-25"

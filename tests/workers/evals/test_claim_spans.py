@@ -8,8 +8,7 @@ from tests.support.evals.criteria import RIGHT, WRONG
 from tests.support.evals.world import World, exact, rows, sampled
 from tests.support.processes.child_processes import child
 from tests.support.telemetry.collector import Collector, collector
-from workers.evals.leased_runs import EVAL_RUNS
-from workers.exports.leased_exports import EXPORTS
+from workers.leased_kinds import EVAL_RUNS, EXPORTS
 from workers.processes.child import EXIT_LEASE_LOST
 
 

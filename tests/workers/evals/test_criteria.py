@@ -17,10 +17,9 @@ from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuest
 from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts
 from tests.support.rollout.rollouts import SECRET_KEY
-from workers.evals.context import EvalContext
+from workers.evals.context import EvalContext, build_criterion
 from workers.evals.criteria import CriteriaScorer
-from workers.evals.criterion import build_criterion
-from workers.journal.journal import InMemoryJournal
+from workers.journal import InMemoryJournal
 
 LABELS: dict[str, Any] = {
     "type": "label_model",

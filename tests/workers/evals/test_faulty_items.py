@@ -17,7 +17,7 @@ from app.gateways.inference.inference import Completion, InMemoryInference
 from tests.support.endpoints import Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import ANSWER, QUESTION, World, exact, rows, sampled
-from workers.evals import sampling
+from workers.evals import items as sampling
 from workers.evals.child import work
 from workers.processes.clients import Clients
 

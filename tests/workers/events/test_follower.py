@@ -18,11 +18,10 @@ from tests.support import stack
 from tests.support.events.killed_exporter import recorder
 from tests.support.patience import PATIENCE_S
 from tests.support.runs.world import World, plan
-from workers.events.consumers import ExternalConsumer, RowConsumer
-from workers.events.follower import Follower
-from workers.methods import build_method
+from workers.job_child import build_method
+from workers.processes.event_follower import ExternalConsumer, Follower, RowConsumer
 from workers.runs.method import build_reporter
-from workers.runs.steps.step_outcome import PublishedAdapter, StepOutcome, TrainedStep
+from workers.runs.step_outcome import PublishedAdapter, StepOutcome, TrainedStep
 
 LEASE_S = 1.0
 ROOT = Path(__file__).parents[3]

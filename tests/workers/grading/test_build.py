@@ -12,8 +12,8 @@ from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts
 from tests.support.endpoints import Reply, endpoint
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
-from workers.grading.build import build_group_scorer
-from workers.journal.journal import InMemoryJournal
+from workers.grading.job_grader import build_group_scorer
+from workers.journal import InMemoryJournal
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5, 1)
 JUDGE = {"type": "ai_judge", "name": "ranks", "model": "judge-1"}

@@ -13,9 +13,9 @@ from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
-from workers.grading.build import build_grader
-from workers.grading.failure import GraderFailure
-from workers.journal.journal import InMemoryJournal
+from workers.grading.group_scorer import GraderFailure
+from workers.grading.job_grader import build_grader
+from workers.journal import InMemoryJournal
 
 CALLS = [{"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{}"}}]
 

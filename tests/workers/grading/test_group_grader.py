@@ -20,8 +20,8 @@ from app.grading.scorer import GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from tests.support.grading.group_judges import RankingJudge
 from tests.support.rollout.rollouts import row
 from tests.support.runs.journals import as_stored
-from workers.grading.group_grader import GroupGrader
-from workers.journal.journal import AdapterJournal, InMemoryJournal
+from workers.grading.job_grader import GroupGrader
+from workers.journal import AdapterJournal, InMemoryJournal
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5, 1)
 ANSWERS = ("the longest", "two", "short")

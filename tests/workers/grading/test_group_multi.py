@@ -30,9 +30,9 @@ from app.grading.build import GradingPorts
 from app.grading.calibration.agreement import kendall
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
-from workers.grading.build import build_group_scorer
 from workers.grading.group_scorer import GroupScorer
-from workers.journal.journal import InMemoryJournal
+from workers.grading.job_grader import build_group_scorer
+from workers.journal import InMemoryJournal
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5, 1)
 USAGE = {"prompt_tokens": 100, "completion_tokens": 7}

@@ -17,11 +17,10 @@ from app.grading.scorer import GradeRequest, ScoreResult
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
-from workers.grading.build import build_grader
-from workers.grading.failure import GraderFailure
-from workers.grading.job_grader import JobGrader
-from workers.journal.journal import InMemoryJournal
-from workers.reinforcement.infrastructure import too_many_lost
+from workers.grading.group_scorer import GraderFailure
+from workers.grading.job_grader import JobGrader, build_grader
+from workers.journal import InMemoryJournal
+from workers.methods.reinforcement.loop import too_many_lost
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(GraderUnion)
 CHECK = {

@@ -15,8 +15,8 @@ from app.gateways.sandbox.sandbox import InMemorySandbox
 from app.grading.build import GradingPorts
 from tests.support.endpoints import Reply, endpoint
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
-from workers.grading.build import build_grader
-from workers.journal.journal import InMemoryJournal
+from workers.grading.job_grader import build_grader
+from workers.journal import InMemoryJournal
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 

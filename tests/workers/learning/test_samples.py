@@ -5,7 +5,7 @@ import pytest
 
 from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Trajectory
-from workers.learning.training_samples import TrainingSample
+from workers.learning.trainer import TrainingSample
 
 
 def test_an_advantage_is_every_tokens_unless_each_has_its_own() -> None:

@@ -17,12 +17,12 @@ from app.gateways.objects import LocalObjects
 from tests.support.runs.journals import journal_of
 from tests.support.runs.world import World
 from tests.support.stack import Database
+from workers.leased_kinds import JOBS
 from workers.maintenance.expiry import expire
 from workers.processes.sweeper import sweep
-from workers.runs.adapters.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
-from workers.runs.endings.ending import RunEnding
-from workers.runs.leased_jobs import JOBS
+from workers.runs.ending import RunEnding
+from workers.runs.publisher import adapter_prefix
 
 PARTS = ("adapter", "state")
 NOTES = ("start", "reference", "validation")

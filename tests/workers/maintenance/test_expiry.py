@@ -17,10 +17,9 @@ from app.services.files.uploads import UploadService
 from app.store.idempotency import StoredResponse
 from tests.support.runs.world import World
 from tests.support.stack import Database
-from workers.events.consumers import WEBHOOKS
-from workers.events.follower import Follower
 from workers.maintenance.expiry import expire, expire_once
-from workers.processes.periodic_tasks import PeriodicTasks
+from workers.processes.clients import PeriodicTasks
+from workers.processes.event_follower import WEBHOOKS, Follower
 
 
 async def blocks(content: bytes) -> AsyncIterator[bytes]:

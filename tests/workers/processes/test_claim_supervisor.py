@@ -20,11 +20,10 @@ from tests.support.patience import PATIENCE_S, until, wait_for
 from tests.support.processes.child_processes import FORKS
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
-from workers.processes.claim_supervisor import ClaimSupervisor
+from workers.leased_kinds import JOBS
+from workers.processes.claim_supervisor import ClaimSupervisor, Patience
 from workers.processes.forking.forks import ForkServer, Starter
-from workers.processes.hang_detection import Patience
 from workers.processes.leased_work import LeasedWork
-from workers.runs.leased_jobs import JOBS
 
 
 class Eager(LeaseSettings):

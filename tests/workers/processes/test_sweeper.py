@@ -8,8 +8,8 @@ from app.store.database import Database
 from tests.support import stack
 from tests.support.api.organization import execute
 from tests.support.runs.world import World
+from workers.leased_kinds import JOBS
 from workers.processes.sweeper import MOST_UNREAD, sweep
-from workers.runs.leased_jobs import JOBS
 
 
 async def test_lost_notifications_and_crashed_workers_are_sent_again(world: World) -> None:

@@ -17,7 +17,7 @@ from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script, engine_of
 from tests.support.runs.spoken import SpokenInference, roomy_model
 from tests.support.runs.world import World
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
-from workers.methods import job_run
+from workers.job_child import job_run
 
 Task = dict[str, Any]
 

@@ -20,7 +20,7 @@ from app.services.jobs.rollouts import RolloutService
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script
 from workers.grading.job_grader import CAUSE_FLAGS
-from workers.reinforcement.infrastructure import CURES, too_many_lost
+from workers.methods.reinforcement.loop import CURES, too_many_lost
 
 
 @dataclass

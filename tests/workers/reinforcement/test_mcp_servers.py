@@ -18,9 +18,9 @@ from tests.support.rollout.policies import call_text
 from tests.support.runs.real_run import RealRuns, Script, engine_of
 from tests.support.runs.spoken import SpokenInference, roomy_model
 from tests.support.runs.world import METHOD, World
-from workers.methods import job_run
-from workers.reinforcement.mcp_servers import new_listings, record_listings, with_listings
-from workers.reinforcement.rows import load_rows
+from workers.job_child import job_run
+from workers.methods.reinforcement.method import new_listings, record_listings, with_listings
+from workers.methods.reinforcement.rows import load_rows
 from workers.runs.context import RunContext
 from workers.runs.data import JobFile
 

@@ -16,8 +16,7 @@ from app.gateways.egress.egress import EgressReply, EgressRequest
 from tests.support import stack
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script, by_text
-from workers.reinforcement.pass_rates import RowPassRates
-from workers.reinforcement.schedulers.orderings import RowOrder, StepSizes
+from workers.methods.reinforcement.rows import RowOrder, RowPassRates, StepSizes
 
 MODES: list[dict[str, Any]] = [
     {"type": "sync"},

@@ -11,7 +11,7 @@ from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import ROWS, RealRuns, Script
-from workers.methods import job_run
+from workers.job_child import job_run
 
 
 class Counting(HttpInference):

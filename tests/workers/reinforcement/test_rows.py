@@ -6,7 +6,7 @@ import pytest
 from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError
 from app.domain.graders.kinds.tool_call import ToolCallGrader
 from app.domain.jobs.creation.row_needs import row_needs
-from workers.reinforcement.rows import RowFile
+from workers.methods.reinforcement.rows import RowFile
 
 
 def _line(question: str) -> bytes:

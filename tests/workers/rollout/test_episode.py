@@ -16,7 +16,7 @@ from tests.support.rollout.plays import LIMITS, NAMES, Play, check_tokens, echo,
 from tests.support.rollout.policies import Writer, call_text
 from tests.support.rollout.rollouts import KEY, egress_to, row
 from workers.rollout.episode import RolloutFailure
-from workers.rollout.limits import EpisodeLimits
+from workers.rollout.policy import EpisodeLimits
 
 
 async def test_two_tools_then_an_answer(writer: Writer) -> None:

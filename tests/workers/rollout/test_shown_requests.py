@@ -24,14 +24,13 @@ from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endp
 from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, schema
 from tests.support.store.claims import claim_row
-from workers.environments.http_tools import HttpTools
 from workers.environments.tool_environment import ToolEnvironment
-from workers.grading.build import build_group_scorer
-from workers.journal.journal import InMemoryJournal
-from workers.rollout.groups import ScoredGroup, run_group
-from workers.rollout.limits import EpisodeLimits
-from workers.rollout.setup import RolloutSetup, RolloutSlots
-from workers.runs.steps.trace import rollout_row
+from workers.environments.tools import HttpTools
+from workers.grading.job_grader import build_group_scorer
+from workers.journal import InMemoryJournal
+from workers.rollout.groups import RolloutSetup, RolloutSlots, ScoredGroup, run_group
+from workers.rollout.policy import EpisodeLimits
+from workers.runs.step_writer import rollout_row
 
 SECRET = "of the customer"
 ROWS = [

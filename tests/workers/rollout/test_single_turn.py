@@ -10,8 +10,8 @@ from tests.support.endpoints import endpoint
 from tests.support.rollout.plays import LIMITS, Play, check_tokens, echo, search
 from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import KEY, egress_to, row
-from workers.environments.single_turn import SingleTurn
-from workers.journal.journal import InMemoryJournal
+from workers.environments.tool_environment import SingleTurn
+from workers.journal import InMemoryJournal
 from workers.rollout.episode import run_episode
 
 

@@ -18,10 +18,9 @@ from tests.support.egress.timed_egress import call, down
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.real_run import ROWS, RealRuns, Script
-from workers.methods import job_run
-from workers.runs.activity import OPERATORS, Activity
-from workers.runs.context import RunContext
-from workers.runs.outage_events import PAUSE_WAITS, OutageEvents
+from workers.job_child import job_run
+from workers.runs.context import OPERATORS, Activity, RunContext
+from workers.runs.job import PAUSE_WAITS, OutageEvents
 
 SAMPLES = 2
 """Rollouts of a held-out row."""

@@ -19,7 +19,7 @@ from tests.support.runs.real_run import RealRuns, Script
 from tests.support.store.leased_kinds import connect
 from tests.support.store.new_jobs import insert_job
 from tests.support.store.tenants import insert_tenant
-from workers.methods import job_run
+from workers.job_child import job_run
 
 
 @dataclass

@@ -13,7 +13,7 @@ from app.domain.methods.method_documents import stored_method
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
-from workers.methods import job_run
+from workers.job_child import job_run
 
 USER, ANSWER = {"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}
 CHAT = {"messages": [USER, ANSWER]}

@@ -8,7 +8,7 @@ from app.domain.methods.supervised import (
     resolve_supervised_hyperparameters,
 )
 from app.domain.models.models import BaseModelSpec
-from workers.supervised.plan import SupervisedPlan
+from workers.methods.supervised.examples import SupervisedPlan
 
 BASE = BaseModelSpec(name="tiny", path="x", context_length=64, learning_rate=2e-4)
 

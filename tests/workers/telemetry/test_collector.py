@@ -21,13 +21,13 @@ from tests.support.runs.world import World
 from tests.support.stack import Database
 from tests.support.telemetry.collector import Collector, collector
 from tests.support.telemetry.traced_rollouts import SPANS_OF_ONE, Customer, play_traced
-from workers.journal.journal import InMemoryJournal
+from workers.journal import InMemoryJournal
 
 CHILD = """
 import sys
 from app.telemetry.spans import SPANS, SpanName, SpanPosition
 from workers.processes.child import run_supervised
-from workers.runs.leased_jobs import JOBS
+from workers.leased_kinds import JOBS
 
 async def work(clients, lease):
     with SPANS.open(SpanName.CALL, SpanPosition("a" * 32, "b" * 16)) as span:

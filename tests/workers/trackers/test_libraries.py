@@ -35,8 +35,8 @@ from tests.support.trackers.tracked_steps import (
 from workers.maintenance.expiry import expire
 from workers.trackers import tracker_sync
 from workers.trackers.libraries.wandb_run import plain_settings
+from workers.trackers.tracker_factory import WriterProcess
 from workers.trackers.tracker_sync import TrackerSync
-from workers.trackers.writer_process import WriterProcess
 
 WANDB: dict[str, Any] = {
     "type": "wandb",

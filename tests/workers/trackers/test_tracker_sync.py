@@ -26,7 +26,7 @@ from tests.support.trackers.tracked_steps import (
     outcome,
     warnings_of,
 )
-from workers.processes.children import Children
+from workers.processes.forking.forks import Children
 from workers.trackers.dispatcher import dispatch_trackers
 from workers.trackers.tracker_sync import TrackerSync
 

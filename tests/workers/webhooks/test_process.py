@@ -13,7 +13,7 @@ from tests.support.patience import until
 from tests.support.processes.child_processes import CONTROL_FORKS, ended, killed
 from tests.support.webhooks.scene import Scene
 from workers.processes.child import EXIT_ORPHANED
-from workers.processes.children import Children
+from workers.processes.forking.forks import Children
 from workers.webhooks.dispatcher import dispatch_deliveries
 
 

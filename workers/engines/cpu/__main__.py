@@ -22,12 +22,12 @@ from app.domain.models.models import BaseModelSpec
 from app.logs import log_to_stderr
 from app.settings.compute import ConfiguredCompute
 from app.settings.host import HostSettings
-from workers.compute.autotuning import ForcedCompute, choose
+from workers.autotuning import ForcedCompute, choose
 from workers.engines.cpu.autotuning import engine_autotuning
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.http.server import build_app
-from workers.engines.cpu.models.kv_pool import KV_POOL_BYTES
+from workers.engines.cpu.models.attention import KV_POOL_BYTES
 from workers.engines.cpu.models.versions import ADAPTER_BYTES, MERGED_BYTES
 
 log = structlog.get_logger()

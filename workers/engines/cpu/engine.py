@@ -22,12 +22,11 @@ from app.domain.models.compute_choices import ComputeChoice
 from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
 from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
-from workers.compute.processor import attends, describe_computation
+from workers.compute import attends, describe_computation
 from workers.engines.cpu.batching.scheduler import Limits, Scheduler
 from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
-from workers.engines.cpu.models.base_model import BaseModel, load_model, serve
-from workers.engines.cpu.models.linear_product import LinearLayer
-from workers.engines.cpu.models.versions import Version, Versions
+from workers.engines.cpu.models.decoder import LinearLayer
+from workers.engines.cpu.models.versions import BaseModel, Version, Versions, load_model, serve
 
 log = structlog.get_logger()
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from workers.learning.memory.batch_tokens import ADAPTER_COPIES
 from workers.learning.memory.training_counts import Counts
+from workers.learning.token_scores import ADAPTER_COPIES
 
 GIB: Final = 2**30
 PROCESS_BYTES: Final = 600 * 2**20

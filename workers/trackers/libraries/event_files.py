@@ -23,9 +23,7 @@ from tensorboard.compat.proto.types_pb2 import DT_STRING
 from tensorboard.plugins.text.metadata import create_summary_metadata
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-from workers.trackers.documents import Document, documents_of
-from workers.trackers.tracker import NOTHING_NEW, WriteReport
-from workers.trackers.tracker_update import TrackerUpdate
+from workers.trackers.tracker import NOTHING_NEW, Document, TrackerUpdate, WriteReport, documents_of
 
 _VERSION: Final = "brain.Event:2"
 _NAME: Final = "events.out.tfevents"

@@ -13,10 +13,14 @@ from typing import Any
 from trackio import Trace
 from trackio.sqlite_storage import SQLiteStorage
 
-from workers.trackers.assignment import Assignment
-from workers.trackers.documents import numbers_of
-from workers.trackers.tracker import NOTHING_NEW, WriteReport
-from workers.trackers.tracker_update import TracedRollout, TrackerUpdate
+from workers.trackers.tracker import (
+    NOTHING_NEW,
+    Assignment,
+    TracedRollout,
+    TrackerUpdate,
+    WriteReport,
+    numbers_of,
+)
 
 
 class TrackioRun:

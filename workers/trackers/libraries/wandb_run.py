@@ -14,10 +14,15 @@ from typing import Any, Final
 import wandb
 from wandb.errors import AuthenticationError, CommError, UsageError
 
-from workers.trackers.assignment import Assignment
-from workers.trackers.documents import numbers_of
-from workers.trackers.tracker import NOTHING_NEW, TrackerFault, WriteReport
-from workers.trackers.tracker_update import TracedRollout, TrackerUpdate
+from workers.trackers.tracker import (
+    NOTHING_NEW,
+    Assignment,
+    TracedRollout,
+    TrackerFault,
+    TrackerUpdate,
+    WriteReport,
+    numbers_of,
+)
 
 _OPENING_S: Final = 20.0
 _REFERENCES: Final = ("wandb-artifact:", "wandb-client-artifact:")

@@ -15,7 +15,7 @@ from app.gateways.inference.inference import EngineUnavailable
 from tests.support.models.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from tests.support.patience import PATIENCE_S, until
 from tests.support.processes.child_processes import FORKS, ended, killed
-from workers.compute.autotuning import ways
+from workers.autotuning import ways
 from workers.engines.cpu.autotuning import ASSUMED_THREADS
 from workers.engines.policy import EnginePolicy
 from workers.processes.forking.forks import ChildProcess

@@ -10,8 +10,7 @@ from app.domain.models.start_plans import StepPace, step_time
 from app.domain.models.trainer_memory import TrainerMemory
 from tests.support.models.tiny_model import save_tiny_model
 from workers.engines.start_plans import speed_measurement
-from workers.learning.machine_options import machine_options
-from workers.learning.trainer_options import TrainerOptions
+from workers.learning.options import TrainerOptions, machine_options
 
 
 @pytest.fixture

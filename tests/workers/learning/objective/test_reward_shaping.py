@@ -2,7 +2,7 @@ import pytest
 
 from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
-from workers.learning.objective.reward_shaping import ShapedReward, ShapingConfig, shape
+from workers.learning.advantages import ShapedReward, ShapingConfig, shape
 
 NOTHING = ShapingConfig(token_penalty=0.0)
 

@@ -19,7 +19,7 @@ from tests.support.learning.written_out import (
     near,
     rows_of,
 )
-from workers.learning.training_samples import TrainingSample
+from workers.learning.trainer import TrainingSample
 
 TEXT: list[tuple[str, dict[str, Any], Value]] = [
     ("cross_entropy", {}, lambda rows: -torch.cat([row.a * row.lp for row in rows]).sum()),

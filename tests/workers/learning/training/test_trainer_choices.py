@@ -20,8 +20,8 @@ from tests.support.learning.written_out import (
     rows_of,
     weighted,
 )
-from workers.learning.mismatch_config import MismatchConfig
-from workers.learning.training_samples import TrainingSample
+from workers.learning.options import MismatchConfig
+from workers.learning.trainer import TrainingSample
 
 
 def ppo_slope(row: WrittenRow, *, high: float, dual: float) -> Tensor:

@@ -19,10 +19,10 @@ from tests.support.reinforcement.scripted_modes import (
     keys_of,
     turns_of_the_loop,
 )
-from workers.journal.journal import InMemoryJournal
-from workers.reinforcement.evaluation import Evaluator
-from workers.reinforcement.schedulers.asynchronous import AsyncMode
-from workers.reinforcement.steps.outcome import SampledStep
+from workers.journal import InMemoryJournal
+from workers.methods.reinforcement.evaluation import Evaluator
+from workers.methods.reinforcement.step_summary import SampledStep
+from workers.methods.schedulers.asynchronous import AsyncMode
 
 
 def ages(outcome: SampledStep) -> list[int]:

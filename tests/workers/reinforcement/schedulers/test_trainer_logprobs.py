@@ -16,13 +16,12 @@ from tests.support.reinforcement.scripted_modes import (
     Stage,
     logprobs_of,
 )
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
-from workers.reinforcement.schedulers.asynchronous import AsyncMode
-from workers.reinforcement.schedulers.groups import with_logprobs
-from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
-from workers.reinforcement.schedulers.streaming import StreamingMode
-from workers.reinforcement.schedulers.sync import SyncMode
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer import TrainingSample
+from workers.methods.schedulers.asynchronous import AsyncMode
+from workers.methods.schedulers.mode import Mode, SchedulerContext, with_logprobs
+from workers.methods.schedulers.streaming import StreamingMode
+from workers.methods.schedulers.sync import SyncMode
 
 Build = Callable[[SchedulerContext], Mode]
 MODES: list[Build] = [

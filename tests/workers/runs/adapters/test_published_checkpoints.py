@@ -16,7 +16,7 @@ from app.services.models.models import ModelService
 from app.services.models.permissions import PermissionService
 from tests.support.runs.real_run import ROWS, SPEC, RealRuns, Script
 from tests.support.runs.world import BASE, World
-from workers.methods import job_run
+from workers.job_child import job_run
 
 
 def _models(runs: RealRuns) -> ModelService:

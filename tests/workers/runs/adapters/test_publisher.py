@@ -15,11 +15,10 @@ from app.gateways.inference.inference import Completion, InMemoryInference
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.world import BASE, World
 from workers.engines.policy import EnginePolicy
-from workers.learning.trainer_settings import TrainerSettings
-from workers.runs.adapters.publisher import Publisher
+from workers.learning.trainer import TrainerSettings
 from workers.runs.context import RunContext
-from workers.runs.steps.scheduler_state import load_scheduler_state
-from workers.runs.steps.step_outcome import TrainedStep
+from workers.runs.publisher import Publisher
+from workers.runs.step_outcome import TrainedStep, load_scheduler_state
 
 
 class SavingTrainer:

@@ -5,8 +5,8 @@ from app.domain.jobs.jobs import Checkpoint
 from app.domain.jobs.usage import Usage
 from tests.support.objects.stored_directories import store_directory
 from tests.support.runs.world import World
-from workers.runs.adapters.retention import Retention
 from workers.runs.context import RunContext
+from workers.runs.publisher import Retention
 
 
 def _write(context: RunContext, step: int) -> None:

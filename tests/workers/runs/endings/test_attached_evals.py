@@ -13,9 +13,9 @@ from app.domain.jobs.jobs import Job, JobStatus
 from tests.support.runs.real_run import RealRuns, Script
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
-from workers.methods import job_run
+from workers.job_child import job_run
 from workers.runs import job as runs_of_jobs
-from workers.runs.endings.result_file import write_result_file
+from workers.runs.ending import write_result_file
 
 SOURCE: dict[str, Any] = {
     "type": "completions",

@@ -8,9 +8,9 @@ from app.domain.jobs.usage import Caps, Usage
 from app.domain.rollouts.metrics import MetricPoint
 from app.gateways.inference.inference import EngineUnavailable
 from tests.support.runs.world import World
-from workers.methods import job_run
+from workers.job_child import job_run
 from workers.runs.context import RunContext
-from workers.runs.endings.ending import RunEnding
+from workers.runs.ending import RunEnding
 
 
 def _ending(context: RunContext, job: Job) -> RunEnding:

@@ -6,8 +6,8 @@ from app.domain.ids import Split
 from app.domain.jobs.result_files import step_metrics
 from app.domain.rollouts.metrics import MetricPoint
 from tests.support.runs.world import World
-from workers.runs.endings.result_file import write_result_file
-from workers.runs.steps.step_outcome import StepOutcome, TrainedStep
+from workers.runs.ending import write_result_file
+from workers.runs.step_outcome import StepOutcome, TrainedStep
 
 GRADER = {"type": "endpoint", "name": "records"}
 

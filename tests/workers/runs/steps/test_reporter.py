@@ -31,12 +31,12 @@ from app.store.unit_of_work import RunUnitOfWork
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.journals import journal_of
 from tests.support.runs.world import World, plan
-from workers.methods import build_method
-from workers.reinforcement.steps.outcome import SampledStep, SampledValidation
+from workers.job_child import build_method
+from workers.methods.reinforcement.step_summary import SampledStep, SampledValidation
 from workers.runs.context import RunContext
 from workers.runs.method import build_reporter
-from workers.runs.steps.reporter import Reporter
-from workers.runs.steps.step_outcome import PublishedAdapter, StepOutcome
+from workers.runs.reporter import Reporter
+from workers.runs.step_outcome import PublishedAdapter, StepOutcome
 
 
 class AnswerLost:

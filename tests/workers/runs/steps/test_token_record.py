@@ -16,7 +16,7 @@ from app.domain.rollouts.trajectory import (
     Trajectory,
     Turn,
 )
-from workers.runs.steps.token_record import token_record
+from workers.runs.step_writer import token_record
 
 NAN, INFINITY = float("nan"), float("inf")
 
