@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from app.domain.data.dataset import DatasetRow, parse_rows
-from app.domain.ids import SampleKey
-from app.domain.methods.learning import LearningOptions, resolved_learning
-from app.domain.models.models import BaseModelSpec
-from app.domain.rollouts.trajectory import Grade, Trajectory
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
+from app.files.datasets import DatasetRow, parse_rows
+from app.jobs.learning import LearningOptions, resolved_learning
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.ids import SampleKey
+from app.models.models import BaseModelSpec
+from app.rollouts.trajectory import Grade, Trajectory
 from benchmarks.our_loop import OurLoop
 from benchmarks.talkative import CONTEXT_LENGTH, NAME
 from tests.support.rollout.rollouts import caller, pool

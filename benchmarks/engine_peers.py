@@ -22,10 +22,10 @@ import torch
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, ContinuousBatchingConfig, GenerationConfig
 
-from app.domain.models.models import BaseModelSpec
-from app.embedded.ports import free_port
-from app.gateways.inference.http import HttpInference
-from app.settings.models import to_models_json
+from app.local.state import free_port
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
+from app.settings import to_models_json
 
 ROOT: Final = Path(__file__).parents[1]
 VLLM_PYTHON: Final = ROOT / ".venv-vllm" / "bin" / "python"

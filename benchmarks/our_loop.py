@@ -19,12 +19,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import GroupKey, SampleKey
-from app.domain.rollouts.trajectory import Grade, ScoredRollout, Trajectory
-from app.embedded.ports import free_port
-from app.gateways.inference.http import HttpInference
-from app.rendering.renderer import Renderer
+from app.files.datasets import DatasetRow
+from app.kit.ids import GroupKey, SampleKey
+from app.local.state import free_port
+from app.models.engine_http import HttpInference
+from app.rollouts.renderer import Renderer
+from app.rollouts.trajectory import Grade, ScoredRollout, Trajectory
 from workers.compute import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
 from workers.environments.tool_environment import ToolEnvironment

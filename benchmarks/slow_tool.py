@@ -18,7 +18,7 @@ from aiohttp import web
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from app.embedded.ports import free_port
+from app.local.state import free_port
 
 MEDIAN_S = 0.050
 SIGMA = 1.0

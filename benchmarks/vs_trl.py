@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import torch
 
-from app.domain.data.dataset import DatasetRow
+from app.files.datasets import DatasetRow
 from benchmarks.latent_tools import MAX_ANSWER, QUESTIONS, TOOL_TURNS, LatentTools, teach
 from benchmarks.our_loop import OurLoop, StepTimes, engine_process, even_share, no_tools
 from benchmarks.tiny_models import NAME, prompt_texts, save_m1

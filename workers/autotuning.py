@@ -21,15 +21,15 @@ from typing import Final
 import structlog
 import torch
 
-from app.disk.measured_choices import measured_choice, write_choice
-from app.domain.models.compute_choices import (
+from app.kit.processes import interpreter
+from app.models.compute import (
     ComputeChoice,
     ComputeRole,
     ComputeScore,
     MeasuredChoice,
     Products,
 )
-from app.domain.processes.interpreters import interpreter
+from app.models.directories import measured_choice, write_choice
 from workers.compute import NICENESS, describe_processor
 
 Work = Callable[[], None]

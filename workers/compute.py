@@ -17,10 +17,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
-from app.domain.models.compute_choices import ComputeChoice
-from app.domain.models.models import BaseModelSpec
-from app.rendering.model_files import ModelFiles
-from app.settings.environment import set_variables
+from app.models.compute import ComputeChoice
+from app.models.models import BaseModelSpec
+from app.rollouts.chat_template import ModelFiles
+from app.settings import set_variables
 from workers.progress import PROGRESS
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import TypeAdapter
 
-from app.domain.ids import is_turn_key
+from app.kit.ids import is_turn_key
 
 
 class Journal(Protocol):

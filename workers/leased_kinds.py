@@ -5,11 +5,11 @@ loop busy.
 from datetime import timedelta
 from typing import Final
 
-from app.domain.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE
-from app.store.evals.claims import eval_claims
-from app.store.jobs.claims import job_claims
-from app.store.models.export_claims import export_claims
-from app.telemetry.spans import SpanName
+from app.evals.claims import eval_claims
+from app.jobs.claims import job_claims
+from app.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE
+from app.kit.telemetry import SpanName
+from app.models.export_claims import export_claims
 from workers.processes.leased_work import LeasedWork, python_module
 
 JOBS: Final = LeasedWork(

@@ -9,8 +9,8 @@ from typing import Any
 import openai
 import pytest
 
-from app.domain.models.models import BaseModelSpec
-from app.settings.models import shipped_models
+from app.models.models import BaseModelSpec
+from app.settings import shipped_models
 from tests.support.contract.evals import make, sampled
 from tests.support.contract.service import Service
 from tests.support.engines.engine_server import running_engine

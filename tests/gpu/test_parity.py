@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from app.domain.rollouts.metrics import LOSS
+from app.rollouts.metrics import LOSS
 from tests.support.learning.gradients import perturb
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import random_samples

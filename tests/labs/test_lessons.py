@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.services.recipes.shipped_recipes import shipped_ids, shipped_recipe
+from app.teaching.recipes.service import shipped_ids, shipped_recipe
 from labs.base_models.lessons import code_assistant, reasoning, safety_alignment, tool_use
 from labs.base_models.lessons.code_assistant import FUNCTIONS
 from labs.base_models.lessons.lesson import Lesson

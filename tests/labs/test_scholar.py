@@ -20,8 +20,8 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from app.services.recipes.shipped_recipes import shipped_recipe
-from app.settings.models import scholar_model
+from app.settings import scholar_model
+from app.teaching.recipes.service import shipped_recipe
 from labs.base_models.lessons import code_assistant, customer_support, reasoning, tool_use
 from labs.base_models.lessons.safety_alignment import refuses
 from labs.base_models.scholar import Course, build_model, make_sloppy, sum_row, train

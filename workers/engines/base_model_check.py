@@ -18,9 +18,9 @@ import torch
 from pydantic import TypeAdapter
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
-from app.domain.models.models import BaseModelSpec
-from app.domain.processes.exit_codes import MODEL_REFUSED
-from app.rendering.renderer import Renderer
+from app.kit.processes import MODEL_REFUSED
+from app.models.models import BaseModelSpec
+from app.rollouts.renderer import Renderer
 from workers.engines.cpu.models.versions import engine_fault
 from workers.learning.adapters import lora_targets
 from workers.learning.backbone import can_share

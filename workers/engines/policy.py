@@ -17,8 +17,8 @@ from typing import Final, Protocol, TypeVar
 import structlog
 from typing_extensions import override
 
-from app.domain.errors import InvalidRequest
-from app.gateways.inference.inference import (
+from app.kit.errors import InvalidRequest
+from app.models.engine import (
     AdapterMissing,
     Completion,
     EngineUnavailable,
@@ -33,7 +33,7 @@ _MIN_WAIT_S: Final = 0.1
 _MAX_WAIT_S: Final = 2.0
 _PATIENCE_S: Final = 900.0
 """Seconds to wait for an absent engine: longer than vLLM may be silent while it starts
-(`app.embedded.engines`). An engine that restarts loads and compiles for minutes, which must not use
+(`app.local.supervisor`). An engine that restarts loads and compiles for minutes, which must not use
 up the attempts of a job.
 """
 

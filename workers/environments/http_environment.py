@@ -15,16 +15,15 @@ from typing import Any, Final, TypeVar
 import structlog
 from pydantic import TypeAdapter
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.rollouts.environment_steps import EnvironmentStep
-from app.domain.rollouts.reward_components import MAX_COMPONENTS
-from app.domain.rollouts.trajectory import Failure, FailureClass
-from app.domain.texts.storable_text import storable
-from app.domain.tools.outcome import ToolOutcome
-from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault, Read
-from app.gateways.endpoints.environment_calls import (
+from app.files.datasets import DatasetRow
+from app.kit.egress import EgressReply
+from app.kit.endpoint_pool import Endpoint
+from app.kit.endpoints import CallSigner, EndpointAnswer, EndpointFault, Read, failure_class
+from app.kit.ids import SampleKey
+from app.kit.telemetry import SPANS
+from app.kit.texts import storable
+from app.rollouts.trajectory import MAX_COMPONENTS, EnvironmentStep, Failure, FailureClass
+from app.tools.environment_calls import (
     CallRefused,
     EnvironmentCall,
     ResetAnswer,
@@ -38,10 +37,7 @@ from app.gateways.endpoints.environment_calls import (
     reset_body,
     step_body,
 )
-from app.gateways.endpoints.failure_class import failure_class
-from app.gateways.endpoints.pool import Endpoint
-from app.gateways.endpoints.signing import CallSigner
-from app.telemetry.spans import SPANS
+from app.tools.tools import ToolOutcome
 from workers.environments.tool_environment import check_arguments
 from workers.journal import Journal, replay_or_ask
 from workers.rollout.environment import (

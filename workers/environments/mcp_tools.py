@@ -8,17 +8,15 @@ Outcomes have the same form as those of HTTP tools. Must not know tokens or how 
 from collections.abc import Sequence
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.tools.mcp_servers import McpServerSpec
-from app.domain.tools.outcome import ToolOutcome
-from app.gateways.endpoints.calls import EndpointFault, FaultKind
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.mcp.listing import still_lists
-from app.gateways.mcp.results import denies_the_tool
-from app.gateways.mcp.servers import called_server
-from app.gateways.mcp.session import McpCall, McpSession
+from app.files.datasets import DatasetRow
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
+from app.kit.ids import SampleKey
+from app.tools.mcp_discovery import called_server, still_lists
+from app.tools.mcp_servers import McpServerSpec
+from app.tools.mcp_session import McpCall, McpSession
+from app.tools.mcp_transport import denies_the_tool
+from app.tools.tools import ToolOutcome
 from workers.environments.tools import journalled_outcome
 from workers.journal import Journal
 from workers.rollout.environment import CallPosition

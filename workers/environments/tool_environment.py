@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.errors import first_fault
-from app.domain.ids import SampleKey
-from app.domain.texts.storable_text import storable
-from app.domain.tools.outcome import ToolOutcome
-from app.rendering.formats.tool_format import ParsedToolCall
+from app.files.datasets import DatasetRow
+from app.kit.errors import first_fault
+from app.kit.ids import SampleKey
+from app.kit.texts import storable
+from app.rollouts.tool_formats import ParsedToolCall
+from app.tools.tools import ToolOutcome
 from workers.journal import Journal
 from workers.rollout.environment import (
     AssistantTurn,

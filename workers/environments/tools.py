@@ -9,18 +9,14 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Failure
-from app.domain.tools.outcome import ToolOutcome
-from app.domain.tools.rates import declared_rate
-from app.domain.tools.tools import ToolSpec
-from app.gateways.endpoints.calls import EndpointFault
-from app.gateways.endpoints.failure_class import failure_class
-from app.gateways.endpoints.pool import Endpoint, EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.endpoints.tool_calls import ToolCall, call_tool
-from app.telemetry.spans import SPANS
+from app.files.datasets import DatasetRow
+from app.kit.endpoint_pool import Endpoint, EndpointPool
+from app.kit.endpoints import CallSigner, EndpointFault, failure_class
+from app.kit.ids import SampleKey
+from app.kit.telemetry import SPANS
+from app.rollouts.trajectory import Failure
+from app.tools.tool_calls import ToolCall, call_tool
+from app.tools.tools import ToolOutcome, ToolSpec, declared_rate
 from workers.journal import Journal, replay_or_ask
 from workers.rollout.environment import CallPosition, RolloutTools, ToolFailure
 

@@ -7,32 +7,19 @@ from typing import Any, assert_never
 
 from pydantic import TypeAdapter, ValidationError
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.errors import SECRETS_LOST, RunFailed, SecretsLost
-from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
-from app.domain.evals.evals import Eval, EvalCriterion, EvalRun, Tally, result_names
-from app.domain.evals.given_samples import CriterionNeeds, needs_of
-from app.domain.faults.values import refused_today
-from app.domain.graders.graders import GRADER_MODELS, AnyGrader, Grader
-from app.domain.graders.kinds.ai_judge import AiJudgeGrader
-from app.domain.graders.kinds.multi import MultiGrader
-from app.domain.graders.single import RolloutGrader
-from app.domain.models.models import find_base_model
-from app.domain.secrets.owner_labels import criteria_by_pointer
-from app.domain.secrets.redaction import require_sealed, restore_secrets
-from app.gateways.egress.egress import Egress
-from app.gateways.endpoints.limits import OutagePatience
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.embeddings import build_embeddings
-from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
-from app.gateways.sandbox.client import build_sandbox
-from app.gateways.secrets import build_secret_box
-from app.grading.build import GradingPorts, build_group_multi, build_scorer
-from app.grading.group_judge import GroupGradeRequest, GroupJudge
-from app.grading.kinds.ai_judge import GroupAiJudge
-from app.grading.score_bounds import within_bound
-from app.grading.scorer import (
+from app.evals.claims import EvalRunUnitOfWork, leased_eval_run
+from app.evals.data_source_faults import CriterionNeeds, needs_of
+from app.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
+from app.evals.evals import Eval, EvalCriterion, EvalRun, Tally, result_names
+from app.files.datasets import DatasetRow
+from app.graders.build import GradingPorts, build_group_multi, build_scorer
+from app.graders.definitions import GRADER_MODELS, AnyGrader, Grader, MultiGrader, RolloutGrader
+from app.graders.embeddings import build_embeddings
+from app.graders.group_judge import GroupGradeRequest, GroupJudge
+from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
+from app.graders.kinds.ai_judge import GroupAiJudge
+from app.graders.model_definitions import AiJudgeGrader
+from app.graders.scorer import (
     GradeRequest,
     JudgeUsage,
     ScoreFault,
@@ -40,10 +27,20 @@ from app.grading.scorer import (
     ScoreResult,
     TokenUsage,
     sum_of_usages,
+    within_bound,
 )
-from app.settings.settings import Settings
-from app.store.evals.leased_runs import EvalRunUnitOfWork, leased_eval_run
-from app.store.leases.leases import Lease
+from app.kit.egress import Egress
+from app.kit.endpoint_limits import OutagePatience
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner
+from app.kit.errors import SECRETS_LOST, RunFailed, SecretsLost
+from app.kit.faults import refused_today
+from app.kit.leases import Lease
+from app.kit.redaction import criteria_by_pointer, require_sealed, restore_secrets
+from app.kit.sealing import build_secret_box
+from app.models.models import find_base_model
+from app.settings import Settings
+from app.tools.sandbox import build_sandbox
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable
 

@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.documents.json_object import Json
-from app.domain.evals.evals import INVOCATIONS, passes_criterion, result_names, token_usage
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
-from app.grading.scorer import GradeRequest, JudgeUsage, ScoreFault, ScoreResult, TokenUsage
+from app.evals.evals import INVOCATIONS, passes_criterion, result_names, token_usage
+from app.files.datasets import DatasetRow
+from app.graders.scorer import GradeRequest, JudgeUsage, ScoreFault, ScoreResult, TokenUsage
+from app.kit.fields import Json
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
 from workers.evals.context import EvalContext, GroupedCriterion, SingleCriterion
 from workers.grading.job_grader import to_failure
 from workers.journal import Journal

@@ -14,27 +14,28 @@ from typing import Any, Final, TypeVar, assert_never
 
 import structlog
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.documents.json_object import Json
-from app.domain.errors import LeaseLost, RequestError, RunFailed, Unavailable, first_fault
-from app.domain.evals.data_sources import (
+from app.evals.data_source_faults import given_fault
+from app.evals.data_sources import (
     EvalRow,
     ItemReference,
     JsonlSource,
     MessageTemplate,
     SampledSource,
+    settings_of,
+    tools_of,
 )
-from app.domain.evals.evals import ItemStatus, OutputItem, token_usage
-from app.domain.evals.given_samples import given_fault
-from app.domain.evals.sampling import settings_of, tools_of
-from app.domain.graders.judge_prompts import Prompt
-from app.domain.graders.samples import object_or_list, one_turn_keys
-from app.domain.graders.templates.templates import MissingVariable, RenderedTooLong, parse_template
-from app.domain.ids import GroupKey, SampleKey, new_id
-from app.domain.methods.reasoning_efforts import with_trained_effort
-from app.domain.rollouts.trajectory import ScoredRollout, Trajectory
-from app.gateways.inference.inference import AdapterMissing
-from app.gateways.inference.judges import EngineModel
+from app.evals.evals import ItemStatus, OutputItem, token_usage
+from app.files.datasets import DatasetRow
+from app.graders.judge_calls import EngineModel
+from app.graders.judge_prompts import Prompt
+from app.graders.samples import object_or_list, one_turn_keys
+from app.graders.templates import MissingVariable, RenderedTooLong, parse_template
+from app.jobs.response_formats import with_trained_effort
+from app.kit.errors import LeaseLost, RequestError, RunFailed, Unavailable, first_fault
+from app.kit.fields import Json
+from app.kit.ids import GroupKey, SampleKey, new_id
+from app.models.engine import AdapterMissing
+from app.rollouts.trajectory import ScoredRollout, Trajectory
 from workers.evals.context import EvalContext, find_model
 from workers.evals.criteria import CriteriaOutcome, CriteriaScorer, TokensByModel, digest
 from workers.journal import InMemoryJournal

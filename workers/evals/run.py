@@ -12,9 +12,7 @@ from typing import BinaryIO, Final, assert_never
 
 import structlog
 
-from app.domain.data.chat_rows import MAX_ROW_BYTES, is_blank
-from app.domain.errors import NotFound, RunFailed, first_fault
-from app.domain.evals.data_sources import (
+from app.evals.data_sources import (
     MAX_ITEMS,
     MAX_REPEATED_BYTES,
     EvalRow,
@@ -24,8 +22,10 @@ from app.domain.evals.data_sources import (
     parse_row,
     repeats_too_much,
 )
-from app.domain.evals.evals import ALL_ITEMS_ERRORED, OutputItem, nothing_scored
-from app.gateways.objects import local_copy
+from app.evals.evals import ALL_ITEMS_ERRORED, OutputItem, nothing_scored
+from app.files.rows import MAX_ROW_BYTES, is_blank
+from app.kit.errors import NotFound, RunFailed, first_fault
+from app.kit.object_stores import local_copy
 from workers.evals.context import EvalContext
 from workers.evals.items import WorkedItem, work_on
 from workers.processes.retry import retry_while_unavailable

@@ -8,10 +8,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.errors import first_fault
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Failure, Grade, GradeOrFailure, Trajectory
+from app.files.datasets import DatasetRow
+from app.kit.errors import first_fault
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import Failure, Grade, GradeOrFailure, Trajectory
 from workers.journal import Journal
 
 

@@ -12,25 +12,15 @@ from typing import Final, assert_never
 
 from pydantic import TypeAdapter
 
-from app.domain.data.dataset import DatasetRow, grader_item
-from app.domain.documents.walk import FieldKind, walk_fields
-from app.domain.errors import FORMULA_ERROR, MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR
-from app.domain.graders.graders import AnyGrader
-from app.domain.graders.kinds.ai_judge import AiJudgeGrader
-from app.domain.graders.kinds.multi import MultiGrader
-from app.domain.graders.rollout_samples import sample_object
-from app.domain.graders.single import RolloutGrader
-from app.domain.ids import SampleKey
-from app.domain.rollouts.metrics import ANSWER_FLAGS
-from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory
-from app.gateways.endpoints.calls import FaultKind
-from app.gateways.endpoints.failure_class import failure_class
-from app.grading.build import GradingPorts, build_group_multi, build_scorer
-from app.grading.group_judge import GroupGradeRequest, GroupJudge
-from app.grading.kinds.ai_judge import GroupAiJudge
-from app.grading.kinds.endpoint import encode
-from app.grading.score_bounds import is_usable, within_bound
-from app.grading.scorer import (
+from app.files.datasets import DatasetRow, grader_item
+from app.graders.build import GradingPorts, build_group_multi, build_scorer
+from app.graders.definitions import AnyGrader, MultiGrader, RolloutGrader
+from app.graders.group_judge import GroupGradeRequest, GroupJudge
+from app.graders.kinds.ai_judge import GroupAiJudge
+from app.graders.kinds.endpoint import encode
+from app.graders.model_definitions import AiJudgeGrader
+from app.graders.samples import sample_object
+from app.graders.scorer import (
     BAD_SCORE,
     ITEM_MISSING,
     ITEM_UNREADABLE,
@@ -41,8 +31,16 @@ from app.grading.scorer import (
     Scorer,
     ScoreResult,
     TokenUsage,
+    is_usable,
+    within_bound,
 )
-from app.telemetry.spans import SPANS
+from app.kit.endpoints import FaultKind, failure_class
+from app.kit.errors import FORMULA_ERROR, MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR
+from app.kit.ids import SampleKey
+from app.kit.telemetry import SPANS
+from app.kit.walk import FieldKind, walk_fields
+from app.rollouts.metrics import ANSWER_FLAGS
+from app.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory
 from workers.grading.group_scorer import GraderFailure, GroupScorer, PerSampleScorer, SampleGrader
 from workers.journal import Journal, replay_or_ask
 

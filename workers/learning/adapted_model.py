@@ -16,10 +16,10 @@ from peft import PeftModel
 from torch import nn
 from transformers import PreTrainedModel
 
-from app.domain.errors import OUT_OF_MEMORY, RunFailed
-from app.domain.models.compute_choices import ComputeChoice, Products
-from app.domain.models.models import BaseModelSpec
-from app.settings.compute import ComputeSettings
+from app.kit.errors import OUT_OF_MEMORY, RunFailed
+from app.models.compute import ComputeChoice, Products
+from app.models.models import BaseModelSpec
+from app.settings import ComputeSettings
 from workers.autotuning import Autotuning, ForcedCompute, Work, choose, rows_of_work, ways
 from workers.compute import default_device, model_widths
 from workers.learning.adapters import (

@@ -13,7 +13,7 @@ from statistics import stdev
 from types import MappingProxyType
 from typing import Final, Literal
 
-from app.domain.rollouts.trajectory import StopReason, Trajectory
+from app.rollouts.trajectory import StopReason, Trajectory
 
 STD_EPSILON: Final = 1e-6
 SPREAD_TOLERANCE: Final = 1e-9

@@ -12,8 +12,8 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from app.domain.methods.mismatch import MAX_LOG_RATIO
-from app.domain.rollouts import metrics as names
+from app.jobs.modes import MAX_LOG_RATIO
+from app.rollouts import metrics as names
 from workers.learning.batches import MicroBatch
 from workers.learning.head import TokenScores
 from workers.learning.losses.contract import Loss, LossInputs, LossTerms, zero_masked

@@ -14,7 +14,7 @@ import structlog
 import torch
 from torch import Tensor
 
-from app.domain.errors import OUT_OF_MEMORY, RunFailed
+from app.kit.errors import OUT_OF_MEMORY, RunFailed
 from workers.learning.trainer import TrainingSample
 
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from typing_extensions import override
 
-from app.domain.models.compute_choices import Products
+from app.models.compute import Products
 from workers.learning.model_check import OutputScaling
 
 LOGITS_PER_CHUNK: Final = {"cpu": 1 << 20, "cuda": 1 << 26}

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from typing_extensions import override
 
-from app.domain.rollouts.metrics import LOSS
+from app.rollouts.metrics import LOSS
 from workers.learning.adapted_model import AdaptedModel
 from workers.learning.batch_loss import (
     BatchGradient,

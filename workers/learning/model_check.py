@@ -13,8 +13,8 @@ from huggingface_hub.errors import StrictDataclassError
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from app.domain.errors import RunFailed
-from app.domain.models.models import BASE_MODEL_UNSUPPORTED
+from app.kit.errors import RunFailed
+from app.models.models import BASE_MODEL_UNSUPPORTED
 from workers.learning.batches import MicroBatch, micro_batches
 from workers.learning.trainer import TrainingSample
 

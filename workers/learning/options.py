@@ -5,10 +5,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from app.domain.methods.mismatch import MAX_LOG_RATIO
-from app.domain.models.compute_choices import ComputeChoice, Products
-from app.domain.models.models import BaseModelSpec
-from app.domain.models.trainer_memory import TrainerMemory
+from app.jobs.modes import MAX_LOG_RATIO
+from app.models.compute import ComputeChoice, Products
+from app.models.models import BaseModelSpec, TrainerMemory
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Protocol, Self
 
-from app.domain.errors import AgentRftError
-from app.domain.rollouts.trajectory import Trajectory
+from app.kit.errors import AgentRftError
+from app.rollouts.trajectory import Trajectory
 
 TRAINER_FILE: Final = "trainer.json"
 
@@ -146,7 +146,7 @@ def count_trained_tokens(samples: Sequence[TrainingSample]) -> int:
 
 
 UpdateStats = dict[str, float]
-"""Curve values by their names in `app.domain.rollouts.metrics`."""
+"""Curve values by their names in `app.rollouts.metrics`."""
 
 
 class Trainer(Protocol):

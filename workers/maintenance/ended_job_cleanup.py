@@ -17,13 +17,12 @@ from typing import Final
 
 import structlog
 
-from app.domain.jobs.integrations import LIBRARIES, TrackerKind
-from app.gateways.inference.adapters import AdapterCache
-from app.gateways.inference.inference import Inference
-from app.gateways.objects import Objects
-from app.store.database import Database
-from app.store.maintenance.ended_jobs import EndedJob
-from app.store.maintenance.maintenance import maintenance
+from app.database import Database
+from app.jobs.ended_jobs import EndedJob
+from app.jobs.integrations import LIBRARIES, TrackerKind
+from app.kit.object_stores import Objects
+from app.maintenance import maintenance
+from app.models.engine import AdapterCache, Inference
 from workers.runs.publisher import adapter_prefix, clear_job, unload_all
 
 log = structlog.get_logger()

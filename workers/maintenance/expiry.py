@@ -14,17 +14,15 @@ from typing import Final, Literal, assert_never
 
 import structlog
 
-from app.domain.errors import Unavailable
-from app.domain.events.log import KEEP_LOG_S
-from app.domain.events.webhooks import KEEP_S as KEEP_EVENTS_S
-from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
-from app.gateways.inference.inference import Inference
-from app.gateways.objects import Objects, build_objects
-from app.settings.runs import RetentionSettings
-from app.store.database import Database
-from app.store.events.reader import event_reader
-from app.store.maintenance.maintenance import MaintenanceUnitOfWork, maintenance
-from app.store.maintenance.retention import AgedJob, RetainedKind
+from app.database import Database
+from app.kit.errors import Unavailable
+from app.kit.event_reader import event_reader
+from app.kit.events import KEEP_LOG_S
+from app.kit.object_stores import Objects, build_objects
+from app.maintenance import AgedJob, MaintenanceUnitOfWork, RetainedKind, maintenance
+from app.models.engine import AdapterCache, Inference, build_adapter_cache
+from app.settings import RetentionSettings
+from app.webhooks.events import KEEP_S as KEEP_EVENTS_S
 from workers.maintenance.ended_job_cleanup import clean_ended
 from workers.processes.clients import PeriodicTaskClients, open_inference
 

@@ -18,14 +18,13 @@ from typing import Any
 
 import structlog
 
-from app.domain.errors import LeaseLost, Unavailable
-from app.gateways.free_space import FreeSpace
-from app.logs import log_to_stderr
-from app.settings.settings import Settings, load_settings
-from app.store.leases.leases import Lease
-from app.telemetry.exports import exporting_spans
-from app.telemetry.spans import SPANS, SpanPosition
-from app.telemetry.trace_ids import span_of, trace_of
+from app.kit.disks import FreeSpace
+from app.kit.errors import LeaseLost, Unavailable
+from app.kit.leases import Lease
+from app.kit.logs import log_to_stderr
+from app.kit.telemetry import SPANS, SpanPosition, span_of, trace_of
+from app.kit.telemetry_exports import exporting_spans
+from app.settings import Settings, load_settings
 from workers.processes.clients import Clients, open_clients
 from workers.processes.leased_work import LeasedWork, renew_until_end, run_while_renewed
 from workers.progress import PROGRESS, ProgressMark

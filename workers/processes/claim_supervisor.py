@@ -18,14 +18,13 @@ from typing import Any, Final, Literal, Self
 
 import structlog
 
-from app.domain.errors import LeaseLost, Unavailable
-from app.gateways.free_space import FreeSpace
-from app.gateways.job_queue import CeleryJobQueue, JobQueue
-from app.settings.runs import LeaseSettings
-from app.settings.settings import Settings
-from app.store.database import Database
-from app.store.leases.leases import Lease
-from app.store.leases.queues import QueuedRows
+from app.database import Database
+from app.kit.disks import FreeSpace
+from app.kit.errors import LeaseLost, Unavailable
+from app.kit.job_queue import CeleryJobQueue, JobQueue
+from app.kit.leases import Lease
+from app.kit.queues import QueuedRows
+from app.settings import LeaseSettings, Settings
 from workers.processes.child import EXIT_FAULT, EXIT_LEASE_LOST, EXIT_NO_SPACE, decode
 from workers.processes.clients import open_database
 from workers.processes.forking.forks import ChildProcess, Starter

@@ -6,17 +6,16 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from app.gateways.egress.client import build_egress
-from app.gateways.egress.egress import Egress
-from app.gateways.endpoints.signing import cache_salt
-from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import Inference
-from app.gateways.inference.judges import build_judge_egress
-from app.gateways.job_queue import CeleryJobQueue, JobQueue
-from app.gateways.objects import Objects, build_objects
-from app.settings.settings import Settings, load_settings
-from app.store.database import Database
+from app.database import Database
+from app.graders.judge_calls import build_judge_egress
+from app.kit.egress import Egress
+from app.kit.egress_client import build_egress
+from app.kit.endpoints import cache_salt
+from app.kit.job_queue import CeleryJobQueue, JobQueue
+from app.kit.object_stores import Objects, build_objects
+from app.models.engine import AdapterCache, Inference, build_adapter_cache
+from app.models.engine_http import HttpInference
+from app.settings import Settings, load_settings
 from workers.progress import PROGRESS
 
 POOL_SIZE = 4

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import structlog
 
-from app.settings.settings import Settings
-from app.store.database import Database
-from app.store.leases.leases import Lease
+from app.database import Database
+from app.kit.leases import Lease
+from app.settings import Settings
 from workers.processes.clients import open_database
 from workers.processes.forking.forks import Children, TaskChild
 from workers.processes.leased_work import ClaimLoop, LeasedWork

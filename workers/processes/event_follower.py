@@ -12,11 +12,11 @@ from typing import Final, assert_never
 
 import structlog
 
-from app.domain.errors import LeaseLost, Unavailable
-from app.domain.events.log import CommittedEvent
-from app.domain.events.webhooks import EVENT_TYPES
-from app.store.database import Database
-from app.store.events.reader import ALL_PROJECTS, ClaimedCursor, EventReaderUnitOfWork, event_reader
+from app.database import Database
+from app.kit.errors import LeaseLost, Unavailable
+from app.kit.event_reader import ALL_PROJECTS, ClaimedCursor, EventReaderUnitOfWork, event_reader
+from app.kit.events import CommittedEvent
+from app.webhooks.events import EVENT_TYPES
 
 Events = Sequence[CommittedEvent]
 

@@ -16,16 +16,15 @@ from uuid import uuid4
 
 import structlog
 
-from app.domain.accounts.quotas import Quotas
-from app.domain.errors import LeaseLost, Unavailable
-from app.gateways.job_queue import JobQueue
-from app.settings.runs import LeaseSettings, RetentionSettings
-from app.settings.settings import Settings
-from app.store.across_tenants import ClaimUnitOfWork
-from app.store.database import Database
-from app.store.leases.leases import Lease
-from app.store.leases.queues import QueuedRows
-from app.telemetry.spans import SpanName
+from app.accounts.usage import Quotas
+from app.across_tenants import ClaimUnitOfWork
+from app.database import Database
+from app.kit.errors import LeaseLost, Unavailable
+from app.kit.job_queue import JobQueue
+from app.kit.leases import Lease
+from app.kit.queues import QueuedRows
+from app.kit.telemetry import SpanName
+from app.settings import LeaseSettings, RetentionSettings, Settings
 from workers.processes.retry import retry_while_unavailable
 
 log = structlog.get_logger()
@@ -63,7 +62,7 @@ class LeasedWork:
 
     async def claim(self, database: Database, settings: Settings) -> list[Lease]:
         """Claims the row that is next among all projects, if there is one; see
-        `app.store.leases.queues`.
+        `app.kit.queues`.
         """
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
         async with self.claims(database).giving_up_after(settings.lease.heartbeat_s) as unit:

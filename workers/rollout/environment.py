@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, assert_never
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.rollouts.environment_steps import EnvironmentStep
-from app.domain.rollouts.trajectory import UNPARSABLE_CALL, Failure, ToolCallRecord
-from app.domain.texts.storable_text import storable
-from app.domain.tools.outcome import ToolOutcome
-from app.rendering.formats.tool_format import ParsedToolCall
+from app.files.datasets import DatasetRow
+from app.kit.ids import SampleKey
+from app.kit.texts import storable
+from app.rollouts.tool_formats import ParsedToolCall
+from app.rollouts.trajectory import UNPARSABLE_CALL, EnvironmentStep, Failure, ToolCallRecord
+from app.tools.tools import ToolOutcome
 from workers.journal import Journal
 
 

@@ -20,21 +20,21 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.rollouts.token_records import STORED_TOKENS
-from app.domain.rollouts.trajectory import (
+from app.files.datasets import DatasetRow
+from app.kit.ids import SampleKey
+from app.kit.telemetry import SPANS
+from app.kit.texts import storable
+from app.rollouts.renderer import Renderer
+from app.rollouts.trajectory import (
+    STORED_TOKENS,
     UNPARSABLE_CALL,
     Failure,
     StopReason,
     Trajectory,
     Turn,
 )
-from app.domain.texts.storable_text import storable
-from app.domain.tools.outcome import ToolOutcome
-from app.rendering.renderer import Renderer
-from app.rendering.turn_parser import ParsedTurn
-from app.telemetry.spans import SPANS
+from app.rollouts.turns import ParsedTurn
+from app.tools.tools import ToolOutcome
 from workers.journal import Journal, replay_or_ask
 from workers.rollout.environment import (
     AssistantTurn,

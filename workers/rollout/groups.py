@@ -12,17 +12,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.errors import first_fault
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import (
+from app.files.datasets import DatasetRow
+from app.kit.errors import first_fault
+from app.kit.ids import SampleKey
+from app.rollouts.renderer import Renderer
+from app.rollouts.trajectory import (
     Failure,
     FailureClass,
     GradeOrFailure,
     ScoredRollout,
     Trajectory,
 )
-from app.rendering.renderer import Renderer
 from workers.grading.group_scorer import GroupScorer
 from workers.journal import Journal
 from workers.progress import PROGRESS

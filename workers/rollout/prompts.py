@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, assert_never
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.errors import InvalidRequest, RunFailed
-from app.domain.ids import SampleKey, Split
-from app.domain.models.context_size import most_characters
-from app.domain.rollouts.trajectory import Failure, FailureClass
-from app.domain.texts.storable_text import excerpt
-from app.rendering.prompts import off_loop_if_long
-from app.rendering.renderer import Renderer
+from app.files.datasets import DatasetRow
+from app.kit.errors import InvalidRequest, RunFailed
+from app.kit.ids import SampleKey, Split
+from app.kit.texts import excerpt
+from app.models.context_size import most_characters
+from app.rollouts.renderer import Renderer, off_loop_if_long
+from app.rollouts.trajectory import Failure, FailureClass
 from workers.rollout.environment import InfrastructureFailure, Message, Observation, Reply
 
 _SHOWN: Final = 300

@@ -14,18 +14,15 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from app.domain.jobs.jobs import Job, TuningMethod
-from app.domain.models.models import BaseModelSpec
-from app.gateways.egress.egress import Egress
-from app.gateways.endpoints.outages import EndpointState
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
-from app.gateways.inference.inference import Inference
-from app.gateways.objects import Objects
-from app.gateways.objects.disk import remove
-from app.settings.settings import Settings
-from app.store.database import Database
-from app.store.unit_of_work import RunUnitOfWork
+from app.database import Database, RunUnitOfWork
+from app.jobs.jobs import Job, TuningMethod
+from app.kit.egress import Egress
+from app.kit.endpoint_pool import EndpointPool, EndpointState
+from app.kit.object_stores import Objects
+from app.kit.objects import remove
+from app.models.engine import AdapterCache, Inference, build_adapter_cache
+from app.models.models import BaseModelSpec
+from app.settings import Settings
 from workers.processes.retry import retry_while_unavailable
 from workers.progress import PROGRESS
 

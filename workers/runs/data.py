@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from app.domain.data.chat_rows import DatasetError
-from app.domain.data.example_counts import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
-from app.domain.errors import NotFound, RunFailed
-from app.domain.tools.mcp_listings import SERVERS
-from app.preflight.call import inspection_of_job
+from app.files.rows import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES, DatasetError
+from app.jobs.call_checks import inspection_of_job
+from app.kit.errors import NotFound, RunFailed
+from app.tools.mcp_listings import SERVERS
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
@@ -101,7 +100,7 @@ async def file_warnings(
     )
 
     def read() -> list[str]:
-        from app.preflight.dataset import inspect  # noqa: PLC0415 - imports tokenizers and templates
+        from app.jobs.dataset_checks import inspect  # noqa: PLC0415 - imports tokenizers and templates
 
         report = inspect(request)
         return report.warnings_about(SERVERS) if is_validated else report.warnings

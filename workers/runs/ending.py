@@ -6,22 +6,19 @@ from typing import Final, assert_never
 
 import structlog
 
-from app.domain.data.files import FileRow
-from app.domain.errors import ENDPOINT_UNAVAILABLE, AgentRftError, NotFound, RunFailed, Unavailable
-from app.domain.evals.attached_runs import attached_run
-from app.domain.jobs.attached_evals import AttachedEval
-from app.domain.jobs.jobs import Job, JobError, StopRequest
-from app.domain.jobs.result_files import result_file
-from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
-from app.domain.jobs.usage import ReachedCap
-from app.domain.rollouts import metrics as names
-from app.domain.rollouts.metrics import MetricPoint
-from app.domain.rollouts.rollouts import RolloutFilter
-from app.domain.rollouts.trajectory import FailureClass
-from app.gateways.objects import Objects, put_bytes
-from app.store.database import Database
-from app.store.jobs.run_jobs import MOST_PUT_BACKS
-from app.store.unit_of_work import RunUnitOfWork
+from app.database import Database, RunUnitOfWork
+from app.evals.job_runs import attached_run
+from app.files.files import FileRow
+from app.jobs.jobs import AttachedEval, Job, JobError, ReachedCap, StopRequest
+from app.jobs.results import result_file
+from app.jobs.run_store import MOST_PUT_BACKS
+from app.jobs.stop_rules import RuleTrigger
+from app.kit.errors import ENDPOINT_UNAVAILABLE, AgentRftError, NotFound, RunFailed, Unavailable
+from app.kit.object_stores import Objects, put_bytes
+from app.rollouts import metrics as names
+from app.rollouts.metrics import MetricPoint
+from app.rollouts.rollouts import RolloutFilter
+from app.rollouts.trajectory import FailureClass
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.step_outcome import PAUSED_BY, StepOutcome

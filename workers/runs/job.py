@@ -12,14 +12,13 @@ from typing import Any, Final, assert_never
 
 import structlog
 
-from app.domain.errors import ENDPOINT_UNAVAILABLE, NOTHING_TO_LEARN, RunFailed
-from app.domain.jobs.jobs import FILES_VALIDATED, EventLevel, StopRequest
-from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
-from app.domain.jobs.usage import ReachedCap
-from app.domain.models.models import tuned_model_name
-from app.gateways.endpoints.outages import EndpointState, Outage
-from app.store.jobs.claims import job_claims
-from app.store.unit_of_work import RunUnitOfWork
+from app.database import RunUnitOfWork
+from app.jobs.claims import job_claims
+from app.jobs.jobs import FILES_VALIDATED, EventLevel, ReachedCap, StopRequest
+from app.jobs.stop_rules import RuleTrigger
+from app.kit.endpoint_pool import EndpointState, Outage
+from app.kit.errors import ENDPOINT_UNAVAILABLE, NOTHING_TO_LEARN, RunFailed
+from app.models.models import tuned_model_name
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.ending import (

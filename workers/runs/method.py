@@ -8,12 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from app.domain.data.prompts import Overlap
-from app.domain.jobs.best_checkpoint import best_first
-from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
-from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
-from app.domain.methods.method_documents import StoredMethod
-from app.domain.methods.stop import StopOptions
+from app.files.datasets import Overlap
+from app.jobs.methods import StoredMethod
+from app.jobs.results import best_first
+from app.jobs.stop_options import StopOptions
+from app.jobs.stop_rules import ObjectiveCurves, RuleTrigger
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.reporter import Reporter, StepReport

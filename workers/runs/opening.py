@@ -10,33 +10,30 @@ from typing import Any, Final, assert_never
 import structlog
 from pydantic import ValidationError
 
-from app.domain.errors import SECRETS_LOST, AgentRftError, RunFailed, SecretsLost
-from app.domain.faults.values import refused_today
-from app.domain.ids import OrganizationId
-from app.domain.jobs.job_secrets import restored_method
-from app.domain.jobs.jobs import Job, ResumePoint, TuningMethod
-from app.domain.jobs.reproducibility import ClaimMachine, reproducibility
-from app.domain.methods.method_documents import stored_method
-from app.domain.methods.mode import trains_in_order
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.models.adapter_files import CONFIG_FILE
-from app.domain.models.compute_choices import ComputeChoice
-from app.domain.models.manifests import ManifestMismatch
-from app.domain.models.models import (
+from app.database import Database
+from app.jobs.jobs import Job, ResumePoint, TuningMethod
+from app.jobs.methods import stored_method
+from app.jobs.modes import trains_in_order
+from app.jobs.reinforcement import ReinforcementMethod
+from app.jobs.reproducibility import ClaimMachine, reproducibility, restored_method
+from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.egress import Egress
+from app.kit.errors import SECRETS_LOST, AgentRftError, RunFailed, SecretsLost
+from app.kit.faults import refused_today
+from app.kit.ids import OrganizationId
+from app.kit.object_stores import Objects, build_objects
+from app.kit.sealing import build_secret_box
+from app.models.adapters import CONFIG_FILE, ManifestMismatch
+from app.models.compute import ComputeChoice
+from app.models.engine import EngineUnavailable, Inference
+from app.models.models import (
     MODEL_NOT_AVAILABLE,
     BaseModelSpec,
     find_base_model,
     is_tuned_name,
     not_offered,
 )
-from app.gateways.egress.egress import Egress
-from app.gateways.inference.inference import EngineUnavailable, Inference
-from app.gateways.objects import Objects, build_objects
-from app.gateways.secrets import build_secret_box
-from app.settings.compute import ComputeSettings
-from app.settings.settings import Settings
-from app.store.database import Database
+from app.settings import ComputeSettings, Settings
 from workers.compute import (
     describe_computation,
     describe_processor,

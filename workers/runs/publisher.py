@@ -19,12 +19,12 @@ from typing import Final
 
 import structlog
 
-from app.disk.manifest_directories import directory_digest
-from app.domain.errors import AgentRftError, InvalidRequest, RunFailed
-from app.domain.rollouts import metrics as names
-from app.gateways.inference.inference import Inference
-from app.gateways.objects import Objects
-from app.gateways.objects.disk import remove
+from app.kit.errors import AgentRftError, InvalidRequest, RunFailed
+from app.kit.object_stores import Objects
+from app.kit.objects import remove
+from app.models.directories import directory_digest
+from app.models.engine import Inference
+from app.rollouts import metrics as names
 from workers.compute import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
 from workers.learning.trainer import Trainer

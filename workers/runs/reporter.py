@@ -13,15 +13,13 @@ from typing import Any, Final, Protocol, assert_never
 
 import structlog
 
-from app.domain.ids import OrganizationId, ProjectId
-from app.domain.jobs.jobs import EventLevel, Job, validating_message
-from app.domain.jobs.stop_rules.stop_rules import RuleTrigger, TriggerAction
-from app.domain.jobs.usage import Usage
-from app.domain.rollouts.metrics import LOSS, REWARD_MEAN, TIME_STEP, drop_non_finite
-from app.settings.runs import PricingSettings
-from app.store.database import Database
-from app.store.unit_of_work import RunUnitOfWork
-from app.telemetry.spans import SPANS
+from app.database import Database, RunUnitOfWork
+from app.jobs.jobs import EventLevel, Job, Usage, validating_message
+from app.jobs.stop_rules import RuleTrigger, TriggerAction
+from app.kit.ids import OrganizationId, ProjectId
+from app.kit.telemetry import SPANS
+from app.rollouts.metrics import LOSS, REWARD_MEAN, TIME_STEP, drop_non_finite
+from app.settings import PricingSettings
 from workers.processes.retry import retry_while_unavailable
 from workers.progress import PROGRESS
 from workers.runs.context import RunContext

@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from app.disk.manifest_directories import commit_directory, verify_directory
-from app.domain.ids import Split
-from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
-from app.domain.jobs.stop_rules.stop_rules import RuleTrigger, Watch, decisive_trigger, names_read
-from app.domain.methods.stop import StopOptions
-from app.domain.rollouts import metrics as names
-from app.domain.rollouts.metrics import MetricPoint
-from app.domain.rollouts.trajectory import ScoredRollout
-from app.store.unit_of_work import RunUnitOfWork
+from app.database import RunUnitOfWork
+from app.jobs.stop_options import StopOptions
+from app.jobs.stop_rules import ObjectiveCurves, RuleTrigger, Watch, decisive_trigger, names_read
+from app.kit.ids import Split
+from app.models.directories import commit_directory, verify_directory
+from app.rollouts import metrics as names
+from app.rollouts.metrics import MetricPoint
+from app.rollouts.trajectory import ScoredRollout
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 

@@ -13,20 +13,23 @@ from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any, Final
 
-from app.domain.ids import REPORT, new_id
-from app.domain.jobs.best_checkpoint import kept_steps
-from app.domain.jobs.jobs import Checkpoint
-from app.domain.jobs.usage import Usage
-from app.domain.methods.mismatch import MAX_LOG_RATIO
-from app.domain.methods.stop import KeepCheckpoints
-from app.domain.models.models import checkpoint_model_name
-from app.domain.models.tuned_models import TunedModel
-from app.domain.rollouts.environment_steps import EnvironmentStep
-from app.domain.rollouts.metrics import LOSS, REWARD_MEAN, ROLLOUTS_VALID, TIME_EVAL
-from app.domain.rollouts.rollouts import RolloutRow
-from app.domain.rollouts.token_records import RecordedTurn, TokenRecord
-from app.domain.rollouts.trajectory import ScoredRollout, ToolCallRecord, Turn
-from app.store.unit_of_work import RunUnitOfWork
+from app.database import RunUnitOfWork
+from app.jobs.jobs import Checkpoint, Usage
+from app.jobs.modes import MAX_LOG_RATIO
+from app.jobs.results import kept_steps
+from app.jobs.stop_options import KeepCheckpoints
+from app.kit.ids import REPORT, new_id
+from app.models.models import TunedModel, checkpoint_model_name
+from app.rollouts.metrics import LOSS, REWARD_MEAN, ROLLOUTS_VALID, TIME_EVAL
+from app.rollouts.rollouts import RolloutRow
+from app.rollouts.trajectory import (
+    EnvironmentStep,
+    RecordedTurn,
+    ScoredRollout,
+    TokenRecord,
+    ToolCallRecord,
+    Turn,
+)
 from workers.runs.context import RunContext
 from workers.runs.step_outcome import PublishedAdapter, StepOutcome
 

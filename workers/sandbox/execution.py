@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import workers
-from app.domain.processes.interpreters import running_module
-from app.domain.sandbox.layers import Layer, ProtectionLevel
-from app.domain.sandbox.programs import MAX_REPLY, End, ProgramOutcome
-from app.gateways.sandbox.frames import pack
+from app.kit.processes import running_module
+from app.tools.programs import MAX_REPLY, End, Layer, ProgramOutcome, ProtectionLevel
+from app.tools.sandbox import pack
 from workers.sandbox.fork_server import READY
 from workers.sandbox.kernel import processor_limit_s
 

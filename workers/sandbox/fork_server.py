@@ -16,10 +16,8 @@ import sys
 from contextlib import suppress
 from typing import Any, Final
 
-from app.domain.sandbox.layers import LAYERS
-from app.domain.sandbox.programs import MAX_PROGRAM
-from app.parent_death import signal_at_parent_end
-from app.processor_priority import keep_priority
+from app.kit.processes import keep_priority, signal_at_parent_end
+from app.tools.programs import LAYERS, MAX_PROGRAM
 from workers.sandbox import kernel as namespaces
 from workers.sandbox import program
 from workers.sandbox.layers import Protection, available

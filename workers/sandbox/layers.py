@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple, assert_never
 
-from app.domain.sandbox.layers import ALWAYS, LAYERS, Layer
-from app.parent_death import signal_at_parent_end
+from app.kit.processes import signal_at_parent_end
+from app.tools.programs import ALWAYS, LAYERS, Layer
 from workers.sandbox import kernel as namespaces
 from workers.sandbox.kernel import (
     drop_privileges,

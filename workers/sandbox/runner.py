@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import structlog
 
-from app.domain.sandbox.layers import Layer, ProtectionLevel
-from app.domain.sandbox.programs import MAX_PROGRAM
-from app.gateways.sandbox.frames import (
+from app.settings import SandboxSettings
+from app.tools.programs import MAX_PROGRAM, Layer, ProtectionLevel
+from app.tools.sandbox import (
     KEEP_ALIVE,
     KEEP_ALIVE_S,
     MAX_HEADER,
@@ -31,7 +31,6 @@ from app.gateways.sandbox.frames import (
     socket_address,
     to_frame,
 )
-from app.settings.sandbox import SandboxSettings
 from workers.sandbox.execution import (
     PREPARED_S,
     ExecutionFailed,
@@ -176,7 +175,7 @@ def slots_of(settings: SandboxSettings) -> Slots:
     )
 
 
-_log = structlog.get_logger()
+log = structlog.get_logger()
 _HEADER_S: Final = 30.0
 _PROGRAM_S: Final = 10.0
 _ANSWER_S: Final = 30.0
@@ -243,7 +242,7 @@ class Runner:
                 writer.close()
                 await writer.wait_closed()  # until all is sent
         except (BadFrame, OSError) as error:
-            _log.warning("sandbox_connection_ended", reason=str(error) or type(error).__name__)
+            log.warning("sandbox_connection_ended", reason=str(error) or type(error).__name__)
         finally:
             writer.transport.abort()
 
@@ -264,7 +263,7 @@ class Runner:
             await skip_frame(reader, limit=MAX_PROGRAM)  # its caller reads when it has sent all
             return {"failure": str(error)}
         except (BelowFloor, ForkServerFailed, ExecutionFailed) as error:
-            _log.error("sandbox_failed", reason=str(error))
+            log.error("sandbox_failed", reason=str(error))  # noqa: TRY400 - its reason is enough
             return {"failure": str(error)}
 
     def _wait_s(self, requested: Any) -> float:
@@ -297,7 +296,7 @@ class Runner:
     async def _running(self) -> ProgramForkServer:
         async with self._starting:
             if self._fork_server is not None and not self._fork_server.runs:
-                _log.warning("sandbox_fork_server_ended")
+                log.warning("sandbox_fork_server_ended")
                 self._fork_server.close()
                 self._fork_server = None
             if self._fork_server is None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from app.domain.rollouts.trajectory import ScoredRollout, ToolCallRecord
+from app.rollouts.trajectory import ScoredRollout, ToolCallRecord
 
 WORK: Final = CollectorRegistry()
 _ROLLOUT_S: Final = (0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800)

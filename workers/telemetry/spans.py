@@ -9,11 +9,19 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, assert_never
 
-from app.domain.ids import SampleKey, Split
-from app.domain.jobs.jobs import Job
-from app.domain.rollouts.trajectory import ScoredRollout, Trajectory
-from app.telemetry.spans import SPANS, OpenSpan, Span, SpanName, SpanPosition
-from app.telemetry.trace_ids import span_of, trace_of, trace_of_job
+from app.jobs.jobs import Job
+from app.kit.ids import SampleKey, Split
+from app.kit.telemetry import (
+    SPANS,
+    OpenSpan,
+    Span,
+    SpanName,
+    SpanPosition,
+    span_of,
+    trace_of,
+    trace_of_job,
+)
+from app.rollouts.trajectory import ScoredRollout, Trajectory
 
 _NANOSECONDS: Final = 1_000_000_000
 

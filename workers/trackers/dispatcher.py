@@ -4,8 +4,8 @@ from typing import Final
 
 import structlog
 
-from app.domain.errors import Unavailable
-from app.store.database import Database
+from app.database import Database
+from app.kit.errors import Unavailable
 from workers.processes.forking.forks import Children
 from workers.processes.leased_work import python_module
 from workers.trackers.update_reader import tracked_integrations

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from app.domain.documents.json_object import Json
-from app.domain.jobs.integrations import TrackerKind
-from app.domain.rollouts.metrics import MetricPoint
+from app.jobs.integrations import TrackerKind
+from app.kit.fields import Json
+from app.rollouts.metrics import MetricPoint
 
 MAX_ROLLOUT_CHARS: Final = 20_000
 """Characters of one rollout that a tracker gets: of its messages as JSON, and of its document."""

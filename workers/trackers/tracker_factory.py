@@ -13,18 +13,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, assert_never
 
-from app.domain.documents.json_object import Json
-from app.domain.errors import SecretsLost
-from app.domain.jobs.integrations import LIBRARIES, is_local, local_directory
-from app.domain.jobs.job_secrets import restored_integrations
-from app.domain.jobs.jobs import Job
-from app.domain.processes.interpreters import running_module
-from app.gateways.secrets import build_secret_box
-from app.gateways.trackers import is_installed
-from app.settings.environment import set_variables
-from app.settings.settings import Settings
-from app.store.database import Database
-from app.store.jobs.job_reader import job_reader
+from app.database import Database
+from app.jobs.claims import job_reader
+from app.jobs.integrations import LIBRARIES, is_installed, is_local, local_directory
+from app.jobs.jobs import Job
+from app.jobs.reproducibility import restored_integrations
+from app.kit.errors import SecretsLost
+from app.kit.fields import Json
+from app.kit.processes import running_module
+from app.kit.sealing import build_secret_box
+from app.settings import Settings, set_variables
 from workers.trackers.tracker import (
     Assignment,
     LibraryRun,

@@ -16,14 +16,14 @@ from typing import Any, Final
 
 import structlog
 
-from app.domain.errors import NotFound, Unavailable
-from app.domain.events.log import CommittedEvent
-from app.domain.events.webhooks import EVENT_TYPES
-from app.domain.jobs.integrations import LIBRARIES
-from app.settings.settings import Settings
-from app.store.database import Database
-from app.store.events.reader import ENDED, event_reader
-from app.store.jobs.job_reader import job_reader
+from app.database import Database
+from app.jobs.claims import job_reader
+from app.jobs.integrations import LIBRARIES
+from app.kit.errors import NotFound, Unavailable
+from app.kit.event_reader import ENDED, event_reader
+from app.kit.events import CommittedEvent
+from app.settings import Settings
+from app.webhooks.events import EVENT_TYPES
 from workers.processes.event_follower import LEASE_S, ExternalConsumer, Follower
 from workers.trackers.tracker import Tracker, TrackerFault, WriteReport
 from workers.trackers.tracker_factory import open_tracker

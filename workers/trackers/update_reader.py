@@ -5,15 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.documents.json_object import Json
-from app.domain.events.log import CommittedEvent
-from app.domain.jobs.integrations import DEFAULT_TRACES, TrackerKind, trackers_of
-from app.domain.jobs.jobs import TERMINAL, Job
-from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
-from app.store.database import Database
-from app.store.events.reader import event_reader
-from app.store.jobs.job_reader import JobReaderUnitOfWork, job_reader
-from app.store.jobs.tracked_jobs import TrackedJob, tracked_jobs
+from app.database import Database
+from app.jobs.claims import JobReaderUnitOfWork, TrackedJob, job_reader, tracked_jobs
+from app.jobs.integrations import DEFAULT_TRACES, TrackerKind, trackers_of
+from app.jobs.jobs import TERMINAL, Job
+from app.kit.event_reader import event_reader
+from app.kit.events import CommittedEvent
+from app.kit.fields import Json
+from app.rollouts.rollouts import RolloutFilter, RolloutRow
 from workers.trackers.tracker import TracedRollout, TrackerUpdate, cut_messages
 
 Key = tuple[str, str]

@@ -6,9 +6,9 @@ from typing import Final
 
 import structlog
 
-from app.domain.errors import Unavailable
-from app.store.database import Database
-from app.store.webhooks.claims import delivery_claims
+from app.database import Database
+from app.kit.errors import Unavailable
+from app.webhooks.deliveries import delivery_claims
 from workers.processes.event_follower import WEBHOOKS, Follower
 from workers.processes.forking.forks import Children
 from workers.processes.leased_work import python_module

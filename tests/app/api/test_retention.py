@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.gateways.job_queue import InMemoryJobQueue
-from app.gateways.objects import LocalObjects
-from app.settings.runs import RetentionSettings
-from app.store.database import Database as Store
-from app.store.maintenance.maintenance import MaintenanceUnitOfWork, maintenance
+from app.database import Database as Store
+from app.kit.job_queue import InMemoryJobQueue
+from app.kit.object_stores import LocalObjects
+from app.maintenance import MaintenanceUnitOfWork, maintenance
+from app.settings import RetentionSettings
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute

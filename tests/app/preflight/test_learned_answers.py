@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.chat_rows import DatasetError
-from app.domain.jobs.creation.preflight import InspectionRequest
-from app.domain.methods.supervised import OfflineMethodType
-from app.preflight.dataset import inspect
-from app.rendering.renderer import Renderer
-from app.settings.models import shipped_models
+from app.files.rows import DatasetError
+from app.jobs.dataset_checks import inspect
+from app.jobs.preflight import InspectionRequest
+from app.jobs.supervised import OfflineMethodType
+from app.rollouts.renderer import Renderer
+from app.settings import shipped_models
 from workers.methods.supervised.examples import ExampleRow, preference_examples, supervised_examples
 
 BASE = shipped_models()[0]

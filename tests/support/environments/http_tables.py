@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.rollouts.trajectory import Failure, ScoredRollout, Trajectory
-from app.gateways.endpoints.signing import CallSigner
+from app.files.datasets import DatasetRow
+from app.kit.endpoints import CallSigner
+from app.rollouts.trajectory import Failure, ScoredRollout, Trajectory
 from tests.support.endpoints import EndpointServer, Script, endpoint
 from tests.support.environments.number_game import game_row
 from tests.support.patience import PATIENCE_S

@@ -11,8 +11,8 @@ from typing import Final
 
 import torch
 
-from app.domain.errors import AgentRftError
-from app.domain.models.models import BaseModelSpec
+from app.kit.errors import AgentRftError
+from app.models.models import BaseModelSpec
 from tests.support.learning.architectures import ARCHITECTURES, build_architecture
 from tests.support.models.tiny_model import DROPS_THINKING
 from tests.support.rendering.family_templates import FAMILIES, NO_TOOLS, save_family

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 from tests.support.learning.samples import MakeTrainer
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import TrainingSample

@@ -13,8 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from app.settings.environment import inherited_environment, to_environment
-from app.settings.settings import Settings
+from app.settings import Settings, inherited_environment, to_environment
 from tests.support.patience import PATIENCE_S
 from workers.processes.forking.forks import ChildProcess, ForkServer
 

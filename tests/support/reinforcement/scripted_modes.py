@@ -11,11 +11,11 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Grade, ScoredRollout, Trajectory
-from app.gateways.egress.egress import EgressReply, InMemoryEgress
-from app.rendering.renderer import Renderer
+from app.files.datasets import DatasetRow
+from app.kit.egress import EgressReply, InMemoryEgress
+from app.kit.ids import SampleKey
+from app.rollouts.renderer import Renderer
+from app.rollouts.trajectory import Grade, ScoredRollout, Trajectory
 from tests.support.rollout.policies import shipped_renderer
 from tests.support.rollout.rollouts import caller, pool
 from workers.environments.tool_environment import ToolEnvironment

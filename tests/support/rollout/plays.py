@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.rollouts.trajectory import Trajectory
-from app.gateways.egress.client import EgressClient
+from app.files.datasets import DatasetRow
+from app.kit.egress_client import EgressClient
+from app.rollouts.trajectory import Trajectory
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply
 from tests.support.patience import PATIENCE_S
 from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text

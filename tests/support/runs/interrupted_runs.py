@@ -6,11 +6,11 @@ from typing import Any
 
 from typing_extensions import override
 
-from app.domain.data.prompts import Overlap
-from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
-from app.domain.jobs.usage import Usage
-from app.domain.methods.method_documents import StoredMethod
-from app.domain.methods.stop import StopOptions
+from app.files.datasets import Overlap
+from app.jobs.jobs import Usage
+from app.jobs.methods import StoredMethod
+from app.jobs.stop_options import StopOptions
+from app.jobs.stop_rules import ObjectiveCurves
 from workers.job_child import build_method
 from workers.runs.context import RunContext
 from workers.runs.job import JobRun

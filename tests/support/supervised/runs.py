@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.files import FileRow
-from app.domain.ids import new_id
-from app.domain.jobs.jobs import Job
-from app.domain.methods.method_documents import stored_method
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.models.models import BaseModelSpec
-from app.gateways.egress.egress import InMemoryEgress
-from app.gateways.inference.http import HttpInference
-from app.settings.compute import ComputeSettings
+from app.files.files import FileRow
+from app.jobs.jobs import Job
+from app.jobs.methods import stored_method
+from app.jobs.reinforcement import ReinforcementMethod
+from app.kit.egress import InMemoryEgress
+from app.kit.ids import new_id
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
+from app.settings import ComputeSettings
 from tests.support.patience import PATIENCE_S
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine

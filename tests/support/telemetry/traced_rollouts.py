@@ -1,9 +1,9 @@
 """A rollout whose tool fails once and whose grader answers, over real sockets, to be traced."""
 
-from app.domain.graders.kinds.endpoint import EndpointGrader
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.grading.kinds.endpoint import EndpointScorer
+from app.graders.endpoint_definitions import EndpointGrader
+from app.graders.kinds.endpoint import EndpointScorer
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply
 from tests.support.rollout.plays import LIMITS, search
 from tests.support.rollout.policies import ScriptedPolicy, Writer

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import psycopg
 from typing_extensions import override
 
-from app.domain.jobs.jobs import Job
-from app.domain.rollouts.metrics import REWARD_MEAN
-from app.domain.rollouts.trajectory import ScoredRollout
+from app.jobs.jobs import Job
+from app.rollouts.metrics import REWARD_MEAN
+from app.rollouts.trajectory import ScoredRollout
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.world import World, plan
 from tests.support.stack import Database

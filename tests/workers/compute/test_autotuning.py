@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.domain.models.compute_choices import ComputeChoice, ComputeScore, Products
+from app.models.compute import ComputeChoice, ComputeScore, Products
 from workers import autotuning as measurement
 from workers import autotuning as room
 from workers.autotuning import (

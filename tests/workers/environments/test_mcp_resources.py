@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.rollouts.trajectory import FailureClass
-from app.domain.tools.mcp_resources import MAX_RESOURCES, listed_resource
-from app.domain.tools.mcp_servers import McpResource
-from app.domain.tools.outcome import ToolOutcome
-from app.rendering.formats.tool_format import ParsedToolCall
+from app.rollouts.tool_formats import ParsedToolCall
+from app.rollouts.trajectory import FailureClass
+from app.tools.mcp_servers import MAX_RESOURCES, McpResource, listed_resource
+from app.tools.tools import ToolOutcome
 from tests.support.mcp.mcp_clients import egress_to, listing_of, spec, tools_of
 from tests.support.mcp.mcp_server import PICTURE, mcp_server
 from tests.support.rollout.rollouts import KEY, call_once

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.rollouts.trajectory import FailureClass
-from app.domain.tools.outcome import ToolOutcome
-from app.rendering.formats.tool_format import ParsedToolCall
+from app.rollouts.tool_formats import ParsedToolCall
+from app.rollouts.trajectory import FailureClass
+from app.tools.tools import ToolOutcome
 from tests.support.mcp.mcp_clients import SIGNER, egress_to, frozen, listing_of, spec, tools_of
 from tests.support.mcp.mcp_server import PICTURE, mcp_server
 from tests.support.patience import until

@@ -5,9 +5,9 @@ import asyncio
 import psycopg
 import pytest
 
-from app.domain.errors import LeaseLost
-from app.gateways.job_queue import InMemoryJobQueue
-from app.settings.environment import to_environment
+from app.kit.errors import LeaseLost
+from app.kit.job_queue import InMemoryJobQueue
+from app.settings import to_environment
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import World, exact, rows, sampled

@@ -11,9 +11,9 @@ import structlog
 from structlog.testing import capture_logs
 from typing_extensions import override
 
-from app.domain.errors import InvalidRequest, Unavailable
-from app.gateways.egress.egress import Egress
-from app.gateways.inference.inference import Completion, InMemoryInference
+from app.kit.egress import Egress
+from app.kit.errors import InvalidRequest, Unavailable
+from app.models.engine import Completion, InMemoryInference
 from tests.support.endpoints import Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import ANSWER, QUESTION, World, exact, rows, sampled

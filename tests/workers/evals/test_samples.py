@@ -1,7 +1,6 @@
 import pytest
 
-from app.domain.evals.data_sources import DATA_SOURCE, SampledSource, SentSampling
-from app.domain.evals.sampling import settings_of
+from app.evals.data_sources import DATA_SOURCE, SampledSource, SentSampling, settings_of
 from workers.evals.items import UnusableItem, given_sample, prompt_of, sample_of
 
 FUNCTION = {"name": "f", "description": "d", "parameters": {"type": "object"}}

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.events.log import CommittedEvent
-from app.domain.jobs.jobs import Job
-from app.domain.rollouts.metrics import REWARD_MEAN
-from app.store.events.reader import EventReaderUnitOfWork, event_reader
+from app.jobs.jobs import Job
+from app.kit.event_reader import EventReaderUnitOfWork, event_reader
+from app.kit.events import CommittedEvent
+from app.rollouts.metrics import REWARD_MEAN
 from tests.support import stack
 from tests.support.events.killed_exporter import recorder
 from tests.support.patience import PATIENCE_S

@@ -4,13 +4,13 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from app.domain.graders.kinds.endpoint import EndpointGrader
-from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner, signing_secret
-from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from app.gateways.sandbox.sandbox import InMemorySandbox
-from app.grading.build import GradingPorts
+from app.graders.build import GradingPorts
+from app.graders.endpoint_definitions import EndpointGrader
+from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner, signing_secret
+from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
+from app.tools.sandbox import InMemorySandbox
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from workers.grading.group_scorer import GraderFailure

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Trajectory
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import Trajectory
 from workers.learning.trainer import TrainingSample
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.jobs.jobs import Job
-from app.settings.runs import LeaseSettings
-from app.store.leases.leases import Lease
+from app.jobs.jobs import Job
+from app.kit.leases import Lease
+from app.settings import LeaseSettings
 from tests.support import stack
 from tests.support.patience import until
 from tests.support.processes import child_processes

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import structlog
 
-from app.domain.errors import Unavailable
-from app.store.leases.leases import Lease
+from app.kit.errors import Unavailable
+from app.kit.leases import Lease
 from tests.support.patience import PATIENCE_S
 from workers.processes import leased_work as claim_loop
 from workers.processes import retry

@@ -15,13 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.jobs.jobs import Job, JobStatus, StopRequest
-from app.gateways.job_queue import InMemoryJobQueue
-from app.settings.environment import to_environment
-from app.settings.runs import LeaseSettings
-from app.store.across_tenants import ClaimUnitOfWork
-from app.store.database import Database
-from app.store.jobs.claims import ClaimableJobs, job_claims
+from app.across_tenants import ClaimUnitOfWork
+from app.database import Database
+from app.jobs.claims import ClaimableJobs, job_claims
+from app.jobs.jobs import Job, JobStatus, StopRequest
+from app.kit.job_queue import InMemoryJobQueue
+from app.settings import LeaseSettings, to_environment
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.processes.child_processes import FORKS, ended
 from tests.support.runs.world import World

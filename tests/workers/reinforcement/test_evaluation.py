@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.domain.methods.reinforcement import Evaluation
-from app.domain.rollouts.trajectory import ScoredRollout
+from app.jobs.reinforcement import Evaluation
+from app.rollouts.trajectory import ScoredRollout
 from tests.support.reinforcement.scored_rollouts import scored, tool_call
 from tests.support.runs.world import World
 from workers.methods.reinforcement.evaluation import NoReport, build_report

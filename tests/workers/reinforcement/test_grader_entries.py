@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout
+from app.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout
 from tests.support.reinforcement.scored_rollouts import scored
 from workers.methods.reinforcement import step_report as metrics_event
 from workers.methods.reinforcement.step_summary import summarise

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.mismatch import MismatchOptions
-from app.domain.methods.objective import ObjectiveOptions
+from app.jobs.learning import ObjectiveOptions
+from app.jobs.modes import MismatchOptions
 from tests.support.learning.options import resolved
 from workers.learning.advantages import ShapingConfig
 from workers.learning.losses.build import build_loss

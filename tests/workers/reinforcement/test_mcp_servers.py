@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.errors import RunFailed
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.gateways.egress.client import EgressClient
+from app.jobs.jobs import Job, JobStatus
+from app.jobs.reinforcement import ReinforcementMethod
+from app.kit.egress_client import EgressClient
+from app.kit.errors import RunFailed
 from tests.support.mcp.mcp_clients import egress_to
 from tests.support.mcp.mcp_server import McpServerUnderTest, mcp_server
 from tests.support.rollout.policies import call_text

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 import pytest
 from typing_extensions import override
 
-from app.domain.ids import GroupKey
-from app.domain.models.models import BaseModelSpec
-from app.domain.rollouts.trajectory import (
+from app.kit.ids import GroupKey
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
+from app.rollouts.trajectory import (
     UNPARSABLE_CALL,
     Failure,
     FailureClass,
     StopReason,
     Trajectory,
 )
-from app.gateways.inference.http import HttpInference
-from app.settings.models import shipped_model_dir
+from app.settings import shipped_model_dir
 from tests.support.engines.engine_server import running_engine
 from tests.support.environments.number_game import GUESS, RULES, GuessingGame, game_row
 from tests.support.grading.group_judges import RankingJudge

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.domain.rollouts.trajectory import UNPARSABLE_CALL, FailureClass, StopReason
-from app.rendering.turn_parser import call_fault
+from app.rollouts.trajectory import UNPARSABLE_CALL, FailureClass, StopReason
+from app.rollouts.turns import call_fault
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S
 from tests.support.rollout.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.errors import RunFailed
-from app.domain.rollouts.trajectory import StopReason
+from app.kit.errors import RunFailed
+from app.rollouts.trajectory import StopReason
 from tests.support.endpoints import Reply, endpoint
 from tests.support.rollout.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
 from tests.support.rollout.policies import Writer, call_text

@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import GroupKey, SampleKey
-from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout, Trajectory
+from app.files.datasets import DatasetRow
+from app.kit.ids import GroupKey, SampleKey
+from app.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout, Trajectory
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.grading.group_judges import RankingJudge
 from tests.support.patience import PATIENCE_S

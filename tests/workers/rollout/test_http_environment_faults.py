@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.documents.json_object import Json
-from app.domain.ids import GroupKey
-from app.domain.rollouts.trajectory import (
+from app.kit.fields import Json
+from app.kit.ids import GroupKey
+from app.rollouts.trajectory import (
     Failure,
     FailureClass,
     Grade,

@@ -7,15 +7,15 @@ from functools import partial
 from html import unescape
 from typing import Any
 
-from app.domain.data.dataset import parse_rows
-from app.domain.ids import GroupKey
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from app.gateways.sandbox.sandbox import InMemorySandbox
-from app.grading.build import GradingPorts
-from app.store.database import Database
-from app.store.jobs.claims import job_claims
+from app.database import Database
+from app.files.datasets import parse_rows
+from app.graders.build import GradingPorts
+from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.jobs.claims import job_claims
+from app.jobs.reinforcement import ReinforcementMethod
+from app.kit.endpoints import CallSigner
+from app.kit.ids import GroupKey
+from app.tools.sandbox import InMemorySandbox
 from tests.support import stack
 from tests.support.api.application import running
 from tests.support.api.job_calls import JOBS

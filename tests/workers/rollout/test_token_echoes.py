@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 import pytest
 
-from app.domain.rollouts.trajectory import Grade, ScoredRollout
+from app.rollouts.trajectory import Grade, ScoredRollout
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S
 from tests.support.rollout.plays import LIMITS, search

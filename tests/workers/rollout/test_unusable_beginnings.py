@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.data.dataset import DatasetRow
-from app.rendering.renderer import Renderer
+from app.files.datasets import DatasetRow
+from app.rollouts.renderer import Renderer
 from tests.support.models.tiny_model import DROPS_THINKING, build_tokenizer
 from tests.support.rollout.rollouts import KEY
 from workers.rollout.environment import InfrastructureFailure, Observation

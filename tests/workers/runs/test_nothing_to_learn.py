@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.domain.jobs.jobs import Job, JobStatus
-from app.gateways.egress.egress import EgressReply, EgressRequest
+from app.jobs.jobs import Job, JobStatus
+from app.kit.egress import EgressReply, EgressRequest
 from tests.support.runs.real_run import ROWS, SPEC, RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from workers.job_child import job_run

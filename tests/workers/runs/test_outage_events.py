@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from app.domain.jobs.jobs import Job, JobEvent, JobStatus
-from app.gateways.egress.egress import EgressReply, EgressRequest, InMemoryEgress
-from app.gateways.endpoints.pool import Endpoint, EndpointPool
-from app.settings.settings import Settings
+from app.jobs.jobs import Job, JobEvent, JobStatus
+from app.kit.egress import EgressReply, EgressRequest, InMemoryEgress
+from app.kit.endpoint_pool import Endpoint, EndpointPool
+from app.settings import Settings
 from tests.support.egress.egress_clients import client_for
 from tests.support.egress.timed_egress import call, down
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from app.settings.sandbox import SandboxSettings
+from app.settings import SandboxSettings
 from tests.support.patience import PATIENCE_S, until
 from workers.sandbox.runner import NoSlot, Slots, slots_of
 

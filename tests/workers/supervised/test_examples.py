@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.domain.data.chat_rows import DatasetError
-from app.rendering.renderer import Renderer
+from app.files.rows import DatasetError
+from app.rollouts.renderer import Renderer
 from tests.support.models.tiny_model import DROPS_THINKING, KEEPS_THINKING, LOOKUP
 from tests.support.rendering.renderers import renderer_of
 from workers.methods.supervised.examples import (

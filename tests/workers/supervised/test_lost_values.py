@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs.jobs import JobStatus
+from app.jobs.jobs import JobStatus
 from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
 from workers.learning.lora_trainer import LoraTrainer
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from app.domain.jobs.jobs import JobStatus
+from app.jobs.jobs import JobStatus
 from tests.support.supervised.runs import SupervisedRuns, chat_row
 from workers.learning.backbone import Backbone
 from workers.learning.batches import Layout

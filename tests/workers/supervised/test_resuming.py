@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs.jobs import Job, JobStatus, StopRequest
-from app.domain.jobs.usage import Caps
-from app.settings.compute import ComputeSettings
+from app.jobs.jobs import Caps, Job, JobStatus, StopRequest
+from app.settings import ComputeSettings
 from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
 from workers.compute import describe_processor
 from workers.job_child import job_run

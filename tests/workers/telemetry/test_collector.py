@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from app.embedded.errors import WrongOptions
-from app.embedded.ports import free_port
-from app.embedded.telemetry import check_export
-from app.settings.environment import inherited_environment, to_environment
-from app.settings.telemetry import TelemetrySettings
-from app.telemetry import span_export
-from app.telemetry.exports import SPANS_TOTAL, exporting_spans
+from app.kit import span_export
+from app.kit.telemetry_exports import SPANS_TOTAL, exporting_spans
+from app.local.commands import check_export
+from app.local.state import WrongOptions, free_port
+from app.settings import TelemetrySettings, inherited_environment, to_environment
 from tests.support.endpoints import endpoint
 from tests.support.processes import child_processes
 from tests.support.runs.real_run import RealRuns
@@ -25,7 +23,7 @@ from workers.journal import InMemoryJournal
 
 CHILD = """
 import sys
-from app.telemetry.spans import SPANS, SpanName, SpanPosition
+from app.kit.telemetry import SPANS, SpanName, SpanPosition
 from workers.processes.child import run_supervised
 from workers.leased_kinds import JOBS
 

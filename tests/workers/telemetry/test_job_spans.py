@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app.gateways.egress.egress import EgressReply, EgressRequest
-from app.telemetry.exports import exporting_spans
-from app.telemetry.spans import SPANS
+from app.kit.egress import EgressReply, EgressRequest
+from app.kit.telemetry import SPANS
+from app.kit.telemetry_exports import exporting_spans
 from tests.support.endpoints import endpoint
 from tests.support.rollout.rollouts import KEY
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run

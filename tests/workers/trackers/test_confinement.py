@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.processes.interpreters import interpreter
-from app.settings.trackers import WandbSettings
+from app.kit.processes import interpreter
+from app.settings import WandbSettings
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import until
 from tests.support.runs.world import World

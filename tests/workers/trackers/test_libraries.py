@@ -13,11 +13,11 @@ from mlflow.entities import Run
 from trackio import sqlite_storage
 from trackio.sqlite_storage import SQLiteStorage
 
-from app.domain.jobs.integrations import LIBRARIES
-from app.domain.jobs.jobs import Job, JobError
-from app.domain.rollouts.metrics import REWARD_MEAN
-from app.gateways.objects import LocalObjects
-from app.settings.trackers import WandbSettings
+from app.jobs.integrations import LIBRARIES
+from app.jobs.jobs import Job, JobError
+from app.kit.object_stores import LocalObjects
+from app.rollouts.metrics import REWARD_MEAN
+from app.settings import WandbSettings
 from tests.support.endpoints import Reply, endpoint
 from tests.support.runs.world import World
 from tests.support.stack import Database

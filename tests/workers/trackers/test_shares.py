@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from typing_extensions import override
 
-from app.store.jobs.tracked_jobs import TrackedJob
+from app.jobs.claims import TrackedJob
 from tests.support.patience import until
 from tests.support.runs.world import World
 from workers.trackers import tracker_sync

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.domain.events.webhooks import DeliveryStatus
-from app.settings.egress import EgressSettings
-from app.settings.environment import to_environment
+from app.settings import EgressSettings, to_environment
+from app.webhooks.events import DeliveryStatus
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.patience import until
 from tests.support.processes.child_processes import CONTROL_FORKS, ended, killed

@@ -17,11 +17,10 @@ import torch
 from aiohttp import web
 from pydantic import TypeAdapter
 
-from app.domain.models.compute_choices import ComputeChoice, Products
-from app.domain.models.models import BaseModelSpec
-from app.logs import log_to_stderr
-from app.settings.compute import ConfiguredCompute
-from app.settings.host import HostSettings
+from app.kit.logs import log_to_stderr
+from app.models.compute import ComputeChoice, Products
+from app.models.models import BaseModelSpec
+from app.settings import ConfiguredCompute, HostSettings
 from workers.autotuning import ForcedCompute, choose
 from workers.engines.cpu.autotuning import engine_autotuning
 from workers.engines.cpu.batching.scheduler import Limits

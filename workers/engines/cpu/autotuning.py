@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from app.domain.models.compute_choices import ComputeChoice
-from app.domain.models.models import BaseModelSpec
+from app.models.compute import ComputeChoice
+from app.models.models import BaseModelSpec
 from workers.autotuning import Autotuning, Work, ways
 from workers.compute import model_widths
 from workers.engines.cpu.batching.version_batch import BatchShape

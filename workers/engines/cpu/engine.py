@@ -16,12 +16,12 @@ from typing import Any, Final
 import structlog
 import torch
 
-from app.domain.errors import InvalidRequest, Unavailable
-from app.domain.jobs.reproducibility import EngineMachine
-from app.domain.models.compute_choices import ComputeChoice
-from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
-from app.domain.models.models import BaseModelSpec
-from app.rendering.renderer import Renderer
+from app.jobs.reproducibility import EngineMachine
+from app.kit.errors import InvalidRequest, Unavailable
+from app.models.compute import ComputeChoice
+from app.models.context_size import CONTEXT_LENGTH_EXCEEDED
+from app.models.models import BaseModelSpec
+from app.rollouts.renderer import Renderer
 from workers.compute import attends, describe_computation
 from workers.engines.cpu.batching.scheduler import Limits, Scheduler
 from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate

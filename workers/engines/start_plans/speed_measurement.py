@@ -17,10 +17,9 @@ import structlog
 import torch
 from pydantic import ValidationError
 
-from app.domain.models.models import BaseModelSpec
-from app.domain.models.start_plans import GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOKENS, StepPace
-from app.domain.models.trainer_memory import TrainerMemory
-from app.settings.environment import cache_directory
+from app.models.compute import GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOKENS, StepPace
+from app.models.models import BaseModelSpec, TrainerMemory
+from app.settings import cache_directory
 from workers.compute import describe_processor, is_accelerated
 from workers.engines.cpu.autotuning import ASSUMED_THREADS
 from workers.engines.cpu.batching.scheduler import Limits

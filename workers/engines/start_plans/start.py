@@ -11,7 +11,7 @@ from typing import Final, assert_never
 import torch
 from transformers import AutoConfig
 
-from app.domain.models.start_plans import EngineKind, StartPlan, StartRequest
+from app.models.compute import EngineKind, StartPlan, StartRequest
 from workers.compute import is_accelerated
 from workers.engines.base_model_check import BaseModelReport, check_base_model
 from workers.engines.start_plans.cpu_memory import (

@@ -13,8 +13,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from app.domain.methods.mismatch import MAX_LOG_RATIO
-from app.domain.rollouts import metrics as names
+from app.jobs.modes import MAX_LOG_RATIO
+from app.rollouts import metrics as names
 
 
 @dataclass(frozen=True, slots=True)

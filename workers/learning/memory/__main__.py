@@ -16,7 +16,7 @@ from typing import Final
 import torch
 from transformers import AutoConfig, PretrainedConfig
 
-from app.domain.processes.exit_codes import DOES_NOT_FIT, MODEL_NOT_FOUND, UNCOUNTABLE
+from app.kit.processes import DOES_NOT_FIT, MODEL_NOT_FOUND, UNCOUNTABLE
 from workers.learning.memory.plan import GIB, MemoryPlan, PlanInputs, plan_memory
 from workers.learning.memory.training_counts import UncountableModel, count
 from workers.learning.model_check import LOADING_ERRORS, in_one_line

@@ -6,29 +6,29 @@ from functools import partial
 from pathlib import Path
 from typing import assert_never
 
-from app.domain.errors import RunFailed
-from app.domain.methods.learning import Learning, resolved_learning
-from app.domain.methods.mismatch import MismatchOptions, Truncation
-from app.domain.methods.mode import (
+from app.graders.build import GradingPorts
+from app.graders.embeddings import build_embeddings
+from app.graders.judge_calls import EngineModel, EngineModels, Judges, RoutedJudges
+from app.jobs.learning import AUTO, Learning, ObjectiveOptions, resolved_learning
+from app.jobs.modes import (
     AnyMode,
     AsyncOptions,
+    MismatchOptions,
     StreamingOptions,
     SyncOptions,
+    Truncation,
     resolved_mode,
 )
-from app.domain.methods.objective import AUTO, ObjectiveOptions
-from app.domain.methods.reasoning_efforts import named_effort, turn_tokens
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.models.compute_choices import ComputeChoice
-from app.domain.models.models import BASE_MODEL_UNSUPPORTED, find_base_model
-from app.gateways.endpoints.limits import OutagePatience
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.embeddings import build_embeddings
-from app.gateways.inference.judges import EngineModel, EngineModels, Judges, RoutedJudges
-from app.gateways.sandbox.client import build_sandbox
-from app.grading.build import GradingPorts
-from app.rendering.renderer import Renderer
+from app.jobs.reinforcement import ReinforcementMethod
+from app.jobs.response_formats import named_effort, turn_tokens
+from app.kit.endpoint_limits import OutagePatience
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner
+from app.kit.errors import RunFailed
+from app.models.compute import ComputeChoice
+from app.models.models import BASE_MODEL_UNSUPPORTED, find_base_model
+from app.rollouts.renderer import Renderer
+from app.tools.sandbox import build_sandbox
 from workers.compute import is_computing
 from workers.engines.policy import EnginePolicy
 from workers.environments.http_environment import EnvironmentEndpoint, HttpEnvironment

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar, assert_never
 
-from app.domain.coach.scales import ScoreRanges, ranges_of
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
-from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
-from app.domain.methods.ineffective_options import paths_of_judges
-from app.domain.methods.reinforcement import Evaluation, ReinforcementMethod
-from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
-from app.domain.rollouts.trajectory import ScoredRollout
+from app.files.datasets import DatasetRow
+from app.jobs.ineffective_options import paths_of_judges
+from app.jobs.reinforcement import Evaluation, ReinforcementMethod
+from app.jobs.stop_rules import RuleTrigger
+from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
+from app.rollouts.rollouts import RolloutFilter, RolloutRow
+from app.rollouts.trajectory import ScoredRollout
+from app.teaching.coach.statistics import ScoreRanges, ranges_of
 from workers.journal import Journal
 from workers.methods.reinforcement.step_summary import SampledValidation, summarise, valid_share
 from workers.processes.retry import retry_while_unavailable

@@ -7,16 +7,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from app.domain.errors import NOTHING_TO_LEARN, RunFailed
-from app.domain.graders.graders import AnyGrader
-from app.domain.methods.learning import resolved_learning
-from app.domain.methods.nothing_to_learn import NothingToLearnOptions
-from app.domain.methods.objective import ObjectiveOptions
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.models.context_size import NO_ROOM_CURE, full_context
-from app.domain.rollouts.rollouts import RolloutRow
-from app.domain.rollouts.spans import last_turn
-from app.domain.rollouts.trajectory import StopReason
+from app.graders.definitions import AnyGrader
+from app.jobs.learning import NothingToLearnOptions, ObjectiveOptions, resolved_learning
+from app.jobs.reinforcement import ReinforcementMethod
+from app.kit.errors import NOTHING_TO_LEARN, RunFailed
+from app.models.context_size import NO_ROOM_CURE, full_context
+from app.rollouts.rollouts import RolloutRow, last_turn
+from app.rollouts.trajectory import StopReason
 from workers.methods.reinforcement.evaluation import collect_held_out
 from workers.methods.reinforcement.rows import Plan
 from workers.runs.context import RunContext

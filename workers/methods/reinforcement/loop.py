@@ -12,8 +12,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, assert_never
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.errors import (
+from app.files.datasets import DatasetRow
+from app.jobs.jobs import Usage
+from app.jobs.learning import LearningOptions
+from app.jobs.modes import UniformOrdering
+from app.kit.errors import (
     ENDPOINT_UNAVAILABLE,
     FORMULA_ERROR,
     INVALID_SCORE,
@@ -25,11 +28,8 @@ from app.domain.errors import (
     SANDBOX_UNAVAILABLE,
     UNREADABLE_ROW,
 )
-from app.domain.jobs.usage import Usage
-from app.domain.methods.learning import LearningOptions
-from app.domain.methods.mode import UniformOrdering
-from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
-from app.domain.texts.personal_data import shaped_data
+from app.kit.texts import shaped_data
+from app.rollouts.trajectory import Failure, FailureClass, ScoredRollout
 from workers.journal import AdapterJournal
 from workers.methods.reinforcement.evaluation import Evaluator
 from workers.methods.reinforcement.rows import (

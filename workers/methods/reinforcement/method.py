@@ -9,23 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from app.domain.data.prompts import Overlap
-from app.domain.errors import RunFailed
-from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
-from app.domain.jobs.stop_rules.stop_rules import reward_of
-from app.domain.methods.method_documents import StoredMethod
-from app.domain.methods.reasoning_efforts import named_effort
-from app.domain.methods.reinforcement import (
+from app.files.datasets import Overlap
+from app.jobs.methods import StoredMethod
+from app.jobs.reinforcement import (
     MAX_TOOLS,
     ReinforcementMethod,
     resolve_hyperparameters,
     resolved_options,
 )
-from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
-from app.domain.tools.mcp_listings import clashes, functions_of
-from app.domain.tools.mcp_servers import McpListing
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
+from app.jobs.response_formats import named_effort
+from app.jobs.stop_options import ReinforcementStopOptions, StopOptions
+from app.jobs.stop_rules import ObjectiveCurves, reward_of
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner
+from app.kit.errors import RunFailed
+from app.tools.mcp_listings import clashes, functions_of
+from app.tools.mcp_servers import McpListing
 from workers.methods.reinforcement.rows import Plan, RowFile, load_rows
 from workers.methods.reinforcement.step_report import ReinforcementStepReport
 from workers.processes.retry import retry_while_unavailable
@@ -45,7 +44,7 @@ async def new_listings(
     unlisted = [index for index, server in enumerate(method.mcp_servers) if server.listing is None]
     if not unlisted:
         return {}
-    from app.gateways.mcp.job_listing import list_job_tools  # noqa: PLC0415 - its library takes a second
+    from app.tools.mcp_discovery import list_job_tools  # noqa: PLC0415 - its library takes a second
 
     egress = context.settings.egress
     endpoints = EndpointPool(

@@ -19,17 +19,16 @@ from typing import Any, BinaryIO, Final, Protocol, assert_never, overload
 
 from typing_extensions import override
 
-from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
-from app.domain.data.prompts import Prompts
-from app.domain.data.row_difficulty import difficulty_of
-from app.domain.errors import RunFailed
-from app.domain.jobs.creation.row_needs import NO_NEEDS, RowFaults, RowNeeds, row_needs
-from app.domain.methods.mode import AnyOrdering, EasyToHardOrdering, FocusOrdering, UniformOrdering
-from app.domain.methods.reinforcement import ReinforcementMethod, ResolvedHyperparameters
-from app.domain.rollouts.metrics import TIE
-from app.domain.rollouts.rollouts import PlayedRow
-from app.domain.rollouts.trajectory import ScoredRollout
-from app.domain.tools.mcp_listings import functions_of
+from app.files.datasets import MAX_ROW_BYTES, DatasetError, DatasetRow, Prompts, each_row, parse_row
+from app.files.division import difficulty_of
+from app.jobs.modes import AnyOrdering, EasyToHardOrdering, FocusOrdering, UniformOrdering
+from app.jobs.reinforcement import ReinforcementMethod, ResolvedHyperparameters
+from app.jobs.warnings import NO_NEEDS, RowFaults, RowNeeds, row_needs
+from app.kit.errors import RunFailed
+from app.rollouts.metrics import TIE
+from app.rollouts.rollouts import PlayedRow
+from app.rollouts.trajectory import ScoredRollout
+from app.tools.mcp_listings import functions_of
 from workers.runs.context import RunContext
 from workers.runs.data import JobFile, rows_of_step
 

@@ -5,12 +5,12 @@ metrics of its checkpoint. Pure.
 from collections.abc import Sequence
 from typing import Any
 
-from app.domain.graders import grader_metrics
-from app.domain.graders.graders import Grader
-from app.domain.ids import VALID_BASE
-from app.domain.jobs.usage import Usage
-from app.domain.rollouts import metrics as names
-from app.domain.rollouts.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN
+from app.graders import metrics as grader_metrics
+from app.graders.definitions import Grader
+from app.jobs.jobs import Usage
+from app.kit.ids import VALID_BASE
+from app.rollouts import metrics as names
+from app.rollouts.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN
 from workers.runs.step_outcome import StepOutcome, Values
 
 

@@ -11,8 +11,8 @@ from statistics import fmean, pstdev
 
 from typing_extensions import override
 
-from app.domain.rollouts import metrics as names
-from app.domain.rollouts.trajectory import (
+from app.rollouts import metrics as names
+from app.rollouts.trajectory import (
     ENVIRONMENT_FAILURES,
     GRADER_FAILURES,
     UNKNOWN_TOOL,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
-from app.domain.methods.reinforcement import ReinforcementMethod
+from app.files.datasets import DatasetRow
+from app.jobs.reinforcement import ReinforcementMethod
+from app.jobs.stop_rules import RuleTrigger
 from workers.compute import run_on_compute_thread
 from workers.methods.reinforcement.assembly import TrainingParts, assemble
 from workers.methods.reinforcement.evaluation import NoReport, build_report

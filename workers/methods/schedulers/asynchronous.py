@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Final
 
-from app.domain.errors import RunFailed
-from app.domain.methods.mode import AsyncOptions
-from app.domain.rollouts import metrics as names
+from app.jobs.modes import AsyncOptions
+from app.kit.errors import RunFailed
+from app.rollouts import metrics as names
 from workers.compute import run_on_compute_thread
 from workers.methods.reinforcement.step_summary import SampledStep
 from workers.methods.schedulers.mode import (

@@ -11,10 +11,10 @@ from itertools import islice
 from statistics import fmean
 from typing import Any, Protocol
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import GroupKey, SampleKey
-from app.domain.rollouts import metrics as names
-from app.domain.rollouts.trajectory import ScoredRollout
+from app.files.datasets import DatasetRow
+from app.kit.ids import GroupKey, SampleKey
+from app.rollouts import metrics as names
+from app.rollouts.trajectory import ScoredRollout
 from workers.compute import run_on_compute_thread
 from workers.journal import Journal
 from workers.learning.advantages import (

@@ -11,9 +11,9 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.errors import first_fault
-from app.domain.rollouts import metrics as names
+from app.files.datasets import DatasetRow
+from app.kit.errors import first_fault
+from app.rollouts import metrics as names
 from workers.compute import run_on_compute_thread
 from workers.methods.reinforcement.step_summary import SampledStep
 from workers.methods.schedulers.mode import (

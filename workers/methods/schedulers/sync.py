@@ -9,8 +9,8 @@ step's own order, so a step is identical to the bit whichever group finished fir
 import asyncio
 import time
 
-from app.domain.errors import first_fault
-from app.domain.rollouts import metrics as names
+from app.kit.errors import first_fault
+from app.rollouts import metrics as names
 from workers.compute import run_on_compute_thread
 from workers.learning.trainer import UpdateStats
 from workers.methods.reinforcement.step_summary import SampledStep

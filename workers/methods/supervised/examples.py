@@ -17,19 +17,24 @@ from typing import Any, Final, overload
 
 from typing_extensions import override
 
-from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError, is_blank, load_line
-from app.domain.data.prompts import Prompts
-from app.domain.data.row_formats import check_row, prompt_messages
-from app.domain.data.supervised_rows import learned_turns, nothing_left
-from app.domain.errors import InvalidRequest
-from app.domain.methods.supervised import (
+from app.files.datasets import Prompts, check_row, prompt_messages
+from app.files.rows import (
+    MAX_ROW_BYTES,
+    DatasetError,
+    is_blank,
+    learned_turns,
+    load_line,
+    nothing_left,
+)
+from app.jobs.supervised import (
     DpoMethod,
     OfflineMethodType,
     ResolvedSupervisedHyperparameters,
     SupervisedMethod,
     TrainOn,
 )
-from app.rendering.renderer import Renderer
+from app.kit.errors import InvalidRequest
+from app.rollouts.renderer import Renderer
 from workers.learning.trainer import TrainingSample
 from workers.progress import PROGRESS
 from workers.runs.data import JobFile, rows_of_step

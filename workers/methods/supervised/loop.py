@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from app.domain.ids import VALID_BASE
-from app.domain.rollouts import metrics as names
+from app.kit.ids import VALID_BASE
+from app.rollouts import metrics as names
 from workers.compute import run_on_compute_thread
 from workers.learning.trainer import Trainer, count_trained_tokens
 from workers.methods.supervised.examples import SupervisedPlan

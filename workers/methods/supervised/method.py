@@ -9,21 +9,20 @@ from typing import Any, Final, assert_never
 
 import structlog
 
-from app.domain.data.chat_rows import DatasetError
-from app.domain.data.prompts import Overlap
-from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
-from app.domain.jobs.stop_rules.stop_rules import LOSSES
-from app.domain.jobs.usage import Usage
-from app.domain.methods.method_documents import StoredMethod
-from app.domain.methods.stop import StopOptions
-from app.domain.methods.supervised import (
+from app.files.datasets import Overlap
+from app.files.rows import DatasetError
+from app.jobs.jobs import Usage
+from app.jobs.methods import StoredMethod
+from app.jobs.stop_options import StopOptions
+from app.jobs.stop_rules import LOSSES, ObjectiveCurves
+from app.jobs.supervised import (
     DpoMethod,
     SupervisedMethod,
     resolve_supervised_hyperparameters,
     resolved_options,
 )
-from app.domain.rollouts import metrics as names
-from app.rendering.renderer import Renderer
+from app.rollouts import metrics as names
+from app.rollouts.renderer import Renderer
 from workers.methods.supervised.examples import (
     Examples,
     MakeExample,

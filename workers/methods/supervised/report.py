@@ -14,10 +14,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
-from app.disk.manifest_directories import ManifestMismatch, commit_directory
-from app.domain.jobs.curves.intervals import UNIT_RANGE
-from app.domain.jobs.stop_rules.stop_rules import RuleTrigger
-from app.domain.rollouts import metrics as names
+from app.jobs.intervals import UNIT_RANGE
+from app.jobs.stop_rules import RuleTrigger
+from app.models.directories import ManifestMismatch, commit_directory
+from app.rollouts import metrics as names
 from workers.runs.context import RunContext
 from workers.runs.method import ChosenAdapter, report_head
 from workers.runs.statistics import ComparedValues, comparison

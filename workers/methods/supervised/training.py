@@ -6,7 +6,7 @@ Importing it takes seconds, because it imports torch.
 from dataclasses import dataclass
 from typing import assert_never
 
-from app.domain.methods.loss import (
+from app.jobs.losses import (
     BradleyTerryOptions,
     CrossEntropyOptions,
     DpoOptions,
@@ -15,8 +15,8 @@ from app.domain.methods.loss import (
     PreferenceLoss,
     SupervisedLoss,
 )
-from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from app.domain.models.compute_choices import ComputeChoice
+from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.models.compute import ComputeChoice
 from workers.compute import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
 from workers.learning.lora_trainer import LoraTrainer

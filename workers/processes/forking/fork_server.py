@@ -24,8 +24,7 @@ from typing import Final
 
 from setproctitle import setproctitle
 
-from app.parent_death import signal_at_parent_end
-from app.processor_priority import keep_priority
+from app.kit.processes import keep_priority, signal_at_parent_end
 from workers.processes.forking.forks import Request, receive
 
 

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple, Protocol
 import structlog
 from typing_extensions import override
 
-from app.domain.processes.interpreters import interpreter, running_module
+from app.kit.processes import interpreter, running_module
 
 log = structlog.get_logger()
 

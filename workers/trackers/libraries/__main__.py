@@ -17,8 +17,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, Final, assert_never
 
-from app.gateways.egress.guard import EgressPolicy
-from app.processor_priority import keep_priority
+from app.kit.egress_guard import EgressPolicy
+from app.kit.processes import keep_priority
 from workers.sandbox import layers as landlock
 from workers.trackers.libraries.guarded_sockets import guard_sockets
 from workers.trackers.tracker import Assignment, LibraryRun, TrackerFault, TrackerUpdate

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from urllib3.util import connection
 
-from app.gateways.egress.addresses import IPAddress, host_port, read_url
-from app.gateways.egress.guard import EgressGuard, EgressPolicy
+from app.kit.addresses import IPAddress, host_port, read_url
+from app.kit.egress_guard import EgressGuard, EgressPolicy
 
 _Address = tuple[IPAddress, int]
 _DIALLED: Final = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.services.recipes.shipped_recipes import shipped_recipe
+from app.teaching.recipes.service import shipped_recipe
 from labs.base_models.lessons import code_assistant
 from labs.base_models.lessons.code_assistant import FUNCTIONS
 from labs.base_models.scholar import lessons

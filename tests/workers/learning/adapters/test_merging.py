@@ -10,7 +10,7 @@ from peft import PeftModel
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from app.settings.models import shipped_model_dir
+from app.settings import shipped_model_dir
 from workers.learning.adapters import (
     BaseNotMergeable,
     adapter_parameters,

@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
-from app.domain.errors import RunFailed
+from app.kit.errors import RunFailed
 from tests.support.learning.samples import VOCAB
 from workers.learning.adapters import load_base
 from workers.learning.batches import FittingBatches

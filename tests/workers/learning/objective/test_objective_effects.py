@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.models.models import BaseModelSpec
-from app.domain.rollouts.trajectory import ScoredRollout, StopReason
+from app.models.models import BaseModelSpec
+from app.rollouts.trajectory import ScoredRollout, StopReason
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.options import resolved
 from tests.support.learning.samples import MakeTrainer

@@ -1,7 +1,7 @@
 import pytest
 
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
 from workers.learning.advantages import ShapedReward, ShapingConfig, shape
 
 NOTHING = ShapingConfig(token_penalty=0.0)

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from app.domain.errors import RunFailed
-from app.domain.rollouts import metrics as names
+from app.kit.errors import RunFailed
+from app.rollouts import metrics as names
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.samples import MakeTrainer, random_samples
 from tests.support.learning.tensors import assert_close

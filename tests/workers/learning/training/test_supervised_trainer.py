@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 from tests.support.learning.samples import MakeTrainer
 from tests.support.learning.written_out import (
     Value,

@@ -10,7 +10,7 @@ from transformers import (
     LlamaForCausalLM,
 )
 
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.random_model import SMALL, windowed_model
 from tests.support.learning.samples import VOCAB, MakeTrainer, random_samples

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from app.domain.ids import SampleKey
-from app.domain.methods.mode import AsyncOptions
-from app.domain.rollouts.trajectory import FailureClass
+from app.jobs.modes import AsyncOptions
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import FailureClass
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import CountingTrainer, GatedGrader, Stage
 from workers.methods.schedulers.asynchronous import AsyncMode

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.methods.mode import AsyncOptions
-from app.domain.methods.reinforcement import Evaluation
-from app.domain.rollouts import metrics as names
-from app.domain.rollouts.trajectory import ScoredRollout
+from app.files.datasets import DatasetRow
+from app.jobs.modes import AsyncOptions
+from app.jobs.reinforcement import Evaluation
+from app.rollouts import metrics as names
+from app.rollouts.trajectory import ScoredRollout
 from tests.support.grading.group_judges import RankingJudge, answer_of, ranks
 from tests.support.reinforcement.scripted_modes import CountingTrainer, Stage, keys_of
 from workers.grading.job_grader import GroupGrader

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 from tests.support.reinforcement.scored_rollouts import scored, scored_group, tool_call
 from workers.learning.advantages import ShapingConfig
 from workers.methods.schedulers.mode import (

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from app.domain.methods.mode import AsyncOptions
-from app.settings.models import shipped_model_dir
+from app.jobs.modes import AsyncOptions
+from app.settings import shipped_model_dir
 from tests.support.learning.tensors import assert_close, assert_equal
 from tests.support.reinforcement.scripted_modes import Stage
 from workers.learning.lora_trainer import LoraTrainer

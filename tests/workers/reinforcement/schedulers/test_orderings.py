@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from app.domain.methods.mode import (
+from app.jobs.modes import (
     AnyOrdering,
     EasyToHardOrdering,
     FocusOrdering,
     UniformOrdering,
 )
-from app.domain.rollouts.rollouts import PlayedRow
+from app.rollouts.rollouts import PlayedRow
 from workers.methods.reinforcement.rows import RowOrder, RowPassRates, StepSizes
 from workers.runs.data import rows_of_step
 

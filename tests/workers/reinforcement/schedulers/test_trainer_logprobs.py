@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from app.domain.ids import SampleKey
-from app.domain.methods.mode import AsyncOptions
-from app.domain.rollouts.trajectory import ScoredRollout
-from app.settings.models import shipped_model_dir
+from app.jobs.modes import AsyncOptions
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import ScoredRollout
+from app.settings import shipped_model_dir
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import (
     CountingTrainer,

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.jobs.usage import Caps
+from app.jobs.jobs import Caps, Job, JobStatus
 from tests.support.runs.real_run import RealRuns, Script
 from workers.job_child import job_run
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.disk.manifest_directories import ManifestMismatch, commit_directory
-from app.domain.errors import InvalidRequest, RunFailed
-from app.domain.jobs.usage import Usage
-from app.gateways.inference.inference import Completion, InMemoryInference
+from app.jobs.jobs import Usage
+from app.kit.errors import InvalidRequest, RunFailed
+from app.models.directories import ManifestMismatch, commit_directory
+from app.models.engine import Completion, InMemoryInference
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.world import BASE, World
 from workers.engines.policy import EnginePolicy

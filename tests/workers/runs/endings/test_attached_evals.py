@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.errors import LeaseLost
-from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus
-from app.domain.ids import new_id
-from app.domain.jobs.attached_evals import AttachedEval
-from app.domain.jobs.jobs import Job, JobStatus
+from app.evals.evals import Eval, EvalRun, EvalRunStatus
+from app.jobs.jobs import AttachedEval, Job, JobStatus
+from app.kit.errors import LeaseLost
+from app.kit.ids import new_id
 from tests.support.runs.real_run import RealRuns, Script
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job

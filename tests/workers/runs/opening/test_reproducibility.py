@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.domain.jobs.reproducibility import EngineMachine
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import EngineUnavailable
+from app.jobs.reproducibility import EngineMachine
+from app.models.engine import EngineUnavailable
+from app.models.engine_http import HttpInference
 from tests.support.runs.real_run import RealRuns, TinyEngine, tiny_engine
 from tests.support.runs.world import World
 from workers.compute import describe_processor, is_accelerated

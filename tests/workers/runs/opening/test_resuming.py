@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs.jobs import JobStatus
+from app.jobs.jobs import JobStatus
 from tests.support.runs.real_run import RealRuns, Script
 from workers.job_child import job_run
 

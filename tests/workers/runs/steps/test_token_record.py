@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from app.domain.ids import SampleKey
-from app.domain.rollouts.token_records import STORED_TOKENS, RecordedTurn, TokenRecord
-from app.domain.rollouts.trajectory import (
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import (
+    STORED_TOKENS,
     Failure,
     FailureClass,
     Grade,
+    RecordedTurn,
     ScoredRollout,
+    TokenRecord,
     Trajectory,
     Turn,
 )

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import structlog
 import torch
 
-from app.domain.models.compute_choices import Products
+from app.models.compute import Products
 from workers.engines.cpu.batching.packed_batch import WHOLE, StepLimit
 from workers.engines.cpu.batching.sequence import PrefixStore, Sequence, SequenceUpdate
 from workers.engines.cpu.batching.version_batch import BatchShape, VersionBatch

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from app.domain.errors import InvalidRequest
-from app.rendering.prompts import fitting_prompt_ids
-from app.rendering.renderer import Renderer
-from app.rendering.turn_reading import Delta, ParsedAnswer, TurnOptions, TurnReading
+from app.kit.errors import InvalidRequest
+from app.rollouts.renderer import Renderer, fitting_prompt_ids
+from app.rollouts.turns import Delta, ParsedAnswer, TurnOptions, TurnReading
 from workers.engines.cpu.batching.sequence import Sampling, Sequence
 from workers.engines.cpu.engine import Engine, random_seed
 from workers.engines.cpu.http.bodies import ChatBody

@@ -22,8 +22,8 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 from typing_extensions import override
 
-from app.domain.errors import AuthenticationFailed, InvalidRequest, RequestError
-from app.domain.http.bearer import has_key
+from app.kit.errors import AuthenticationFailed, InvalidRequest, RequestError
+from app.kit.http import has_key
 from workers.engines.cpu.batching.sequence import Sampling, Sequence
 from workers.engines.cpu.engine import Engine, choice_seed
 from workers.engines.cpu.http.bodies import (

@@ -19,8 +19,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from app.domain.errors import InvalidRequest
-from app.domain.models.adapter_files import CONFIG_FILE, WEIGHTS_FILE
+from app.kit.errors import InvalidRequest
+from app.models.adapters import CONFIG_FILE, WEIGHTS_FILE
 from workers.engines.cpu.models.attention import IMPLEMENTATION, KvPoolCache, Step
 
 Stamp = tuple[tuple[int, int, int], ...]

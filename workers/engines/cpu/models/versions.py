@@ -20,10 +20,10 @@ from torch import nn
 from transformers import AutoModelForCausalLM
 from transformers.utils.logging import disable_progress_bar
 
-from app.domain.errors import InvalidRequest
-from app.domain.models.models import BaseModelSpec
-from app.gateways.inference.inference import AdapterMissing
-from app.rendering.renderer import Renderer
+from app.kit.errors import InvalidRequest
+from app.models.engine import AdapterMissing
+from app.models.models import BaseModelSpec
+from app.rollouts.renderer import Renderer
 from workers.engines.cpu.models.adapters import (
     LoraDelta,
     PlainWeights,

@@ -10,10 +10,10 @@ from peft import PeftModel
 from structlog.testing import capture_logs
 from transformers import Qwen3ForCausalLM
 
-from app.domain.errors import InvalidRequest, Unavailable
-from app.domain.models.adapter_files import WEIGHTS_FILE
-from app.domain.models.models import BaseModelSpec
-from app.gateways.inference.inference import AdapterMissing
+from app.kit.errors import InvalidRequest, Unavailable
+from app.models.adapters import WEIGHTS_FILE
+from app.models.engine import AdapterMissing
+from app.models.models import BaseModelSpec
 from tests.support.models.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from workers.compute import attends
 from workers.engines.cpu.batching.scheduler import Limits
