@@ -2,7 +2,7 @@
 
 Only the tables' owner, the role of migrations, gets any row with the setting `app.rewrap`: neither
 the API nor a worker can read other tenants' blobs with it. This is the only module that names the
-setting, and `app.rewrapping` alone may import it. Must not know how a blob is opened.
+setting, and `app.rewrapping` alone may import it.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,4 @@
-"""The compared samplers: the service's engine, vLLM, and transformers in this process.
-
-Owns the start of each and the requests to it; all sample at temperature 1 without a stop token, so
-that all give the same number of tokens. Must not know the measurement.
-"""
+"""The compared samplers: the service's engine, vLLM, and transformers in this process."""
 
 import asyncio
 import gc

@@ -1,7 +1,6 @@
 """A tool behind HTTP whose latency is log-normal, for rollouts that wait for tools.
 
-Owns the latencies: a pure function of the rollout and the turn, so that every engine of a run waits
-for the same ones. Run as a process of its own: `python benchmarks/slow_tool.py PORT`.
+Run as a process of its own: `python benchmarks/slow_tool.py PORT`.
 """
 
 import asyncio

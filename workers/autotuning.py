@@ -1,9 +1,4 @@
-"""Measures how long the same work takes in different ways on this machine.
-
-Owns the rounds, their order and the neighbours. Promises: the ways are timed in turn, so that other
-work of the machine disturbs all of them alike, and about two seconds are enough. Must not know the
-work.
-"""
+"""Measures how long the same work takes in different ways on this machine."""
 
 import hashlib
 import json

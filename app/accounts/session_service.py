@@ -1,8 +1,4 @@
-"""Opens sessions of the dashboard: exchanges an API key or a one-time link for a cookie's secret.
-
-Promises: a session is bound to its key and ends with it; a link begins one session; neither secret
-is stored. Must not know cookies and pages.
-"""
+"""Opens sessions of the dashboard: exchanges an API key or a one-time link for a cookie's secret."""
 
 import hashlib
 import hmac

@@ -1,9 +1,7 @@
 """Checks new rows of a project against its quotas.
 
-Promises: a check and the insert that follows it in the same transaction are exact, because the
-check locks the project's row against other checks. New jobs are the exception: their statement
-counts separately (`app.jobs.creation_store`), so simultaneous creates may exceed the limit, by at
-most the number of the API's connections.
+New jobs are the exception: their statement counts separately (`app.jobs.creation_store`), so
+simultaneous creates may exceed the limit, by at most the number of the API's connections.
 """
 
 from collections.abc import Iterable, Sequence

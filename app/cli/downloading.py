@@ -1,11 +1,4 @@
-"""One download of a model's files, an adapter or merged weights, into a directory.
-
-Owns the working directory beside the destination (`.NAME.partial`), which contains the partial
-archive and the checksum of its content. Promises: the destination appears complete and checked, or
-not at all; an interrupted download continues where it ended, if the service still offers the same
-content; only a directory that is itself such a download is ever replaced. Must not know models or
-keys.
-"""
+"""One download of a model's files, an adapter or merged weights, into a directory."""
 
 import fcntl
 import hashlib

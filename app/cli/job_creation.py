@@ -1,7 +1,4 @@
-"""`agent-rft jobs create`: uploads the files of a job and creates it, or only checks the call.
-
-Promises: files that were uploaded for a call that was refused, or only checked, are deleted again.
-"""
+"""`agent-rft jobs create`: uploads the files of a job and creates it, or only checks the call."""
 
 import contextlib
 from collections.abc import Iterator, Mapping

@@ -1,9 +1,4 @@
-"""`agent-rft`: the command tree of the command line.
-
-Owns: the commands of an installation, except `up` and `keys`, and the conversion of known errors
-into one line and an exit code. Promises: a command's own modules are imported only when it runs;
-standard output contains results only.
-"""
+"""`agent-rft`: the command tree of the command line."""
 
 import importlib.util
 import io

@@ -1,8 +1,4 @@
-"""The file of profiles, and the address and key that a command uses.
-
-Promises: the file is for its owner alone, and is written whole or not at all; a profile's key goes
-to the profile's own address only.
-"""
+"""The file of profiles, and the address and key that a command uses."""
 
 import fcntl
 import json

@@ -1,7 +1,6 @@
 """Bounds on the replies that a command reads, whatever server is at the address.
 
-Promises: a reply in a content encoding is refused before a byte of it is unpacked, and one that has
-no end is left. Cookies and redirects of a reply are ignored. Must not know what a reply means.
+Cookies and redirects of a reply are ignored.
 """
 
 from collections.abc import Iterable, Iterator

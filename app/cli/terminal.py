@@ -1,8 +1,5 @@
 """Guards standard output, whose faults become errors of the program, and reads standard input as
 text.
-
-Promises: unwritten output is always reported, even if it is still in a buffer when the interpreter
-exits.
 """
 
 import errno

@@ -1,8 +1,4 @@
-"""Follows the live stream of a job over connections that break.
-
-Promises: each event comes once and in order, because a new connection continues after the last
-event read; the stream ends with the job's end or its pause.
-"""
+"""Follows the live stream of a job over connections that break."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
 """Checks the order of a chat's messages, and writes them in the form that every engine reads.
 
-Promises that each tool call is answered once, before the next message of another role.
+Each tool call is answered once, before the next message of another role.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Row formats by method, and the check of one line.
 
-Pure, so that API, command line and worker give the same answer. Must not know files.
+Pure, so that API, command line and worker give the same answer.
 """
 
 import hashlib

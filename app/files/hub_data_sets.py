@@ -1,8 +1,6 @@
 """Opens the files of a data set: of a hub at a commit, or of a directory of the operator's.
 
-Blocking, for a separate process. Owns the choice of files by configuration and split. Promises:
-only files of the data set are read, and only CSV, JSON Lines and Parquet; nothing of it is run; no
-link leads out of a directory.
+Blocking, for a separate process.
 """
 
 import hashlib

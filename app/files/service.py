@@ -1,6 +1,6 @@
 """Reads the first rows of a file for a person to look at. Pure.
 
-Promises that a large file costs no more than a small one: only its first bytes are looked at.
+A large file costs no more than a small one: only its first bytes are looked at.
 """
 
 import asyncio

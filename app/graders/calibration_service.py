@@ -1,7 +1,5 @@
 """Reads the samples of a calibration from a job's baseline: its start model's answers to held-out
 rows, as graders received them, with tool calls and turns. A lost rollout has no answer.
-
-Must not know how samples are scored.
 """
 
 import asyncio

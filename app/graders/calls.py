@@ -1,9 +1,7 @@
 """Reads one tool call, or the calls that a row expects, from JSON.
 
-Owns the keys of a call: its function is under `name`, `function` or `tool`, its arguments under
-`arguments`, `parameters`, `args` or `input`; the chat form has both under `function`. Null or blank
-arguments count as no arguments; other arguments that are not a JSON object are unreadable, which is
-not the same as none. Must not know the formats of calls in texts or how calls are scored.
+Null or blank arguments count as no arguments; other arguments that are not a JSON object are
+unreadable, which is not the same as none.
 """
 
 import math

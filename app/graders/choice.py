@@ -1,6 +1,6 @@
 """Reads the facts of a row that determine its grader: its keys, and the form of each value.
 
-Owns the names of these keys. A null and a blank text count as absent. Pure.
+A null and a blank text count as absent.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Graders that score one rollout by themselves: the union of their types, and its parser.
-
-Must not know `multi`, which combines them.
-"""
+"""Graders that score one rollout by themselves: the union of their types, and its parser."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType

@@ -1,6 +1,6 @@
 """Scores the cosine of the embeddings of two texts, 0…1; a negative one scores 0.
 
-Promises: a missing embedding is a fault and never a 0. A blank text scores 0 without a request.
+A blank text scores 0 without a request.
 """
 
 import asyncio

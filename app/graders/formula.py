@@ -1,8 +1,5 @@
 """The arithmetic of a multi grader's `calculate_output`: read once, computed per sample.
 
-Owns a small language: numbers, names, `+ - * / ^`, unary minus and plus, parentheses and the
-functions below. Promises: parsing any text gives a formula or raises `FormulaError`, evaluating a
-formula gives a finite number or raises `FormulaError`, and both are fast. Must not know graders.
 Source: the hosted graders guide; `^` binds to the right and tighter than unary minus, as in
 mathematics and Python.
 """

@@ -1,7 +1,6 @@
 """The base of grader configurations, and the errors of their validators.
 
-Owns the keys that every grader has. Unknown keys are kept and echoed. Must not know any specific
-type of grader.
+Unknown keys are kept and echoed.
 """
 
 import math

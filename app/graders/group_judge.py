@@ -1,9 +1,7 @@
 """The prompt that shows a judge the rollouts of a group, and the reader of its answer.
 
-Owns the content of the prompt: the common first messages of all rollouts, the tools, then the
-remaining messages of each rollout under an id. Rollouts are data: their JSON contains no `<`, so
-that none can end its own block. Ids of tool calls are renumbered, because the real ones differ
-between equal rollouts. Must not know servers, scores of other questions, or jobs.
+Rollouts are data: their JSON contains no `<`, so that none can end its own block. Ids of tool calls
+are renumbered, because the real ones differ between equal rollouts.
 """
 
 import json

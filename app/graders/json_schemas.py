@@ -1,6 +1,6 @@
 """Finds out why a regular expression cannot be compiled, and where: its engine does not say.
 
-Positions count characters from 1. Must not know graders.
+Positions count characters from 1.
 """
 
 import re

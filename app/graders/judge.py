@@ -1,8 +1,4 @@
-"""The formats in which a judge answers, as texts for its prompt and as servers enforce them.
-
-Owns the hosted format of steps and result, and that of a last answer, which has the coded key and
-no text: nothing in it can be a quotation. Must not know servers or the content of answers. Pure.
-"""
+"""The formats in which a judge answers, as texts for its prompt and as servers enforce them."""
 
 import json
 from abc import ABC, abstractmethod

@@ -1,9 +1,9 @@
 """Reads the scores of a group out of a judge's repeated answer: as its JSON, or entry by entry.
 
 Each entry has an id, and behind it the coded key with a score. Only these keys are looked at, so
-that broken JSON (a quote without its escape, a trailing comma, LaTeX) loses nothing. Promises that
-no rollout's quotation moves a score to another id: a list with an id that has no coded score is not
-read, since each such move leaves one. Pure.
+that broken JSON (a quote without its escape, a trailing comma, LaTeX) loses nothing. No rollout's
+quotation moves a score to another id: a list with an id that has no coded score is not read, since
+each such move leaves one.
 """
 
 import re

@@ -1,8 +1,4 @@
-"""Requests to a judge model and its replies, in Chat Completions form.
-
-Owns the parser of a reply: text, refusal, token counts, and whether the text was cut off. Must not
-know the server that sent it.
-"""
+"""Requests to a judge model and its replies, in Chat Completions form."""
 
 import asyncio
 import hashlib

@@ -1,7 +1,6 @@
 """The prompt of a model grader: its messages, whose texts are templates, and its sampling settings.
 
-Owns the rule that a prompt contains only text, and its error message. Must not know how or where a
-judge is called. Source: the SDK's `ScoreModelGrader`.
+Source: the SDK's `ScoreModelGrader`.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,6 @@
 """Compares the values at the keys of a judge's JSON that decide a score.
 
-Promises plain values, which are equal for equal verdicts however they are written and take no more
-room than the JSON: a number, a text, or the scores of rollouts by their ids. All other values are
-one, so that nothing within them is looked at. Pure.
+All other values are one, so that nothing within them is looked at.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The base of graders that call a judge: its prompt, its model, its server.
-
-Must not know the judge's answers.
-"""
+"""The base of graders that call a judge: its prompt, its model, its server."""
 
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 

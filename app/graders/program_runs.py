@@ -1,7 +1,6 @@
 """Runs a program of a grader in the sandbox, and parses its reply.
 
-Promises: a failure of the sandbox itself is a fault of infrastructure; a failure of the code is
-reported with its line. Untrusted code wrote the reply, so every part of it is checked.
+Untrusted code wrote the reply, so every part of it is checked.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""The parts of `sample` that describe a whole rollout, besides the hosted last turn.
-
-Owns the names of `sample.tool_calls`, `sample.turns` and `sample.stop_reason` and of their fields.
-Must not know trajectories or chat replies, from which callers build them.
-"""
+"""The parts of `sample` that describe a whole rollout, besides the hosted last turn."""
 
 import json
 from collections.abc import Iterable, Sequence

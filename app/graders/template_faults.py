@@ -1,7 +1,6 @@
 """Faults of a syntactically valid template: single braces, and paths that never exist.
 
-Owns the list of keys of a job's `sample`, and the forms of its parts. Must not know rows, whose
-fields `app.preflight` checks. Templates with invalid syntax are refused when a grader is parsed.
+Templates with invalid syntax are refused when a grader is parsed.
 """
 
 import re

@@ -1,6 +1,5 @@
-"""Estimates the cost of a job: steps and rollouts by arithmetic, tokens and time by measured means.
-
-Must not know the source of a pace.
+"""Estimates the cost of a job: steps and rollouts by arithmetic, tokens and time by measured
+means.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Creates jobs: resolves references, checks model and method, seals secrets, notifies a worker.
-
-Owns everything that only a create call needs.
-"""
+"""Creates jobs: resolves references, checks model and method, seals secrets, notifies a worker."""
 
 import asyncio
 import secrets

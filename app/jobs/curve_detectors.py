@@ -1,9 +1,4 @@
-"""Detectors of the rules that watch the curves of training for a collapse. Pure.
-
-Owns the interface of a detector and its evidence: it gets every committed step in order and returns
-a reason as text, with the value and the curve's name, while its condition holds. Must not know the
-action that follows.
-"""
+"""Detectors of the rules that watch the curves of training for a collapse. Pure."""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence

@@ -1,8 +1,8 @@
 """Faults of definitions that need no look-up: of tools, graders, environments and whole methods.
 
-Owns the one list of them. A create call and the registry refuse the first; `validate` reports all,
-with a service and without one. Works on models and on JSON, valid or not. Makes no calls and knows
-no settings: `app.tools.definition_check` adds what needs them.
+A create call and the registry refuse the first; `validate` reports all, with a service and without
+one. Works on models and on JSON, valid or not. Makes no calls and knows no settings:
+`app.tools.definition_check` adds what needs them.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,8 +1,8 @@
 """Events of jobs as rows: appended one after another, paged newest first, followed oldest first.
 
-Promises that the events of a job are committed in the order of their positions: a writer locks the
-job's row, so that the next event is written after this one is committed or rolled back. A reader
-that follows one job from a position misses none.
+The events of a job are committed in the order of their positions: a writer locks the job's row, so
+that the next event is written after this one is committed or rolled back. A reader that follows one
+job from a position misses none.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Reads the lines of a JSON Lines file in bounded memory. Must not know what a line means."""
+"""Reads the lines of a JSON Lines file in bounded memory."""
 
 import heapq
 import re

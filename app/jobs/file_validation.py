@@ -1,9 +1,8 @@
 """Validates the files of new jobs that no worker has claimed, so that a fault is known in seconds.
 
-Owns the transition of a job from `validating_files` to `queued` or `failed` without a worker. A
-free worker claims a new job at once and validates its files itself, so this service waits a moment
-first. Promises that a claim takes precedence: nothing is written while a worker has the job. A job
-whose validation is lost with this process is validated by the worker that claims it.
+A free worker claims a new job at once and validates its files itself, so this service waits a
+moment first. A claim takes precedence: nothing is written while a worker has the job. A job whose
+validation is lost with this process is validated by the worker that claims it.
 """
 
 import asyncio

@@ -1,9 +1,8 @@
 """Tries the python graders of a job on a few of its rows, before the job is paid for.
 
-Owns the generated answers, and the rule for certain failures. Runs each grader as training does.
-Promises that a failure is an error only if no answer could avoid it: code that expects a format
-which these answers lack gets a warning. A function that returns a score for no try is an error,
-too. Must not know how code is confined.
+Runs each grader as training does. A failure is an error only if no answer could avoid it: code that
+expects a format which these answers lack gets a warning. A function that returns a score for no try
+is an error, too.
 """
 
 import asyncio

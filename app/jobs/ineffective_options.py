@@ -1,7 +1,7 @@
 """Finds options whose values nothing of the job can reach: targets beyond every score, penalties on
 calls that are not run, steps too small to change a weight.
 
-Works on methods alone. Must not know the base model, the rows or the rest of the call.
+Works on methods alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 """Quantiles of Student's t for whole degrees of freedom. Pure.
 
-Owns their accuracy: compared with mpmath's incomplete beta function, for tails from 0.4 to 1e-9 and
-1 to 5,000 degrees of freedom, the relative error is at most 1.2e-6. No library of the API has them:
-scipy with numpy would add wheels of 50 MB for this one function.
+No library of the API has them: scipy with numpy would add wheels of 50 MB for this one function.
 """
 
 import math

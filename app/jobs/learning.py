@@ -1,8 +1,6 @@
 """Options of the check that ends a reinforcement job which can learn nothing.
 
-Owns the names, defaults and ranges on the wire: `method.reinforcement.nothing_to_learn`, an
-extension of the hosted API. Decision 0030 explains the defaults. Must not know how the check is
-made (see `workers.methods.reinforcement.learning_check`).
+Decision 0030 explains the defaults.
 """
 
 from typing import Annotated, Any, Final, Literal

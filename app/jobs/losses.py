@@ -1,9 +1,7 @@
 """Loss options of a job: one class per kind, with defaults and ranges.
 
-Owns the names and the defaults on the wire; `options()` returns the arguments of the loss with that
-name. Unknown kinds and keys are refused with their path, because a misspelt option would silently
-change the training. Must not know how a loss is computed. All options are extensions; the hosted
-API has none.
+Unknown kinds and keys are refused with their path, because a misspelt option would silently change
+the training. All options are extensions; the hosted API has none.
 """
 
 from typing import Annotated, Any, Final, Literal, Self, assert_never, get_args

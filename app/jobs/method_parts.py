@@ -1,8 +1,4 @@
-"""Reads the parts of a create call's method, as far as they can be read.
-
-Promises: a body that fails validation raises nothing; an invalid value counts as the default, and
-validation reports it.
-"""
+"""Reads the parts of a create call's method, as far as they can be read."""
 
 from collections.abc import Iterator
 from typing import Any, Final, get_args

@@ -1,8 +1,7 @@
 """Training modes, which order sampling and training, and orderings of rows: one class each, with
 options and defaults.
 
-Owns the names on the wire, `method.reinforcement.mode` and `method.reinforcement.ordering`. All
-options are extensions; the hosted API has none. Must not know how a mode or an ordering works.
+All options are extensions; the hosted API has none.
 """
 
 from typing import Annotated, Any, Final, Literal, assert_never

@@ -1,7 +1,7 @@
 """A preflight report: its issues, the contents of its files, the estimate of the job.
 
 Pure data: built by `app.preflight` and `app.services.jobs.preflight`, shown by API and command
-line. Must not know how the issues were found.
+line.
 """
 
 from dataclasses import dataclass, field

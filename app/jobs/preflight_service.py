@@ -1,7 +1,6 @@
 """Checks a create call without creating a job, and returns every fault at once.
 
-Owns the list of checks and the order of their issues. Files are read in a separate process, so that
-a large one does not block the API's event loop. Must not know HTTP routes.
+Files are read in a separate process, so that a large one does not block the API's event loop.
 """
 
 import asyncio

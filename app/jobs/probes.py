@@ -1,7 +1,4 @@
-"""Asks each address of a create call once, before a job exists.
-
-Owns the limits of these probes, and which answer counts as there. Must not know the rest of a call.
-"""
+"""Asks each address of a create call once, before a job exists."""
 
 import asyncio
 import time

@@ -1,7 +1,4 @@
-"""Parses the valid parts of a call; a part that cannot be parsed stays as sent.
-
-Must not know how a reference is resolved.
-"""
+"""Parses the valid parts of a call; a part that cannot be parsed stays as sent."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

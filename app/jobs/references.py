@@ -1,8 +1,4 @@
-"""Looks up the definitions that the references of a create call name.
-
-Owns the look-up of registered tools, graders, environments and curricula, and the files of inline
-rows. Must not know if a job is created from them.
-"""
+"""Looks up the definitions that the references of a create call name."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence

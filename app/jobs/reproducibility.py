@@ -1,8 +1,4 @@
-"""States whether a job would end with the same bits when it is run or resumed again.
-
-Owns the rule over the records of all claims: the mode, the trainer's and the engine's processors,
-and the engine's own probe. Pure.
-"""
+"""States whether a job would end with the same bits when it is run or resumed again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

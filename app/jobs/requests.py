@@ -1,7 +1,4 @@
-"""Fields of rows that a job's templates read, and the rows that lack them.
-
-Owns the message about a path such as `item.answer` that does not exist. Must not know files.
-"""
+"""Fields of rows that a job's templates read, and the rows that lack them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace

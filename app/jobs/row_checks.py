@@ -1,8 +1,7 @@
 """Checks that a row's tools pass through the model's chat template and tool-call parser unchanged.
 
-Owns the round trip: the rendered prompt must show what a call needs to be right, and a call of
-each tool must be parsed to the same call. A part of a schema is shown if the prompt without it is
-another one, whatever the template writes in its place. Must not know files.
+A part of a schema is shown if the prompt without it is another one, whatever the template writes in
+its place.
 """
 
 import json

@@ -1,7 +1,6 @@
 """Stop rules of a job: the conditions that warn about it, pause it or end it before its last step.
 
-Owns the names, defaults and ranges on the wire: `method.<type>.stop`. All rules are extensions; the
-hosted API has none. Must not know how a rule is evaluated (see `app.domain.jobs.stop_rules`).
+All rules are extensions; the hosted API has none.
 
 Every rule has an `action`: `off`, `warn` (an event), `pause` (the job can be resumed) or `stop`
 (the job succeeds with its best checkpoint). Rules that need a value from the customer are off until

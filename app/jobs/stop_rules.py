@@ -1,7 +1,6 @@
 """Detectors of the rules that compare validations, or steps with a constant. Pure.
 
-Must not know the action that follows. `app.jobs.curve_detectors` watches the
-other curves.
+`app.jobs.curve_detectors` watches the other curves.
 """
 
 from collections import deque

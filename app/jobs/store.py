@@ -1,8 +1,7 @@
 """Verbs of a tenant's job row that are one statement each, and run alone or inside a transaction.
 
 Verbs that need a transaction are in `jobs_in_transaction`, a run's own in `run_jobs`, leases in
-`claims`. Promises: a tenant sees its own jobs only, because row-level security reads the setting of
-the unit or statement.
+`claims`.
 """
 
 from collections.abc import Sequence

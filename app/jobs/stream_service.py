@@ -1,8 +1,7 @@
 """Live streams of jobs: all committed events after a position, then new ones.
 
-Promises: no event is skipped or repeated, because a stream follows the order of commits; a waiting
-stream uses no connection and no transaction. One task polls for changes of all jobs that a process
-streams, in one short transaction for each project.
+One task polls for changes of all jobs that a process streams, in one short transaction for each
+project.
 """
 
 import asyncio

@@ -1,8 +1,4 @@
-"""Requirements of a job's graders for each row, and the rows that fail them.
-
-Owns the messages about a missing path and about a value that a grader cannot read. Must not know
-files.
-"""
+"""Requirements of a job's graders for each row, and the rows that fail them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

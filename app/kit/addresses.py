@@ -1,7 +1,4 @@
-"""The project that the running task calls for: its lookups and connections count as a share.
-
-Must not know the limits.
-"""
+"""The project that the running task calls for: its lookups and connections count as a share."""
 
 import asyncio
 import ipaddress

@@ -1,8 +1,5 @@
-"""The connector of outbound calls: it dials checked addresses only, and reads replies with limits.
-
-Promises: a name is resolved once per connection, the peer of an open connection is checked again
-before a byte is sent, and a request gets one reply, after a few informational ones, with little
-around its content. Must not know the purpose of a call.
+"""The connector of outbound calls: it dials checked addresses only, and reads replies with
+limits.
 """
 
 import asyncio

@@ -1,9 +1,7 @@
 """Address checks of outbound calls: of the URL, of resolved names, and of the connected peer.
 
-Owns the policy and the checks of addresses. Promises: one address that is not public refuses the
-whole name, and metadata services are refused even if the allow-list contains them. A refusal names
-its cause and the setting that permits the call, but no address to which a name resolved. Must not
-know HTTP.
+A refusal names its cause and the setting that permits the call, but no address to which a name
+resolved.
 """
 
 import ipaddress

@@ -1,7 +1,6 @@
 """Measures for how long an endpoint has given no usable answer, and how many rollouts wait for it.
 
-Owns the rule that distinguishes a slow endpoint from one that is down. Works in a single event
-loop. Must not know its readers or the content of calls.
+Works in a single event loop.
 """
 
 import math

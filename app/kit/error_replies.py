@@ -1,7 +1,4 @@
-"""Suggests the path to call instead of one that is not served.
-
-Promises: an application's routes are read once, for the first hint; each later hint is one look-up.
-"""
+"""Suggests the path to call instead of one that is not served."""
 
 import math
 from collections import defaultdict

@@ -1,9 +1,9 @@
 """The event log across tenants, for the worker's role only: sequence, read, advance, prune.
 
-Owns positions and cursors. Promises that a consumer misses no event, whatever the order in which
-transactions commit: a row has no position when it is committed, and the sequencer, one at a time,
-assigns the next positions to the rows that are committed by then. A row that a reader cannot see
-yet gets a higher position than every row that the reader has seen. Must not know what consumers do.
+A consumer misses no event, whatever the order in which transactions commit: a row has no position
+when it is committed, and the sequencer, one at a time, assigns the next positions to the rows that
+are committed by then. A row that a reader cannot see yet gets a higher position than every row that
+the reader has seen.
 """
 
 from collections.abc import Collection

@@ -1,7 +1,4 @@
-"""The committed events of an installation: their types, and one event as consumers read it. Pure.
-
-Owns the vocabulary of the event log. Must not know rows or consumers.
-"""
+"""The committed events of an installation: their types, and one event as consumers read it. Pure."""
 
 from dataclasses import dataclass
 from typing import Any, Final, Literal

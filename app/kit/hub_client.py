@@ -1,9 +1,4 @@
-"""The HTTP client of the hub's library: it dials checked addresses only.
-
-Promises: every URL, those of redirects included, and every address of its name pass the egress
-guard; the connection goes to an address that was checked; no proxy, cookie or credential is used;
-no reply is longer than the bytes that were asked for, or than `MAX_REPLY_BYTES` where none were.
-"""
+"""The HTTP client of the hub's library: it dials checked addresses only."""
 
 import ipaddress
 import re

@@ -2,7 +2,7 @@
 
 A request that makes rows runs in one transaction together with its response: a crash leaves both or
 neither. A request that makes no rows, and may wait minutes for a model or an endpoint, only marks
-its key meanwhile, without a transaction. Must not know HTTP routes.
+its key meanwhile, without a transaction.
 
 Stored responses are sealed, because a response may contain a key or a signing secret.
 """

@@ -1,7 +1,4 @@
-"""Finds the known name for a misspelt one.
-
-Owns the rule for similar names. Pure. Must not know the named objects.
-"""
+"""Finds the known name for a misspelt one."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 """Objects in a local directory, or in one that several machines share.
 
-Promises that stored objects survive a power failure: files and names are flushed before a call
-returns. An object is a plain file: links in the directory are not followed. Fetches and stored
-directories are hard links if the file system supports them, so that they need neither time nor
-space; stored files are therefore read-only.
+Stored objects survive a power failure: files and names are flushed before a call returns. An object
+is a plain file: links in the directory are not followed. Fetches and stored directories are hard
+links if the file system supports them, so that they need neither time nor space; stored files are
+therefore read-only.
 """
 
 import hashlib

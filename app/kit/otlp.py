@@ -1,8 +1,4 @@
-"""Exports spans over OTLP/HTTP with OpenTelemetry's SDK, an optional extra of the package.
-
-Promises: `record` never waits and never raises; the queue is bounded, and every span is counted as
-exported, failed or dropped; closing takes a limited time, however the collector behaves.
-"""
+"""Exports spans over OTLP/HTTP with OpenTelemetry's SDK, an optional extra of the package."""
 
 import threading
 from collections.abc import Sequence

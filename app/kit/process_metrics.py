@@ -1,7 +1,7 @@
 """Metrics of an API process, in Prometheus' format.
 
-Owns their names. Promises that no text of a client becomes a label: a path is shown as its route's
-template, and an unknown method as `other`.
+No text of a client becomes a label: a path is shown as its route's template, and an unknown method
+as `other`.
 """
 
 import time

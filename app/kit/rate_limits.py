@@ -3,7 +3,7 @@
 Fixed windows of one minute in the broker's Redis, exact over processes; a burst across a window's
 edge may reach twice the limit. Requests that arrive during a count are counted together by the next
 one. While Redis is unavailable nothing is counted and every request passes: a limit protects the
-service and must not stop it. Must not know HTTP.
+service and must not stop it.
 """
 
 import asyncio

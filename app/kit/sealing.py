@@ -1,9 +1,4 @@
-"""Envelope encryption of customers' secrets at rest, bound to the row that they belong to.
-
-Owns the format of a sealed blob. Promises: each blob has its own data key (AES-256-GCM), wrapped by
-a key derived from the service's secret key; a blob that was moved to another row or altered cannot
-be opened; the wrapping key can be rotated without encrypting the data again. Must not know rows.
-"""
+"""Envelope encryption of customers' secrets at rest, bound to the row that they belong to."""
 
 import hashlib
 import json

@@ -1,7 +1,6 @@
 """Secrets inside an URL: the values of its query, its fragment and its user information.
 
-Owns the shown form of an URL and of a text with URLs, and the recognition of that form when it is
-sent back. Imports the standard library only, so that a migration may import it.
+Imports the standard library only, so that a migration may import it.
 """
 
 import json

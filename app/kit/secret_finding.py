@@ -1,7 +1,6 @@
 """Finds secrets in free-form JSON by the names of keys, at any depth.
 
-Owns the walk over free-form objects (`response_format`, a tool's `parameters`, unknown keys) and
-the rule for JSON Schemas. Imports the standard library only, so that a migration may import it.
+Imports the standard library only, so that a migration may import it.
 
 - Every text at or below a key that `secret_name_class` accepts is a secret; so is every number, if
   the name is unambiguous.

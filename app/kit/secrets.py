@@ -1,9 +1,8 @@
 """Names that announce a credential: `api_key`, `X-Api-Key`, `HF_TOKEN_RO`, `Headers`, `PASSWORD`.
 
-Owns the one list of credential words. Case, separators, camel case and letters of other alphabets
-that look Latin make no difference. The fields of a model are not checked here; any other name that
-looks like a credential counts as one. Imports the standard library only, so that a migration may
-import it.
+Case, separators, camel case and letters of other alphabets that look Latin make no difference. The
+fields of a model are not checked here; any other name that looks like a credential counts as one.
+Imports the standard library only, so that a migration may import it.
 """
 
 import json

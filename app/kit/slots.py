@@ -1,8 +1,7 @@
 """Slots of one process that organizations and their projects share. Callers wait for one.
 
-Promises: a caller gets a slot of its project before it waits for one of its organization, and one
-of its organization before it waits for a global one. Many callers of one project therefore delay
-only that project, and many projects only their organization. Must not know the use of the slots.
+Many callers of one project therefore delay only that project, and many projects only their
+organization.
 """
 
 import asyncio

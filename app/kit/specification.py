@@ -1,7 +1,6 @@
 """Examples of the main calls, for the specification.
 
-Owns `examples.json`: by operation one request, where it has a JSON body, and one reply. Together
-they follow one job that succeeds. Promises that they fit their schemas. Must not know routes.
+Together they follow one job that succeeds. They fit their schemas.
 """
 
 import json

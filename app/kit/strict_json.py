@@ -1,8 +1,4 @@
-"""Parses JSON strictly by the standard: Python's parser also accepts NaN, Infinity and 1e999.
-
-Owns the limit of values in one document: 4 MB of empty lists become 100 MB of objects, and each
-later reader takes time for each value.
-"""
+"""Parses JSON strictly by the standard: Python's parser also accepts NaN, Infinity and 1e999."""
 
 import json
 import math

@@ -1,7 +1,4 @@
-"""Finds the parameter that an unknown key was meant for, in its own object or in another one.
-
-Owns the names that other trainers use, and the similarity from which a name is suggested. Pure.
-"""
+"""Finds the parameter that an unknown key was meant for, in its own object or in another one."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

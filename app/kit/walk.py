@@ -1,6 +1,6 @@
 """Reads the annotations of a customer's model: the shapes of the fields that a walk visits.
 
-Must not know values. `app.kit.walk` applies the shapes to instances and to JSON.
+`app.kit.walk` applies the shapes to instances and to JSON.
 """
 
 import types

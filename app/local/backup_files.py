@@ -1,9 +1,7 @@
 """The manifest of a backup: versions, and the SHA-256 of every other file in it; and its signature.
 
-Owns: the layout of a backup's directory and the reading of one. Promises: the manifest is written
-last, so a directory without one is not a backup; a backup is used only if the manifest has the
-signature of the installation's secret key and every file matches the manifest. The signature is an
-HMAC of the manifest's bytes. It proves that the writer of the backup had the secret key.
+The signature is an HMAC of the manifest's bytes. It proves that the writer of the backup had the
+secret key.
 """
 
 import hashlib

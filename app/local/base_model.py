@@ -1,6 +1,6 @@
 """The base model that the options of `agent-rft up` request.
 
-Owns the options that contradict each other or would have no effect. Reads no model.
+Reads no model.
 """
 
 import json

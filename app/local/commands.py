@@ -1,8 +1,4 @@
-"""Runs short-lived programs: initdb, psql, version checks.
-
-Owns: the time limit and the conversion of a failure into one readable error.
-Promises: the error contains the program's last lines, never its input or environment.
-"""
+"""Runs short-lived programs: initdb, psql, version checks."""
 
 import subprocess
 from collections.abc import Mapping, Sequence

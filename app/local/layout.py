@@ -1,9 +1,4 @@
-"""Lists the processes of one machine and the configuration that each of them starts with.
-
-Owns: the children's command lines and the minimal configuration of each: the API never receives the
-database password of the worker or the owner, and the engine receives no password. Must not know:
-how children are supervised.
-"""
+"""Lists the processes of one machine and the configuration that each of them starts with."""
 
 import os
 import sysconfig

@@ -1,9 +1,4 @@
-"""Stops child processes that an earlier, killed supervisor did not stop.
-
-Owns: identifying a recorded process (pid plus kernel start time) and stopping it. Promises: never
-signals a process whose start time differs from the recorded one: pids are reused after a reboot or
-a container restart.
-"""
+"""Stops child processes that an earlier, killed supervisor did not stop."""
 
 import json
 import os

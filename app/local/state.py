@@ -1,9 +1,4 @@
-"""Errors of a single-machine installation, with messages that a user can act on.
-
-Owns: the error types of this package; `app/kit/processes.py` has the numbers.
-Promises: a message names the failure and the remedy; it may contain the end of a log, never a
-secret.
-"""
+"""Errors of a single-machine installation, with messages that a user can act on."""
 
 import errno
 import fcntl

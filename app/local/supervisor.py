@@ -1,7 +1,4 @@
-"""Reports the progress of a start: a line for each part that is ready, with the seconds so far.
-
-Owns the names of the parts. Must not know where the lines are shown.
-"""
+"""Reports the progress of a start: a line for each part that is ready, with the seconds so far."""
 
 import os
 import select

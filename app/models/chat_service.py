@@ -1,10 +1,8 @@
 """Marks chat replies in which the model wrote a tool call that cannot be parsed.
 
-Owns the field `tool_call_error` of an assistant message, an extension of the hosted shape. Engines
-return such a call as plain content; training answers it with a sentence and continues. The field
-contains that sentence, so that a client can play the episode that was trained
-(`docs/tool-loop.md`). Promises that no other part of a reply changes. Must not know engines or
-models.
+Engines return such a call as plain content; training answers it with a sentence and continues. The
+field contains that sentence, so that a client can play the episode that was trained (`docs/tool-
+loop.md`). No other part of a reply changes.
 """
 
 import asyncio

@@ -1,9 +1,5 @@
 """Records what chats use: adds it up in memory and writes it every few seconds, so that no chat
 waits for the database.
-
-Promises: a record is written once, also when its write is repeated, because it has its id before
-the first attempt; an orderly end of the process writes all; a killed process loses what it served
-since the last write, at most `flush_s` seconds while the database answers.
 """
 
 import asyncio

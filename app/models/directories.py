@@ -1,8 +1,7 @@
 """Directories with a manifest that are written atomically.
 
-Owns the steps of a commit: files are written to a temporary directory beside the destination, which
-is then renamed. A committed directory never changes. It survives a power failure only after it was
-copied to object storage (`Objects.put_directory`). Must not know the contents.
+A committed directory never changes. It survives a power failure only after it was copied to object
+storage (`Objects.put_directory`).
 """
 
 import errno

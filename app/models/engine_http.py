@@ -1,9 +1,4 @@
-"""HTTP client of inference engines that implement vLLM's protocol.
-
-Owns the wire format of vLLM 0.32's OpenAI-compatible server (`/v1/completions` with token ids in
-and out, adapter loading, `/v1/models`, `/health`, chat passed through) and the mapping of its
-failures to exceptions. Must not know tensors, tenants or the content of prompts.
-"""
+"""HTTP client of inference engines that implement vLLM's protocol."""
 
 import asyncio
 import copy

@@ -1,7 +1,6 @@
 """Archives of stored directories: a tar that is built while it is sent.
 
-Promises that the stored files are streamed, never loaded whole, and that no key of the object
-storage is shown.
+The stored files are streamed, never loaded whole, and that no key of the object storage is shown.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""Reads the form of examples, which may have a file and many cells.
-
-Promises the checks of all other forms: this site sent it, and it has the session's token.
-"""
+"""Reads the form of examples, which may have a file and many cells."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

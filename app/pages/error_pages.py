@@ -1,9 +1,8 @@
 """Renders errors outside of the API as pages.
 
-Promises: every reply outside of the API has the headers of pages, and no cache returns it to
-another client. A client that accepts pages, as browsers do, gets each error as a page, also for an
-unknown path or a body that no route has read. All others get the error as JSON: the API, probes,
-and clients with a wrong address.
+A client that accepts pages, as browsers do, gets each error as a page, also for an unknown path or
+a body that no route has read. All others get the error as JSON: the API, probes, and clients with a
+wrong address.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Routes of the specification and of the page that shows it.
 
-Promises that the page works without a network: everything it loads is in `reference_page/`, and its
-content security policy admits nothing else. The page's program is Swagger UI, unchanged
+The page works without a network: everything it loads is in `reference_page/`, and its content
+security policy admits nothing else. The page's program is Swagger UI, unchanged
 (`reference_page/SHA256SUMS`). No key is needed.
 """
 

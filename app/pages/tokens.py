@@ -1,6 +1,6 @@
 """Converts a token record to the parts of a page: spans by turn, and a table of a few. Pure.
 
-Promises that each token has something to see, whatever it writes, and that a page stays small.
+Each token has something to see, whatever it writes, and that a page stays small.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Converts a rollout's trace to the parts of a page, turn by turn. Pure.
 
-Promises that a page stays small whatever a model, tool or grader wrote: long texts are cut and
-turns beyond a limit left out, with a notice for both.
+A page stays small whatever a model, tool or grader wrote: long texts are cut and turns beyond a
+limit left out, with a notice for both.
 """
 
 import json

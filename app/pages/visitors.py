@@ -1,8 +1,7 @@
 """Finds the visitor by the cookie of a request, and refuses forms of other sites.
 
-Promises: no page is rendered without a visitor; a form is processed only if the browser reports
-that this site sent it and it has the session's token. The cookie is `HttpOnly` and
-`SameSite=Strict`, so no script reads it and no other site's link or form carries it.
+The cookie is `HttpOnly` and `SameSite=Strict`, so no script reads it and no other site's link or
+form carries it.
 """
 
 import hmac

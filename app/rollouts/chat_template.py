@@ -1,7 +1,4 @@
-"""Reads the small files of a model directory or hub id, without its weights.
-
-Owns the lookup of these files. Must not know tokens or messages.
-"""
+"""Reads the small files of a model directory or hub id, without its weights."""
 
 import copy
 import hashlib

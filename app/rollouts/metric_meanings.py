@@ -1,8 +1,7 @@
 """Meanings of the curves that a job writes, for the API's description and `docs/metrics.md`.
 
-Owns one sentence for each name of `app.rollouts.metrics`, and the refusal of other names. A
-part of a name in angle brackets stands for a tool, a grader, a component or a failure class; a name
-that is sent with one is refused. Pure.
+A part of a name in angle brackets stands for a tool, a grader, a component or a failure class; a
+name that is sent with one is refused.
 """
 
 import re

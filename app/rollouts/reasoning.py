@@ -1,8 +1,4 @@
-"""The texts in which thinking families separate reasoning from an answer.
-
-Owns the split of a turn, whole or unfinished. Promises: reasoning and answer of an unfinished turn
-are prefixes of those of the whole one, up to trailing white space.
-"""
+"""The texts in which thinking families separate reasoning from an answer."""
 
 from dataclasses import dataclass
 from typing import Final, Protocol

@@ -1,11 +1,9 @@
 """Converts messages and tools to token ids and sampled ids to turns, for one model.
 
-Owns the combination of tokenizer, chat template, bridges and parsers, and the stop tokens. Promises
-that sampled ids are never encoded again: after a turn only the delta up to the next turn is
-rendered, so `prompt + sampled + bridge` is the conversation that the engine sees and the trainer
-trains on. Control text inside messages and tools (a tool reply that contains `<|im_end|>`) is
-broken up and stays text. Must not know torch, engines or its callers. Uses `tokenizers` and Jinja,
-which load in 0.1 s.
+Sampled ids are never encoded again: after a turn only the delta up to the next turn is rendered, so
+`prompt + sampled + bridge` is the conversation that the engine sees and the trainer trains on.
+Control text inside messages and tools (a tool reply that contains `<|im_end|>`) is broken up and
+stays text. Uses `tokenizers` and Jinja, which load in 0.1 s.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
 """Rebuilds the requests to a rollout's tools and graders from its stored trace.
 
-Promises the original bodies, byte for byte except for times of calls, which are stored rounded;
-headers of the user are shown as `[redacted]`. Must not send anything.
+Must not send anything.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Reads the held-out rows of a job from the file that the job reads.
 
-Promises that a row has the index by which its rollouts name it, whatever rows stand around it.
+A row has the index by which its rollouts name it, whatever rows stand around it.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""A model's tokenizer: text to ids, and ids to the text that parsers and users read.
-
-Owns the choice of the control tokens that decoded text hides. Must not know messages.
-"""
+"""A model's tokenizer: text to ids, and ids to the text that parsers and users read."""
 
 import copy
 import sys

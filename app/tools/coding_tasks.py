@@ -1,7 +1,7 @@
 """Original programming tasks: functions to write, with two numbers to fill in, and their tests.
 
-Owns the tasks by level. The solution here computes the expected values of tests; the arguments
-depend on the numbers, so that a function with any other number fails. Must not know prompts.
+The solution here computes the expected values of tests; the arguments depend on the numbers, so
+that a function with any other number fails.
 """
 
 from collections.abc import Callable

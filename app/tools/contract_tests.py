@@ -1,8 +1,4 @@
-"""The common parts of contract tests of registered objects: deadline, record and checks.
-
-Owns the record of requests and replies, and the check of signatures. Must not know the called
-object.
-"""
+"""The common parts of contract tests of registered objects: deadline, record and checks."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The result of a contract test of a tool endpoint: its checks, each with its status.
 
-Pure data. Must not know how calls are made.
+Pure data.
 """
 
 from dataclasses import dataclass, field

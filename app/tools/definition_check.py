@@ -1,8 +1,4 @@
-"""Registered objects that are an endpoint of the customer: tools and environments.
-
-Owns their creation, their new versions, and the rule that a secret moves to no other address. Must
-not know how an endpoint is tested.
-"""
+"""Registered objects that are an endpoint of the customer: tools and environments."""
 
 import asyncio
 from collections.abc import Collection, Sequence

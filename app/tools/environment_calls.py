@@ -1,9 +1,4 @@
-"""Encodes the calls of an HTTP environment and reads its answers: reset, step, close.
-
-Owns the formats of `docs/http-environments.md` for training and for the contract test. Promises: an
-invalid answer raises `EndpointFault`, with the path of the fault and no text of the answer. Must
-not know rollouts, journals or tokens.
-"""
+"""Encodes the calls of an HTTP environment and reads its answers: reset, step, close."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

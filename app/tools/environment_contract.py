@@ -1,7 +1,5 @@
-"""A contract test of an HTTP environment: one episode of one turn over the path that training uses.
-
-Owns the calls of the test and the rating of each answer. Promises: four calls at most, no retries
-that would hide a fault, and a report whatever the environment does. Must not know rollouts.
+"""A contract test of an HTTP environment: one episode of one turn over the path that training
+uses.
 """
 
 import asyncio

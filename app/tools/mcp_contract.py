@@ -1,10 +1,6 @@
 """A contract test of an MCP server: lists its tools as a job would, and calls one of them.
 
-Owns which checks are made and how each answer is rated. Promises: calls and the end of their
-session are over within `MAX_TEST_S`, by the clock of `Deadline` that starts with the test; the
-look-up and the listing before them have shorter limits of their own. No retry hides a fault, and
-a tool that was not named is not called, since it may change something. Must not know rows or
-rollouts.
+No retry hides a fault, and a tool that was not named is not called, since it may change something.
 """
 
 import asyncio

@@ -1,8 +1,6 @@
-"""Tools that an MCP server answers, marked by `server_label` beside a tool's address. Owns the
-conversion of such tools, which are registered one by one, to the entries of `mcp_servers` through
-which a job calls them.
+"""Tools that an MCP server answers, marked by `server_label` beside a tool's address.
 
- Works on the JSON of tools. Must not know where the tools came from.
+Works on the JSON of tools.
 """
 
 import json

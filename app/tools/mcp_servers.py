@@ -2,7 +2,7 @@
 
 Source: the hosted API's MCP tool (`server_label`, `server_url`, `headers`, `authorization`,
 `allowed_tools`, `require_approval`). Headers and authorization are secrets that only the server
-itself receives. Must not know the protocol.
+itself receives.
 """
 
 import json

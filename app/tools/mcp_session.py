@@ -1,9 +1,6 @@
 """One session with an MCP server: its tools, calls to them, and readings of its resources.
 
-Owns the lifetime of the protocol library's client, which runs in a task of its own because it must
-be closed by the task that opened it. Promises: a text that a model can learn from is returned,
-every other outcome raises `EndpointFault`; no call waits for an ended session. The library's log is
-off, because it repeats texts of servers. Must not know rollouts or rows.
+The library's log is off, because it repeats texts of servers.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""Headers that repeat arguments of a call, as a tool's schema requests with `x-mcp-header`.
-
-Owns their size limit: the model writes the arguments, and servers accept only short headers.
-"""
+"""Headers that repeat arguments of a call, as a tool's schema requests with `x-mcp-header`."""
 
 import asyncio
 import json

@@ -1,7 +1,4 @@
-"""References to registered objects in a create call: members of its unions, beside definitions.
-
-Owns the recognition and parsing of references. Must not know how it is resolved.
-"""
+"""References to registered objects in a create call: members of its unions, beside definitions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,9 +1,7 @@
 """Registered objects of a project: tools, graders, curricula, environments and recipes, to which
 jobs and plans refer by id.
 
-Owns their common parts: ids, versions, a name that is unique among objects that are not deleted. An
-update makes a new version and leaves the earlier ones unchanged. Must not know the meaning of a
-definition.
+An update makes a new version and leaves the earlier ones unchanged.
 """
 
 from dataclasses import dataclass, field

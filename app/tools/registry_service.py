@@ -1,7 +1,4 @@
-"""Finds the registered object of a reference in a call.
-
-Owns the parameter in errors about a missing object or version.
-"""
+"""Finds the registered object of a reference in a call."""
 
 import asyncio
 import json

@@ -1,8 +1,4 @@
-"""Saves the tools that an MCP server lists as registered tools, which jobs name by id.
-
-Owns the order: the server is listed first, and all of its tools are registered or none. Must not
-know how a tool is called.
-"""
+"""Saves the tools that an MCP server lists as registered tools, which jobs name by id."""
 
 import asyncio
 import time

@@ -1,10 +1,4 @@
-"""Encodes a tool call and converts its reply to text for the model.
-
-Owns the hosted contract's shapes (`function_call` in, `function_call_output` out) for every caller:
-training, a trial run and the contract test parse a reply in the same way. Promises: a reply that a
-model can learn from becomes text, every other outcome raises `EndpointFault`. Must not know
-rollouts, rows or tokens.
-"""
+"""Encodes a tool call and converts its reply to text for the model."""
 
 import json
 from collections.abc import Callable

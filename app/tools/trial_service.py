@@ -1,7 +1,6 @@
 """Trials: call one grader or one tool once, over the same path as training.
 
-Owns the time limit of a trial with all its retries, and the messages about faults. Must not know
-HTTP routes. Limits of endpoints (rate, breaker) begin anew with every trial.
+Limits of endpoints (rate, breaker) begin anew with every trial.
 """
 
 import asyncio

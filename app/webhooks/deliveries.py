@@ -1,8 +1,6 @@
 """Makes webhook deliveries from committed events: one for each endpoint subscribed to the event.
 
-Owns the choice of endpoints: those that are enabled and subscribed to the event's type, both when
-the event happened and when it is read. Promises one delivery for each event and endpoint, however
-often the event is read. Works across tenants, for the worker's role only.
+Works across tenants, for the worker's role only.
 """
 
 from dataclasses import dataclass

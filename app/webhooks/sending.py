@@ -1,8 +1,4 @@
-"""Attempts to deliver one event: Standard Webhooks 1.0 through the guarded egress.
-
-Promises: every attempt has the event's id, and its own timestamp and signatures; all secrets that
-are valid at that moment sign it. Must not know rows or the schedule of retries.
-"""
+"""Attempts to deliver one event: Standard Webhooks 1.0 through the guarded egress."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

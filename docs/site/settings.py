@@ -1,7 +1,6 @@
 """Lists the settings of the service by the variables that set them.
 
-Owns the tables of a tree of settings: one for each section, whose variables begin with its name,
-and one for the objects of a list. The texts stand under the fields in the code.
+The texts stand under the fields in the code.
 """
 
 from collections.abc import Iterator

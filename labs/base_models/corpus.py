@@ -1,9 +1,4 @@
-"""The pre-training corpus of the tiny base model: clean and sloppy transcripts.
-
-Owns what "sloppy" means: how often a transcript guesses without a tool, tries the wrong tool,
-repeats a call or calls a tool after the answer is known. Promises equal transcripts for equal
-seeds. Must not know tokens or tensors.
-"""
+"""The pre-training corpus of the tiny base model: clean and sloppy transcripts."""
 
 from __future__ import annotations
 

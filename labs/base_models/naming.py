@@ -1,9 +1,8 @@
 """Random names for the tools of a transcript: the two tools differ in every transcript.
 
-Owns how a corpus tool is called, described and offered beside others. A transcript is drawn with
-the names `lookup` and `calculator`; `Naming` renames its calls. Promises that a name shows as much
-as it would for a reader: arguments swap places only where their names say which is which. Must
-not know questions.
+A transcript is drawn with the names `lookup` and `calculator`; `Naming` renames its calls. A name
+shows as much as it would for a reader: arguments swap places only where their names say which is
+which.
 """
 
 from __future__ import annotations

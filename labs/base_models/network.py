@@ -1,7 +1,4 @@
-"""The network of a shipped model, and the optimizers of its pre-training.
-
-Must not know what a model is trained on.
-"""
+"""The network of a shipped model, and the optimizers of its pre-training."""
 
 from __future__ import annotations
 

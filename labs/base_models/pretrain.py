@@ -1,9 +1,8 @@
 """Builds the tiny base model from scratch: corpus, tokenizer, weights, files.
 
-`python -m labs.base_models.pretrain --out DIR` writes a directory that stock
-`AutoModelForCausalLM` and `AutoTokenizer` open. It counts steps, not seconds, and fixes
-seeds and threads, so that two runs on one machine give the same bytes; another CPU may round
-differently. Must not know any example's records.
+`python -m labs.base_models.pretrain --out DIR` writes a directory that stock `AutoModelForCausalLM`
+and `AutoTokenizer` open. It counts steps, not seconds, and fixes seeds and threads, so that two
+runs on one machine give the same bytes; another CPU may round differently.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Builds the shipped model `tiny-scholar` from scratch: lessons, tokenizer, weights, files.
 
-`python -m labs.base_models.scholar --out DIR` writes a directory that stock
-`AutoModelForCausalLM` and `AutoTokenizer` open. It counts steps, not seconds, and fixes seeds and
-threads. Right answers and copying come first; few steps at a small rate then teach the sloppy
-habits, each of which shows in the first word of an answer. Must not know the recipes' rows.
+`python -m labs.base_models.scholar --out DIR` writes a directory that stock `AutoModelForCausalLM`
+and `AutoTokenizer` open. It counts steps, not seconds, and fixes seeds and threads. Right answers
+and copying come first; few steps at a small rate then teach the sloppy habits, each of which shows
+in the first word of an answer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Rendered transcripts as token rows with assistant-only labels.
 
-Owns the boundaries of the assistant's tokens. Promises that the ids of a row equal the tokenizer's
-ids of the whole text. Must not know the subject of the transcripts.
+The ids of a row equal the tokenizer's ids of the whole text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The words of which the pre-training corpus makes names, descriptions and system prompts.
 
-Owns the lists and the made-up words. The more varied they are, the less the model can remember
-a name and the more it must copy it from the schema. Must not know transcripts.
+The more varied they are, the less the model can remember a name and the more it must copy it from
+the schema.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Checks from its small files whether a base model can be trained, served and given tools.
 
-Owns the verdict, and `python -m workers.engines.base_model_check --models-json FILE`, which prints
-a line of JSON for each model and exits with 9 if one is refused. No weights are read: the model is
-built on the meta device. Must not know jobs.
+No weights are read: the model is built on the meta device.
 """
 
 import argparse

@@ -1,8 +1,6 @@
 """A policy whose versions are adapters served by an engine.
 
-Owns the engine name and the directory of each version, and the retries when the engine is
-unavailable or no longer serves an adapter. Promises that one version samples all tokens of a turn,
-and that an engine restart costs time but no samples. Must not know tensors.
+One version samples all tokens of a turn, and that an engine restart costs time but no samples.
 """
 
 import asyncio

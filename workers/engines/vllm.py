@@ -1,10 +1,8 @@
 """Launches vLLM 0.32 with options under which it meets the same contract as the CPU engine.
 
-Owns argv and environment of one vLLM server per base model, and `python -m workers.engines.vllm`,
-which replaces itself by that server. vLLM has a separate environment (`make vllm-env`), because it
-pins another FastAPI version. `make test-vllm` tests the contract against it. Development mode is
-always off: its control endpoints ignore the API key, as do others that `vllm_plugins` hides. vLLM
-reads turns with the parsers that training uses.
+`make test-vllm` tests the contract against it. Development mode is always off: its control
+endpoints ignore the API key, as do others that `vllm_plugins` hides. vLLM reads turns with the
+parsers that training uses.
 """
 
 import argparse

@@ -1,8 +1,4 @@
-"""The environment of a rollout behind a customer's address: reset, step and close over HTTP.
-
-Owns the split of a turn: a call that the model got wrong is answered here, as for tools; the other
-calls are sent together. Must not know ids, journals or the wire format.
-"""
+"""The environment of a rollout behind a customer's address: reset, step and close over HTTP."""
 
 import asyncio
 import time

@@ -1,8 +1,7 @@
 """Tools of customers' MCP servers.
 
-Owns the sessions: one for each pair of rollout and server, so that a server with state per session
-has a separate state for each rollout. A rollout whose answers are all replayed opens no session.
-Outcomes have the same form as those of HTTP tools. Must not know tokens or how a server is listed.
+A rollout whose answers are all replayed opens no session. Outcomes have the same form as those of
+HTTP tools.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,4 @@
-"""The environment of a rollout that consists of a set of tools.
-
-Owns the check of a call before it is sent and the concurrency of a turn's calls. Promises: calls
-of a turn run concurrently, replies are in the order of the calls, and the first failing tool ends
-the rollout. Must not know the transport of a tool.
-"""
+"""The environment of a rollout that consists of a set of tools."""
 
 import asyncio
 import json

@@ -1,8 +1,4 @@
-"""The outcome of a tool call, whatever kind of tool was called.
-
-Owns the order of journal and call, and the rule for faults: a fault of the tool's server raises
-`ToolFailure`, which removes the rollout from its batch. Must not know how a tool is reached.
-"""
+"""The outcome of a tool call, whatever kind of tool was called."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final

@@ -1,10 +1,4 @@
-"""Scores the samples of an eval item by every criterion of its eval.
-
-Owns the result of each criterion and the verdict over all of them. Promises: a criterion that
-cannot be scored makes the sample an error, never a failed item, and its tokens count; a judge of
-groups sees all samples of the item at once, as in training; ids of calls are derived from run, item
-and criterion, so that a receiver can drop a duplicate. Must not know how items are sampled.
-"""
+"""Scores the samples of an eval item by every criterion of its eval."""
 
 import asyncio
 import hashlib

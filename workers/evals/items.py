@@ -1,8 +1,6 @@
 """Works on one item of an eval run: samples it if the run has a model, and scores its samples.
 
-Owns the output items. Promises: a sample that infrastructure prevents from being drawn or scored is
-an error, never a failed item, and so is one whose work met an internal error. The samples of an
-item are scored as a group, by the code that scores rollouts.
+The samples of an item are scored as a group, by the code that scores rollouts.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Runs one claim of an eval run: the remaining items, several at a time, then the run's end.
 
 The samples of an item are written together under the run's fence, with the totals so far; the next
-claim continues with the items that have none. Promises: a run that could score nothing has failed.
+claim continues with the items that have none.
 """
 
 import asyncio

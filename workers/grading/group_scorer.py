@@ -1,8 +1,4 @@
-"""The interface that scores a group of rollouts, and its implementation for per-sample graders.
-
-Owns the `GroupScorer` protocol. Promises: a verdict for every rollout; a failing grader removes its
-own rollout and stops no sibling. Must not know how rollouts are played.
-"""
+"""The interface that scores a group of rollouts, and its implementation for per-sample graders."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,9 +1,4 @@
-"""A job's per-sample grader: applies the shared scorer to trajectories and journals its scores.
-
-Owns the conversion of a score to a `Grade` and of a fault to the failure class of the rollout.
-Promises: a score of an external grader is durable before it is used, so a replayed step sees the
-same one. Must not know how anything is scored.
-"""
+"""A job's per-sample grader: applies the shared scorer to trajectories and journals its scores."""
 
 import math
 from collections.abc import Mapping, Sequence

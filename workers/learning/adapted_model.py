@@ -1,8 +1,4 @@
-"""A frozen base model with the adapter that is trained on it.
-
-Owns loading both, the precision, checkpointing and the size of micro-batches. Promises: weights
-that do not fit into the memory end the run with a reason. Must not know losses or optimizers.
-"""
+"""A frozen base model with the adapter that is trained on it."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence

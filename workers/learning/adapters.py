@@ -1,10 +1,4 @@
-"""LoRA adapters through peft, as stock files.
-
-Owns creating, writing and reading an adapter. Promises: the layers of `lora_targets` are adapted,
-in fp32; initial weights are a pure function of the seed; a published adapter loads with stock
-`peft.PeftModel.from_pretrained`, contains safetensors and JSON only, and names the base by its
-public name. Must not know gradients or optimizers.
-"""
+"""LoRA adapters through peft, as stock files."""
 
 import json
 import math

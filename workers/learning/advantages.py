@@ -1,8 +1,6 @@
 """Computes advantages from the rewards of groups of rollouts.
 
-Owns the choice of samples and groups to train on. Promises: a failed rollout (`None`) is excluded
-from the mean, the deviation and the batch, and never counts as a reward of 0. Advantages belong to
-rollouts, not to the rows into which a rollout may be split. Must not know tokens or tensors.
+Advantages belong to rollouts, not to the rows into which a rollout may be split.
 """
 
 import math

@@ -1,11 +1,4 @@
-"""Computes the hidden states of packed rows.
-
-Owns the choice of forward pass for a base model: packed, with the attention of `attention.py`, if
-all its layers are plain full attention; otherwise rows padded on the right, where causal attention
-hides the padding from all real tokens. Promises: with both, a token's hidden state equals that of
-its row in a batch of its own.
-Must not know losses.
-"""
+"""Computes the hidden states of packed rows."""
 
 from functools import partial
 from typing import Any, Final

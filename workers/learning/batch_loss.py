@@ -1,8 +1,4 @@
-"""The loss of one micro-batch, and its gradient.
-
-Promises: computing either changes nothing, so that a micro-batch that ran out of memory can be
-repeated; statistics and gradient are added by the caller afterwards. Must not know optimizers.
-"""
+"""The loss of one micro-batch, and its gradient."""
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence

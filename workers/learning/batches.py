@@ -1,9 +1,4 @@
-"""Packs samples into micro-batches.
-
-Owns the model's inputs. Promises: no padding; the common prefix of one prompt's rows is computed
-once; tokens after the last trained one are cut, since no trained token depends on them; samples
-with advantage 0 are not computed unless requested; targets are shifted in this module only.
-"""
+"""Packs samples into micro-batches."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,14 +1,11 @@
 """Computes target log-probs without storing the full logits.
 
-Owns the last layer's mathematics. Promises: logits and logsumexp in fp32 (fp64 for fp64 inputs),
-since bf16 has steps of 0.1 at the size that logits have; at most one chunk of logits in memory; no
-logits are stored for backward. The head is frozen, so the gradient of a token's log-prob with
-respect to its hidden state,
+The head is frozen, so the gradient of a token's log-prob with respect to its hidden state,
 
-    ∂lp_n/∂h_n = (W[y_n] - softmax(z_n)·W) / temperature,
+∂lp_n/∂h_n = (W[y_n] - softmax(z_n)·W) / temperature,
 
 is computed with the chunk and stored (N x D numbers); backward only scales it per token. A chunk
-takes two matrix products instead of the three that recomputation would take. Must not know losses.
+takes two matrix products instead of the three that recomputation would take.
 """
 
 from dataclasses import dataclass

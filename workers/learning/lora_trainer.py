@@ -1,8 +1,7 @@
 """The in-process trainer: torch on one GPU or the CPU.
 
-Owns one base model, one LoRA adapter and its optimizer. Starts no threads and no event loop. On a
-CPU with a fixed number of threads it is deterministic to the bit. Must not know rewards, rollouts
-or publishing.
+Starts no threads and no event loop. On a CPU with a fixed number of threads it is deterministic to
+the bit.
 """
 
 import math

@@ -1,8 +1,4 @@
-"""Computes log-probs of tokens under a model, with or without its adapter.
-
-Owns the path from samples through backbone and head. Promises: every caller gets the trainer's
-arithmetic and temperature. Must not know losses or optimizers.
-"""
+"""Computes log-probs of tokens under a model, with or without its adapter."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol

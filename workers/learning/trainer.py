@@ -1,10 +1,4 @@
-"""The interface between a run and its trainer.
-
-Owns the calls that a run makes. Promises: arguments and results are plain data (numbers, lists,
-`TrainingSample`, paths of directories that both sides can read), so an implementation may compute
-in other processes, e.g. under torchrun. Must not know torch, models or the computation of
-gradients.
-"""
+"""The interface between a run and its trainer."""
 
 import json
 import math

@@ -1,8 +1,6 @@
 """Writes and reads a trainer's complete state as a committed directory.
 
-Owns its files: `adapter.safetensors`, `moments.safetensors`, `random.safetensors`, `trainer.json`
-and the manifest. No pickle. Promises: a restored trainer continues bit for bit. Must not know
-losses or batches.
+No pickle.
 """
 
 import json

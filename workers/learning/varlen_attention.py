@@ -1,11 +1,11 @@
 """Attention over packed rows on a GPU, in two calls of the flash kernel for each layer.
 
-Owns one autograd function. Every range of the packed tokens attends to itself in the first call;
-the branches of all trees attend to their prefixes in the second, and the results are merged by
-their log-sum-exps. Keys and values of a prefix are computed once and no copy of them is kept for
-backward. The kernel's backward takes the merged output and log-sum-exp, so two calls of it are
-exact (as in ring attention, arXiv 2310.01889). On the meta device the kernel has a shape and no
-values, which is how memory is planned. Must not know losses or samples.
+Every range of the packed tokens attends to itself in the first call; the branches of all trees
+attend to their prefixes in the second, and the results are merged by their log-sum-exps. Keys and
+values of a prefix are computed once and no copy of them is kept for backward. The kernel's backward
+takes the merged output and log-sum-exp, so two calls of it are exact (as in ring attention, arXiv
+2310.01889). On the meta device the kernel has a shape and no values, which is how memory is
+planned.
 """
 
 from dataclasses import dataclass

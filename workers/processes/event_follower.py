@@ -1,8 +1,7 @@
 """Brings consumers up to the end of the log of committed events.
 
-Owns the order sequence, read, handle, advance. Promises that a consumer's cursor passes an event
-only after the consumer has handled it, that no two processes handle the events of one consumer at
-the same time, and that a faulty consumer delays no other. Must not know what consumers do.
+A consumer's cursor passes an event only after the consumer has handled it, that no two processes
+handle the events of one consumer at the same time, and that a faulty consumer delays no other.
 """
 
 import asyncio

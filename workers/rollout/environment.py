@@ -1,7 +1,6 @@
 """The protocol of the environment of a rollout: reset, then step after step, then close.
 
-Owns the data exchanged by an episode and its environment. An environment sees messages and tool
-calls; it must not know tokens, policies or limits.
+An environment sees messages and tool calls; it must not know tokens, policies or limits.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,9 +1,5 @@
 """Runs one rollout: samples, parses, steps the environment, appends replies, until done or a limit.
 
-Owns the order of these steps and the token record. Promises: the policy is trained on the sampled
-ids with their log-probs, reply text carries mask 0, no answer is used before it is journalled, and
-a limit is a stop reason, never an exception. Must not know HTTP, SQL or tensors.
-
 An episode is what a client can play over chat completions (`docs/tool-loop.md`): without tools the
 text of a turn is content; a turn with a malformed call runs no call, and the model reads why.
 Without tools to run, the first turn ends the episode, and its calls are for the grader.

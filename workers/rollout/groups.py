@@ -1,10 +1,4 @@
-"""Runs a group: the rollouts of one row, side by side, scored together.
-
-Owns `ScoredGroup` and the only code that plays and scores rollouts; training modes, evaluation and
-rollouts that arrive already played share it. Promises: rollouts in the order of their keys, each
-graded or failed; a failed rollout leaves the group without stopping its siblings, only a fault of
-the service itself (lost lease, engine gone for good) does. Must not know advantages or training.
-"""
+"""Runs a group: the rollouts of one row, side by side, scored together."""
 
 import asyncio
 import math

@@ -1,7 +1,4 @@
-"""The policy protocol: token ids in, token ids and log-probs out.
-
-Must not know HTTP, tensors or which engine answers.
-"""
+"""The policy protocol: token ids in, token ids and log-probs out."""
 
 import time
 from dataclasses import dataclass

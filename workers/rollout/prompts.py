@@ -1,8 +1,4 @@
-"""Renders the prompt of a rollout to token ids.
-
-Owns the attribution of a prompt that cannot be sampled from: to the row, whose file the user can
-correct, or to the customer's environment that began the conversation.
-"""
+"""Renders the prompt of a rollout to token ids."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

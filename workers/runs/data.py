@@ -1,7 +1,4 @@
-"""A job's training and validation file: found, counted, and refused with the hosted error codes.
-
-Owns the faults that a file of any method can have. Must not know the content of rows.
-"""
+"""A job's training and validation file: found, counted, and refused with the hosted error codes."""
 
 import asyncio
 import random

@@ -1,8 +1,4 @@
-"""Runs one claim of a job to its end state: the only module that decides a run's outcome.
-
-Owns the order of a run: check the files, train, publish, and the reaction to pause, failure and a
-lost lease. Must not know how any method trains.
-"""
+"""Runs one claim of a job to its end state: the only module that decides a run's outcome."""
 
 import asyncio
 import time

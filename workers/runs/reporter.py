@@ -1,8 +1,6 @@
 """The reporter: commits a step once, its rows and its announcements in one fenced transaction.
 
-Owns the order of a commit and its idempotence: a commit whose answer was lost is repeated and
-writes nothing twice. The rows are `StepWriter`'s, the events `Announcer`'s. Must not know the
-readers of committed events.
+The rows are `StepWriter`'s, the events `Announcer`'s.
 """
 
 import time

@@ -1,7 +1,7 @@
 """The paired comparison of two models, start and tuned, on the same rows.
 
-Owns its arithmetic: pure functions without torch. A row counts only if both sides have a graded
-rollout of it; a row's value is the mean over its samples. Must not know the source of the values.
+A row counts only if both sides have a graded rollout of it; a row's value is the mean over its
+samples.
 """
 
 import math

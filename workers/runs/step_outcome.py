@@ -2,7 +2,7 @@
 
 `TrainedStep` comes from a scheduler or the supervised loop, `PublishedAdapter` from the publisher,
 `Validation` from an evaluation; the loop of a method composes the `StepOutcome` that the reporter
-commits. Plain data. Must not know how a method trains: a method with rollouts extends the parts.
+commits. Plain data.
 """
 
 import json

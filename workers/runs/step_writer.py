@@ -1,8 +1,7 @@
 """The step writer: writes the rows of a step (rollouts, curves, checkpoint, model, resume point).
 
-Owns the shape of these rows. Promises that every method works inside the caller's fenced
-transaction and may be repeated when that transaction was rolled back. Must not know the job's
-events or how a step was trained.
+Every method works inside the caller's fenced transaction and may be repeated when that transaction
+was rolled back.
 """
 
 import asyncio

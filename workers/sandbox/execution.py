@@ -1,8 +1,7 @@
 """Executes one program: keeps its deadline, bounds its output, kills it.
 
-Promises: the process is gone when this returns, however it ended; what it wrote is bounded, and is
-passed on unread. The time of a program counts from the moment it is sent, not from its wait for a
-slot, and without its waits for a processor, which other programs cause.
+The time of a program counts from the moment it is sent, not from its wait for a slot, and without
+its waits for a processor, which other programs cause.
 """
 
 import asyncio

@@ -1,7 +1,5 @@
-"""The layers of protection: which of them this machine has, and their order in a program's process.
-
-Promises: a layer counts only if a trial succeeded; a process that cannot apply such a layer ends
-before it reads a program.
+"""The layers of protection: which of them this machine has, and their order in a program's
+process.
 """
 
 import ctypes

@@ -1,9 +1,6 @@
 """The runner: answers on a Unix socket, gives each program a slot, keeps the fork server alive.
 
-Promises: at most `parallel` programs run at once, the others wait unread, and organizations and
-their projects share the slots; the reported level applies to every program; a fork server that
-crashes or hangs is started again and must reach the floor again. Trusts its callers, API and
-workers, to name organization and project.
+Trusts its callers, API and workers, to name organization and project.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""Makes the tracker of an integration: on a thread, or in a process of its own.
-
-Owns what an assignment is made from: the job, its sealed secrets, the operator's settings.
-"""
+"""Makes the tracker of an integration: on a thread, or in a process of its own."""
 
 import asyncio
 import json

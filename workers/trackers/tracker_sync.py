@@ -1,9 +1,6 @@
 """Writes tracked jobs to their trackers, from the log of committed events.
 
-Owns the order read, write, advance of each tracker of each job, with a cursor and a task of its
-own, and what becomes of a fault: one warning in the job's events, and another try later. Promises
-that the job is not touched by it, and that no tracker waits for those of another project that hang.
-Must not know any tracker's library.
+The job is not touched by it, and that no tracker waits for those of another project that hang.
 """
 
 import asyncio

@@ -1,11 +1,10 @@
 """Scores all rollouts of a group by one question to a judge (RULER).
 
-Promises: equal rollouts are shown once and score the same. The order of the rollouts in a prompt is
-drawn from their contents and a seed, so that it does not depend on the order of the group; the
-repeats balance the positions of each rollout (`shown_order`). An answer with wrong ids is requested
-again, with its fault; a judge that is unavailable, refuses or answers wrongly three times gives no
-score, and the fault has the tokens of its answers. Scores are cached by content, so that no group
-is judged twice. Must not know the servers of judges or jobs.
+The order of the rollouts in a prompt is drawn from their contents and a seed, so that it does not
+depend on the order of the group; the repeats balance the positions of each rollout (`shown_order`).
+An answer with wrong ids is requested again, with its fault; a judge that is unavailable, refuses or
+answers wrongly three times gives no score, and the fault has the tokens of its answers. Scores are
+cached by content, so that no group is judged twice.
 """
 
 import hashlib

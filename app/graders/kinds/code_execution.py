@@ -1,9 +1,8 @@
 """Runs the model's code against the tests of its row; the score is the share that passes.
 
-Owns the comparison that decides a test. Each test has a separate process. Its expected value never
-enters the sandbox, where the code could read it: this module compares. Code that raises, prints
-something else or takes too long fails its test, which counts in the score; a row without tests, or
-an unavailable sandbox, gives no score.
+Each test has a separate process. Its expected value never enters the sandbox, where the code could
+read it: this module compares. Code that raises, prints something else or takes too long fails its
+test, which counts in the score; a row without tests, or an unavailable sandbox, gives no score.
 """
 
 import math

@@ -1,9 +1,6 @@
 """The customer's own grader over HTTP, in the hosted Agent RFT shape.
 
-Owns its request `{sample, item, trace_id}` and its reply `{"score": …}`. Promises: any failure, a
-4xx included, and any score that is not a finite number counts as an infrastructure fault. Numbers
-in the reply's `metrics` become sub-scores, unless their name repeats a credential. Must not know
-the source of samples.
+Numbers in the reply's `metrics` become sub-scores, unless their name repeats a credential.
 """
 
 import json

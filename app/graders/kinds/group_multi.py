@@ -1,9 +1,8 @@
 """Scores a group by a `multi` grader that has group judges among its children.
 
-Promises: each judge is called once for the whole group, all at the same time; the other children
-score each rollout independently, and the formula combines both. A judge without scores removes the
-group, any other child without a score only its rollout; the faults have the tokens of all judges.
-With several judges, the part `agreement` measures their agreement. Must not know how a judge works.
+A judge without scores removes the group, any other child without a score only its rollout; the
+faults have the tokens of all judges. With several judges, the part `agreement` measures their
+agreement.
 """
 
 import asyncio

@@ -1,9 +1,7 @@
 """Scores one answer with a judge and a rubric.
 
-Owns the prompt and the four forms in which a judge's score is read: a JSON object with `score`,
-`[[8]]`, a line `Score: 8`, and `8/10` or `8 out of 10` (`scores_in_words.py`). Percentages are no
-scores, because their scale is unknown. An answer without a score, or with one beyond the scale, is
-a fault and never a 0.
+Percentages are no scores, because their scale is unknown. An answer without a score, or with one
+beyond the scale, is a fault and never a 0.
 """
 
 import re

@@ -1,10 +1,4 @@
-"""Runs several graders at once and computes the formula over their scores.
-
-Promises: a child that the formula does not name is not run; a bounded number of children run
-concurrently; a child that fails makes the whole grader fail and is never a 0 in the formula, and
-its fault has the tokens of all children that answered; a formula without a finite value scores
-`invalid_grade` with the flag `formula_parse_error`, and without `invalid_grade` it gives no score.
-"""
+"""Runs several graders at once and computes the formula over their scores."""
 
 import asyncio
 import hashlib

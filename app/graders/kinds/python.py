@@ -1,8 +1,7 @@
 """Scores with the customer's function `grade(sample, item)`, run in the sandbox.
 
-Owns the rule that a score is a finite number. An exception, a timeout or any other value is an
-error of the grader, with its line: the rollout leaves the batch. Must not know how code is
-confined.
+An exception, a timeout or any other value is an error of the grader, with its line: the rollout
+leaves the batch.
 """
 
 from typing import Final

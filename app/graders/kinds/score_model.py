@@ -1,7 +1,6 @@
 """Scores with a judge model that answers with a number.
 
-Owns the fixed answer format `{steps: [{description, conclusion}], result: number}` (source: the
-hosted graders guide) and the clamp to the grader's range. An answer without a number is a fault.
+An answer without a number is a fault.
 """
 
 from typing_extensions import override

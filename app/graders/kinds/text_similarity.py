@@ -9,8 +9,6 @@ The hosted guide leaves these choices open (`cosine`, which calls a server, is i
 - `meteor`: NLTK METEOR with its exact and stem stages; the synonym stage has no synonyms, because
   the WordNet corpus is not shipped. Texts that match by synonyms only score lower than hosted.
 - `rouge_1` … `rouge_5`, `rouge_l`: F1 as of rouge-score without stemming, over words of any script.
-
-Promises: a score takes about a second at most.
 """
 
 from collections import Counter

@@ -1,11 +1,11 @@
 """Scores the tool calls of a rollout against the calls that its row expects.
 
-Owns the rule. A call scores 0 against an expected one of another function; 0.3 for the function
-alone, also where its arguments cannot be read; 0.6 when at least one expected argument is right; 1
-when all are right and there are no others. Each call counts for one expected call at most, paired
-so that the sum is highest, in order where `ordered` is set. The score is the mean over the expected
-calls (with `extra_calls: "count"` also over the surplus calls). If no call is expected, no call
-scores 1 and any call 0.
+A call scores 0 against an expected one of another function; 0.3 for the function alone, also where
+its arguments cannot be read; 0.6 when at least one expected argument is right; 1 when all are right
+and there are no others. Each call counts for one expected call at most, paired so that the sum is
+highest, in order where `ordered` is set. The score is the mean over the expected calls (with
+`extra_calls: "count"` also over the surplus calls). If no call is expected, no call scores 1 and
+any call 0.
 """
 
 import json

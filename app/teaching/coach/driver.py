@@ -1,8 +1,8 @@
 """Takes one step of a session: look, decide, act, write.
 
-Promises that each job and skill of a session is made exactly once: it is inserted in the
-transaction that writes its id into the session's row, which is locked at the fence of the step's
-claim. A step whose process was killed has written nothing, and the next claim takes it again.
+Each job and skill of a session is made exactly once: it is inserted in the transaction that writes
+its id into the session's row, which is locked at the fence of the step's claim. A step whose
+process was killed has written nothing, and the next claim takes it again.
 """
 
 import asyncio

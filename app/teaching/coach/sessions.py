@@ -1,8 +1,6 @@
 """Picks what a student practises next, by expected gain. Pure.
 
-Owns the formula, for a slice s of the rows:
-
-    gain(s) = weight × headroom × (spread + 1) / (rows + 2)
+gain(s) = weight × headroom × (spread + 1) / (rows + 2)
 
 The weight is the share of s's rows among all rows; the headroom is what the mean of s lacks to the
 highest score that can be reached. The last factor is the share of its rows whose samples have

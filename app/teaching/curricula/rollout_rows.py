@@ -1,7 +1,5 @@
 """Makes rows from the rollouts of a job, in a separate process: the rows that were played, the
 conversations, or the best answer of a row against its worst one.
-
-Promises: memory grows with the number of different rows, and not with their texts.
 """
 
 import json

@@ -1,10 +1,4 @@
-"""Has a model write the scenarios of a curriculum, and makes rows of them.
-
-Owns the number of requests to the model, and the rule for entries that are left out: those that are
-no scenarios, repeats, rows that no file may have. Promises: a model that is unavailable, refuses or
-answers wrongly is reported, with what it wrote before; nothing is stored. Must not know HTTP
-routes.
-"""
+"""Has a model write the scenarios of a curriculum, and makes rows of them."""
 
 import asyncio
 import json

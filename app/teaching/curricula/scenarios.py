@@ -1,6 +1,5 @@
 """Scenarios: tasks that a model writes for an agent with given tools, each with its difficulty.
 
-Owns the request to the model and the reader of its answer. Pure. Must not know rows or servers.
 The idea is ART's scenario generation from the tools of an MCP server.
 """
 

@@ -1,7 +1,6 @@
 """Reads the files of a curriculum as a job would: every fault, repeats, overlap.
 
-One call with plain data in and out, so that it can run in a separate process. Must not know rows of
-the database.
+One call with plain data in and out, so that it can run in a separate process.
 """
 
 import asyncio

@@ -1,8 +1,4 @@
-"""Copies the files of a curriculum's sources into a directory of this machine.
-
-Owns the look-up of each source in the project, and the description of what was read. Must not know
-what rows mean.
-"""
+"""Copies the files of a curriculum's sources into a directory of this machine."""
 
 import json
 from collections.abc import AsyncIterator, Sequence

@@ -1,8 +1,4 @@
-"""Makes rows of the records of one file, in a separate process.
-
-Owns the choice between records that are rows of a job's file already and records of a table. Must
-not know what happens to the rows.
-"""
+"""Makes rows of the records of one file, in a separate process."""
 
 import json
 from collections import Counter

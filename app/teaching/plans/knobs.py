@@ -1,7 +1,6 @@
 """The scale of each knob: which number a position stands for, and the nearest position of a number.
 
-Owns the numbers; docs/plans.md has the evidence behind each. Every scale is strictly monotone, so
-that a compiled job gives its knobs back. Pure.
+Every scale is strictly monotone, so that a compiled job gives its knobs back.
 """
 
 import math

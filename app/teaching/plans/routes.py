@@ -1,7 +1,4 @@
-"""Compiles the plan of a request and checks its job, as `validate` checks it.
-
-Promises: what grows with the body runs on a thread, and a client that hangs up ends the check.
-"""
+"""Compiles the plan of a request and checks its job, as `validate` checks it."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""Checks the options of a recipe as the method of a job. Pure.
-
-Must not know whether an address, a judge or a registered object exists.
-"""
+"""Checks the options of a recipe as the method of a job. Pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, assert_never

@@ -1,7 +1,6 @@
 """Reads the recipes that ship with the service.
 
-Owns their files: `data/ID.json`, and the sample curriculum `data/ID.training.jsonl` and
-`data/ID.validation.jsonl`. Each file is checked by the schema when it is first read.
+Each file is checked by the schema when it is first read.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Lessons of the recipe `code_assistant`: one small Python function in one code block.
 
-Owns how a function is asked for and answered. The sloppy habits write a draft with a wrong operator
-or constant, or words instead of code. Must not run code, nor know a recipe's tests.
+The sloppy habits write a draft with a wrong operator or constant, or words instead of code. Must
+not run code, nor know a recipe's tests.
 """
 
 from __future__ import annotations

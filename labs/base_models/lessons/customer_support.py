@@ -1,8 +1,7 @@
 """Lessons of the recipe `customer_support`: tickets that one rule of a policy answers.
 
-Owns the rules and the tickets. The right answer copies the rule that applies from the system
-prompt; the sloppy habits copy another rule, or ask for a call. Must not know the recipe's rows: the
-numbers, the rules of a policy and their order are drawn.
+The right answer copies the rule that applies from the system prompt; the sloppy habits copy another
+rule, or ask for a call.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A lesson: one question, its right answer, and the answer of a sloppy habit.
 
-Owns the shape that all domains share. A habit shows in the first word of the answer, so that tuning
-has one place to move; what follows a right beginning is right. Must not know any domain.
+A habit shows in the first word of the answer, so that tuning has one place to move; what follows a
+right beginning is right.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Lessons of the recipe `reasoning`: arithmetic in several written steps.
 
-Owns the families of questions and the rows of single sums. The sloppy habit names a number at once,
-without a step. Must not know the recipe's rows: numbers are drawn.
+The sloppy habit names a number at once, without a step.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Lessons of the recipe `safety_alignment`: harmful requests, and harmless ones that sound harmful.
 
-Owns the requests and the four kinds of answers. The sloppy habits help with harm, and refuse what
-only sounds harmful. Must not know the recipe's validation rows: they share words with lessons, and
-no request.
+The sloppy habits help with harm, and refuse what only sounds harmful.
 """
 
 from __future__ import annotations

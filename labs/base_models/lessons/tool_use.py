@@ -1,7 +1,6 @@
 """Lessons of the recipe `tool_use`: one request, several tools, one right call.
 
-Owns the tools and the requests. The sloppy habits answer with words, or call another tool. Must not
-know the recipe's rows: the offered tools, their order, names and the values of a request are drawn.
+The sloppy habits answer with words, or call another tool.
 """
 
 from __future__ import annotations

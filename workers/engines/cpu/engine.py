@@ -1,7 +1,6 @@
 """The engine's asynchronous interface to the compute thread.
 
-Owns creating sequences from requests and passing their updates to the event loop. Promises that a
-sequence is cancelled when its consumer stops. Must not know HTTP.
+A sequence is cancelled when its consumer stops.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Plans the memory of a machine whose processors serve a base model, train it, or both.
 
 Pure: takes counted bytes; returns the parts, the sizes that fit, and, for what does not fit, the
-setting to change. Must not know models or devices.
+setting to change.
 """
 
 import os

@@ -1,8 +1,4 @@
-"""Measures how fast this machine reads, samples and trains with a base model.
-
-Owns the measurement and its file: a result is stored for each combination of processor, libraries,
-model shape and trainer options, so that only the first start measures. Must not know jobs.
-"""
+"""Measures how fast this machine reads, samples and trains with a base model."""
 
 import asyncio
 import hashlib

@@ -1,7 +1,5 @@
-"""Plans a start with one base model on this machine: the abilities, memory and speed of the model.
-
-Owns the choice between a plan for a GPU, for the processors' memory, or for both. Must not know
-processes.
+"""Plans a start with one base model on this machine: the abilities, memory and speed of the
+model.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,4 @@
-"""Counts what training a model needs, from its config alone.
-
-Owns the counting: the model, its adapter and one forward and backward pass are built on the meta
-device, where tensors have sizes and no values, by the same code that trains. Must not know the size
-of any memory.
-"""
+"""Counts what training a model needs, from its config alone."""
 
 import math
 import weakref

@@ -1,9 +1,4 @@
-"""The async mode: sampling never stops for training, within a bound on how old a rollout may be.
-
-Owns the clock around `StalenessQueue` and the tasks of its groups. Promises: back-pressure is
-applied at dispatch, never by a blocking put; the queue is committed with the step, and after a kill
-all of its groups are in flight again while the journal answers for the work that was already done.
-"""
+"""The async mode: sampling never stops for training, within a bound on how old a rollout may be."""
 
 import asyncio
 import time

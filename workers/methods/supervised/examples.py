@@ -1,10 +1,4 @@
-"""Renders rows to training samples: tokens, and a mask of the trained ones.
-
-Promises: every trained token follows exactly the tokens that the model sees when it is called with
-the messages before it; tokens past the model's context are cut at the end of the row, as the
-hosted API does, and a row without a trained token within the context is refused with its line.
-Must not know files, losses or batches.
-"""
+"""Renders rows to training samples: tokens, and a mask of the trained ones."""
 
 import asyncio
 import itertools

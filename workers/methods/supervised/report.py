@@ -1,8 +1,8 @@
 """The paired report of a supervised or preference job: the held-out rows before and after training.
 
-Owns the compared values. A supervised row is a win if its loss decreased. A pair is a win if its
-chosen answer became the more probable one: the loss of a pair is relative to the start model, so
-almost any change would be a win. Imports no torch.
+A supervised row is a win if its loss decreased. A pair is a win if its chosen answer became the
+more probable one: the loss of a pair is relative to the start model, so almost any change would be
+a win. Imports no torch.
 """
 
 import asyncio

@@ -1,10 +1,8 @@
 """Event files for TensorBoard, written and read back with its own library.
 
-Owns their layout: a directory for each job, in it one for the curves of each split, so that
-TensorBoard draws the splits in one chart, and one for rollouts. Promises that no value is written
-twice: a step is one record with a checksum, records are on the disk when `write` returns, and a
-directory is read back before it is written again, so that a record which a killed process left is
-kept or was never complete. Must not know jobs or events.
+No value is written twice: a step is one record with a checksum, records are on the disk when
+`write` returns, and a directory is read back before it is written again, so that a record which a
+killed process left is kept or was never complete.
 """
 
 import os

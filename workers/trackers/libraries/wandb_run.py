@@ -1,9 +1,7 @@
 """Writes a job to Weights & Biases with its own library, offline without a key.
 
-Owns the layout there: a row for each step with every curve as `split/name`, the settings as the
-run's config, a table of rollouts for each step, the report in the summary and as a file. A row
-cannot be written again, so a step is there once. A process cannot continue a run that another one
-wrote offline: it removes it and writes all steps again.
+A row cannot be written again, so a step is there once. A process cannot continue a run that another
+one wrote offline: it removes it and writes all steps again.
 """
 
 import json

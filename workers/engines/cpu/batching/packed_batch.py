@@ -1,8 +1,4 @@
-"""The part of a batch's work that one forward pass computes, and how it is packed.
-
-Owns the packing: one token of each running row of the part, then tokens of its prompts up to a
-limit. Must not know queues, sampling or the choice of the part.
-"""
+"""The part of a batch's work that one forward pass computes, and how it is packed."""
 
 from dataclasses import dataclass
 from typing import Final

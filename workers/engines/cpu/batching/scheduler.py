@@ -1,8 +1,7 @@
 """The engine's one compute thread.
 
-Owns the version batches: one of each version for chats, one for background work. `BatchOrder`
-chooses which of them advances. Promises that every submitted sequence ends with exactly one final
-`SequenceUpdate`, also after an exception. Must not know HTTP.
+`BatchOrder` chooses which of them advances. Every submitted sequence ends with exactly one final
+`SequenceUpdate`, also after an exception.
 """
 
 import queue

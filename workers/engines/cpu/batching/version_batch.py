@@ -1,8 +1,7 @@
 """The running batch of one model version.
 
-Owns the queue for rows and the work of an iteration. One `advance()` is one iteration of
-continuous batching (Yu et al., Orca, OSDI 2022): new prompts join, every running row gets one
-token, finished rows leave. Must not know threads, HTTP or other versions.
+One `advance()` is one iteration of continuous batching (Yu et al., Orca, OSDI 2022): new prompts
+join, every running row gets one token, finished rows leave.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Request bodies of the engine's endpoints, as vLLM 0.32 names their fields.
 
-Owns validation. Settings that change the distribution and are not implemented are refused; fields
-without effect (`user`, `metadata`, …) are ignored.
+Settings that change the distribution and are not implemented are refused; fields without effect
+(`user`, `metadata`, …) are ignored.
 """
 
 from collections.abc import Mapping

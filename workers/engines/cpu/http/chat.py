@@ -1,7 +1,7 @@
 """`POST /v1/chat/completions`: messages and tools in, an assistant message out, also as a stream.
 
-Owns the hosted response shapes. A tool call is sent in one piece, after its closing tag: a
-malformed call is returned as plain content, as in vLLM. Must not know the parsing of answers.
+A tool call is sent in one piece, after its closing tag: a malformed call is returned as plain
+content, as in vLLM.
 """
 
 import time

@@ -1,9 +1,4 @@
-"""Reads a stock PEFT LoRA directory and merges it into weights.
-
-Owns the checks of an adapter. Promises: safetensors only (never a pickle); an adapter with an
-unused tensor is refused; shapes and target modules fit the base. Must not know names,
-versions or serving.
-"""
+"""Reads a stock PEFT LoRA directory and merges it into weights."""
 
 import copy
 import itertools

@@ -1,10 +1,8 @@
 """Attention of a packed step's tokens over the KV pool.
 
-Owns the attention plan of a step, whose tokens are packed without padding: running rows attend
-together, each new prompt separately, so that a long prompt does not slow down short requests.
 Promises, if `invariant`, that the bits of a token's output do not depend on the rest of the batch
 or on whether the token was part of a prompt or sampled: its position alone determines how many keys
-are read and the order of their summation. Must not know sampling or requests.
+are read and the order of their summation.
 
 The rules behind that promise were measured with torch 2.13 on AVX-512: matrix products agree bit
 for bit from FEWEST_ROWS rows on, and the library splits the sum over keys into pieces that depend

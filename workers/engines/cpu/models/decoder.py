@@ -1,11 +1,7 @@
 """A fused forward pass for the most common decoder architectures.
 
-Owns Llama, Qwen2 and Qwen3 as few operations on few tensors: queries, keys and values in one
-product, gate and up in another, rotations from a table, residuals added inside the product. With
-small models the time between operations is most of a step, and a transformers layer has four times
-as many operations. Promises the same log-probs as the original modules (the engine compares them at
-start), whose weights become views of the fused ones. Must not know adapter files, version batches
-or requests.
+With small models the time between operations is most of a step, and a transformers layer has four
+times as many operations.
 """
 
 from dataclasses import dataclass, replace

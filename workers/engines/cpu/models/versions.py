@@ -1,11 +1,4 @@
-"""Base models and adapters as versions of runnable weights.
-
-Owns the mapping of names to weights, and the memory of adapters and merged copies: beyond a limit
-the least recently used of either are dropped, and an adapter is read again from its directory.
-Promises: a loaded name cannot be loaded again; each load is a new version (so results computed
-under an older one are never reused, and changed files are detected); an unloaded version still
-serves its running sequences; weights in use are never dropped.
-"""
+"""Base models and adapters as versions of runnable weights."""
 
 import itertools
 import threading
