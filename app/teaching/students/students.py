@@ -14,7 +14,7 @@ from app.jobs.intervals import FEWEST_ROWS, Gain, difference, paired_gain, range
 from app.kit.errors import NotFound
 
 MARGIN: Final = 0.02
-"""Largest loss, in units of the score, that counts as none. See decision 0072."""
+"""Largest loss, in units of the score, that counts as none. See docs/decisions/teaching.md."""
 _MEASURES: Final = (("reward", "reward"), ("preference_accuracy", "accuracy of preferences"))
 _NO_REGRESSION_SET: Final = (
     "No regression set: the student lists no evals in `regression_evals`, so nothing shows that "
