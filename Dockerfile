@@ -32,11 +32,11 @@ COPY pyproject.toml README.md ./
 COPY app app
 COPY workers workers
 COPY migrations migrations
-COPY --from=pages /src/site app/dashboard/site
+COPY --from=pages /src/site app/pages/site
 RUN pip install --no-cache-dir --no-deps --no-build-isolation .
 
 USER rft
 WORKDIR /data
 ENV PYTHONUNBUFFERED=1
 EXPOSE 8000
-CMD ["uvicorn", "app.main:create_app", "--factory", "--http", "app.api.middleware.protocol:Protocol", "--loop", "asyncio", "--host", "0.0.0.0", "--port", "8000"]
+CMD ["uvicorn", "app.main:create_app", "--factory", "--http", "app.kit.middleware:Protocol", "--loop", "asyncio", "--host", "0.0.0.0", "--port", "8000"]

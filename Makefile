@@ -4,7 +4,7 @@ BIN := .venv/bin
 DATA_DIR ?= .agent-rft
 PORT ?= 8000
 ARGS ?=
-FIRST_PAGE := app/dashboard/site/index.html
+FIRST_PAGE := app/pages/site/index.html
 PAGES := CHANGELOG.md SECURITY.md openapi/DEVIATIONS.md $(wildcard docs/*.md docs/site/* docs/site/assets/*)
 # Containers often set it. Each of the many processes would compile torch's modules and ours anew.
 unexport PYTHONDONTWRITEBYTECODE

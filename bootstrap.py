@@ -37,7 +37,7 @@ OLDEST_PYTHON = (3, 11)
 # Containers often set it, and every process then compiles its imports at its start.
 DONT_COMPILE = "PYTHONDONTWRITEBYTECODE"
 SERVICES = (
-    "app.main, celery.bin.worker, workers.job_child, workers.reinforcement.training, "
+    "app.main, celery.bin.worker, workers.job_child, workers.methods.reinforcement.training, "
     "workers.engines.cpu.__main__"
 )
 

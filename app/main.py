@@ -10,61 +10,55 @@ from functools import cache
 
 from fastapi import FastAPI
 
-from app.api import (
-    admin_keys,
-    audit_logs,
-    chat_completions,
-    checkpoints,
-    coach_sessions,
-    curricula,
-    environments,
-    eval_runs,
-    evals,
-    events,
-    exports,
-    feedback,
-    files,
-    graders,
-    health,
-    improvement_plans,
-    jobs,
-    metrics,
-    models,
-    permissions,
-    preflight,
-    process_metrics,
-    project_keys,
-    projects,
-    recipes,
-    reference,
-    rollouts,
-    service_accounts,
-    signing,
-    stored_completions,
-    streams,
-    students,
-    tools,
-    trials,
-    uploads,
-    usage,
-    webhook_endpoints,
-)
-from app.api.middleware.body import BodyGuard
-from app.api.middleware.empty_query_values import EmptyQueryValues
-from app.api.middleware.head import Head
-from app.api.middleware.idempotency import Idempotency
-from app.api.middleware.process_metrics import RequestCounter, RouteRecorder
-from app.api.middleware.request_context import RequestContext
-from app.api.support import errors
-from app.api.support.process_metrics import ProcessMetrics
-from app.api.support.specification import SpecifiedApp, sent_events
-from app.dashboard.error_pages import ErrorPages
-from app.dashboard.routes import FORMS
-from app.dashboard.routes import router as pages
-from app.factory.process import ProcessContext
-from app.factory.project import coach_runner
-from app.logs import hide_queries, log_to_stderr
-from app.settings.settings import Settings, load_settings
+from app.accounts.routes import admin_keys_router as admin_keys
+from app.accounts.routes import project_keys_router as project_keys
+from app.accounts.routes import router as projects
+from app.accounts.routes import service_accounts_router as service_accounts
+from app.accounts.usage_routes import audit_logs_router as audit_logs
+from app.accounts.usage_routes import router as usage
+from app.evals.routes import eval_runs_router as eval_runs
+from app.evals.routes import router as evals
+from app.files.routes import router as files
+from app.files.routes import uploads_router as uploads
+from app.graders.routes import router as graders
+from app.health_routes import router as health
+from app.jobs.routes import checkpoints_router as checkpoints
+from app.jobs.routes import events_router as events
+from app.jobs.routes import metrics_router as metrics
+from app.jobs.routes import preflight_router as preflight
+from app.jobs.routes import router as jobs
+from app.jobs.routes import streams_router as streams
+from app.kit import error_replies as errors
+from app.kit.bodies import BodyGuard
+from app.kit.idempotent_requests import Idempotency
+from app.kit.logs import hide_queries, log_to_stderr
+from app.kit.middleware import EmptyQueryValues, Head, RequestContext
+from app.kit.process_metrics import ProcessMetrics, RequestCounter, RouteRecorder
+from app.kit.process_metrics import router as process_metrics
+from app.kit.specification import SpecifiedApp, sent_events
+from app.models.routes import chat_completions_router as chat_completions
+from app.models.routes import exports_router as exports
+from app.models.routes import permissions_router as permissions
+from app.models.routes import router as models
+from app.models.routes import stored_completions_router as stored_completions
+from app.pages.error_pages import ErrorPages
+from app.pages.reference import router as reference
+from app.pages.routes import FORMS
+from app.pages.routes import router as pages
+from app.rollouts.routes import router as rollouts
+from app.settings import Settings, load_settings
+from app.teaching.coach.routes import router as coach_sessions
+from app.teaching.curricula.routes import router as curricula
+from app.teaching.feedback.routes import router as feedback
+from app.teaching.plans.routes import router as improvement_plans
+from app.teaching.recipes.routes import router as recipes
+from app.teaching.students.routes import router as students
+from app.tools.routes import environments_router as environments
+from app.tools.routes import router as tools
+from app.tools.routes import trials_router as trials
+from app.webhooks.routes import router as webhook_endpoints
+from app.webhooks.routes import signing_router as signing
+from app.wiring import ProcessContext, coach_runner
 
 _ROUTES = (
     preflight,
@@ -142,8 +136,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
         openapi_url=None,  # `reference` serves it, with a page that needs no network
     )
-    for module in _ROUTES:
-        app.include_router(module.router)
+    for router in _ROUTES:
+        app.include_router(router)
     app.include_router(pages)
     app.webhooks.include_router(sent_events())
     app.state.process_metrics = None

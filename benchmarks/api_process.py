@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.embedded.layout import owner_environment  # noqa: E402 - needs the path above
+from app.local.layout import owner_environment  # noqa: E402 - needs the path above
 from app.main import create_app  # noqa: E402 - as above
 from tests.support.stack import running_services  # noqa: E402 - as above
 from tests.support.web.api_server import make_keys  # noqa: E402 - as above
@@ -104,7 +104,7 @@ def uvicorn_process(factory: str, environment: dict[str, str]) -> Iterator[tuple
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     command = [sys.executable, "-m", "uvicorn", factory, "--factory", "--port", str(port)]
-    command += ["--http", "app.api.middleware.protocol:Protocol", "--log-level", "critical"]
+    command += ["--http", "app.kit.middleware:Protocol", "--log-level", "critical"]
     with subprocess.Popen(
         command,
         cwd=ROOT,

@@ -18,7 +18,7 @@ from fastapi import FastAPI, Request
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from app.settings.settings import load_settings
+from app.settings import load_settings
 
 _CONNECTIONS = 10
 """The number equals the maximum of the service's own pool."""

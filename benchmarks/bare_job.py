@@ -7,20 +7,20 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from app.domain.data.dataset import DatasetRow, parse_rows
-from app.domain.ids import SampleKey
-from app.domain.methods.learning import LearningOptions, resolved_learning
-from app.domain.models.models import BaseModelSpec
-from app.domain.rollouts.trajectory import Grade, Trajectory
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
+from app.files.datasets import DatasetRow, parse_rows
+from app.jobs.learning import LearningOptions, resolved_learning
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.ids import SampleKey
+from app.models.models import BaseModelSpec
+from app.rollouts.trajectory import Grade, Trajectory
 from benchmarks.our_loop import OurLoop
 from benchmarks.talkative import CONTEXT_LENGTH, NAME
 from tests.support.rollout.rollouts import caller, pool
-from workers.journal.journal import Journal
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.reinforcement.learning_setup import trainer_options
-from workers.rollout.limits import EpisodeLimits
+from workers.journal import Journal
+from workers.learning.lora_trainer import LoraTrainer
+from workers.methods.reinforcement.assembly import trainer_options
+from workers.rollout.policy import EpisodeLimits
 
 LEARNING_RATE = 1e-12
 

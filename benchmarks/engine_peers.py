@@ -1,8 +1,4 @@
-"""The compared samplers: the service's engine, vLLM, and transformers in this process.
-
-Owns the start of each and the requests to it; all sample at temperature 1 without a stop token, so
-that all give the same number of tokens. Must not know the measurement.
-"""
+"""The compared samplers: the service's engine, vLLM, and transformers in this process."""
 
 import asyncio
 import gc
@@ -22,10 +18,10 @@ import torch
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, ContinuousBatchingConfig, GenerationConfig
 
-from app.domain.models.models import BaseModelSpec
-from app.embedded.ports import free_port
-from app.gateways.inference.http import HttpInference
-from app.settings.models import to_models_json
+from app.local.state import free_port
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
+from app.settings import to_models_json
 
 ROOT: Final = Path(__file__).parents[1]
 VLLM_PYTHON: Final = ROOT / ".venv-vllm" / "bin" / "python"

@@ -29,9 +29,9 @@ import torch
 from peft import PeftModel
 from transformers import Qwen3ForCausalLM
 
-from app.embedded.ports import free_port
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import Completion
+from app.local.state import free_port
+from app.models.engine import Completion
+from app.models.engine_http import HttpInference
 from tests.support.models.tiny_model import (
     CONTEXT_LENGTH,
     VOCAB_SIZE,

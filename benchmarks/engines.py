@@ -34,8 +34,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import torch
 
-from app.domain.models.models import BaseModelSpec
-from app.settings.models import shipped_models
+from app.models.models import BaseModelSpec
+from app.settings import shipped_models
 from benchmarks.engine_peers import (
     ADAPTER,
     VLLM_PYTHON,

@@ -27,8 +27,8 @@ from typing_extensions import override
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.domain.accounts.quotas import Quotas  # noqa: E402 - needs the path above
-from app.embedded.layout import owner_environment  # noqa: E402 - as above
+from app.accounts.usage import Quotas  # noqa: E402 - needs the path above
+from app.local.layout import owner_environment  # noqa: E402 - as above
 from app.main import create_app  # noqa: E402 - as above
 from benchmarks.api_process import uvicorn_process  # noqa: E402 - as above
 from benchmarks.control_plane import JOBS, prepared  # noqa: E402 - as above

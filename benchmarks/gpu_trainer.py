@@ -34,9 +34,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from workers.learning.trainer_options import TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import TrainerOptions
+from workers.learning.trainer import TrainingSample
 
 PEAK_FLOPS = {"H100": 989e12, "H200": 989e12, "A100": 312e12}
 

@@ -1,9 +1,7 @@
 """A look-up tool that takes a log-normal time, and a model that has learned to use it.
 
-Owns the latencies (median 50 ms, sigma 1; the same sequence for every caller that starts anew) and
-the conversations M1 is taught by heart, so that a rollout at temperature 1 calls the tool
-`TOOL_TURNS` times and then answers. The service reaches the tool as a customer's would be reached,
-by signed HTTP; TRL gets a function, its form of a tool.
+The service reaches the tool as a customer's would be reached, by signed HTTP; TRL gets a function,
+its form of a tool.
 """
 
 import asyncio
@@ -22,7 +20,7 @@ from transformers.utils.chat_template_utils import get_json_schema
 
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint_in_thread
 from tests.support.rollout.rollouts import caller, egress_to, pool
-from workers.environments.http_tools import HttpTools
+from workers.environments.tools import HttpTools
 
 MEDIAN_S: Final = 0.050
 SIGMA: Final = 1.0

@@ -27,7 +27,7 @@ import psycopg
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.embedded.layout import owner_environment  # noqa: E402 - needs the path above
+from app.local.layout import owner_environment  # noqa: E402 - needs the path above
 from benchmarks.api_process import uvicorn_process  # noqa: E402 - as above
 from tests.support.stack import Database, Services, running_services  # noqa: E402 - as above
 from tests.support.web.api_server import make_keys  # noqa: E402 - as above

@@ -19,26 +19,24 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import GroupKey, SampleKey
-from app.domain.rollouts.trajectory import Grade, ScoredRollout, Trajectory
-from app.embedded.ports import free_port
-from app.gateways.inference.http import HttpInference
-from app.rendering.renderer import Renderer
-from workers.compute.compute_thread import run_on_compute_thread
+from app.files.datasets import DatasetRow
+from app.kit.ids import GroupKey, SampleKey
+from app.local.state import free_port
+from app.models.engine_http import HttpInference
+from app.rollouts.renderer import Renderer
+from app.rollouts.trajectory import Grade, ScoredRollout, Trajectory
+from workers.compute import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
-from workers.environments.http_tools import HttpTools
 from workers.environments.tool_environment import ToolEnvironment
+from workers.environments.tools import HttpTools
 from workers.grading.group_scorer import PerSampleScorer, SampleGrader
-from workers.journal.journal import InMemoryJournal, Journal
-from workers.learning.objective.advantages import group_advantages
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
-from workers.rollout.groups import run_groups
-from workers.rollout.limits import EpisodeLimits
-from workers.rollout.policy import Policy, SampledTurn, SamplingParams
-from workers.rollout.setup import RolloutSetup, RolloutSlots
-from workers.rollout.tools import RolloutTools
+from workers.journal import InMemoryJournal, Journal
+from workers.learning.advantages import group_advantages
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer import TrainingSample
+from workers.rollout.environment import RolloutTools
+from workers.rollout.groups import RolloutSetup, RolloutSlots, run_groups
+from workers.rollout.policy import EpisodeLimits, Policy, SampledTurn, SamplingParams
 
 ROOT = Path(__file__).parents[1]
 

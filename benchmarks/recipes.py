@@ -28,8 +28,7 @@ import httpx
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
-from app.domain.jobs.curves.gains import paired_gain  # noqa: E402 - the path is set up above
-from app.domain.jobs.curves.intervals import UNIT_RANGE  # noqa: E402 - as above
+from app.jobs.intervals import UNIT_RANGE, paired_gain  # noqa: E402 - the path is set up above
 from benchmarks.machine import machine  # noqa: E402 - as above
 
 MODEL: Final = "tiny-scholar"

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.domain.sandbox.programs import FunctionCall, ProgramOutcome  # noqa: E402 - needs the path above
+from app.tools.programs import FunctionCall, ProgramOutcome  # noqa: E402 - needs the path above
 from tests.support.sandbox.running import RunningSandbox, running_sandbox  # noqa: E402 - as above
 
 GRADE = FunctionCall(

@@ -1,9 +1,7 @@
 """The records agent behind slow tools: every call waits a log-normal time, and in a share of the
 rollouts ten times as long.
 
-Owns the latencies: a pure function of the seed, of the number of rollouts since the last `POST
-/restart`, and of the call's number in its rollout, so that each job has the same latencies. Run it
-as a separate process; it prints {"url": …} once it listens.
+Run it as a separate process; it prints {"url": …} once it listens.
 """
 
 import argparse

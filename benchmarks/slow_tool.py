@@ -1,7 +1,6 @@
 """A tool behind HTTP whose latency is log-normal, for rollouts that wait for tools.
 
-Owns the latencies: a pure function of the rollout and the turn, so that every engine of a run waits
-for the same ones. Run as a process of its own: `python benchmarks/slow_tool.py PORT`.
+Run as a process of its own: `python benchmarks/slow_tool.py PORT`.
 """
 
 import asyncio
@@ -18,7 +17,7 @@ from aiohttp import web
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from app.embedded.ports import free_port
+from app.local.state import free_port
 
 MEDIAN_S = 0.050
 SIGMA = 1.0

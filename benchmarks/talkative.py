@@ -2,11 +2,10 @@
 
 The model is M1, trained on random text: it writes random words until, by chance, it calls `lookup`
 with random words or ends. Rollouts therefore differ in tokens, turns and calls although there is
-nothing to learn, and the same seed gives the same rollouts in every mode. Owns the training text,
-the rows, and the agent's app. Each call waits a log-normal time, ten times as long in a share of
-the rollouts or for a share of the prompts; the wait is a pure function of the model's text. The
-grade is a coin toss, so that every group trains. Run as a process, it prints {"url": …} once it
-listens.
+nothing to learn, and the same seed gives the same rollouts in every mode. Each call waits a log-
+normal time, ten times as long in a share of the rollouts or for a share of the prompts; the wait is
+a pure function of the model's text. The grade is a coin toss, so that every group trains. Run as a
+process, it prints {"url": …} once it listens.
 """
 
 import asyncio

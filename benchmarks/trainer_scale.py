@@ -36,9 +36,9 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM
 
 from benchmarks.tiny_models import NAME, VOCAB_SIZE, build_m1, save_m1
-from workers.learning.trainer_options import TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import TrainerOptions
+from workers.learning.trainer import TrainingSample
 
 LARGE_VOCABULARY = 151_936
 SCALES = (1, 2, 4, 8, 16)

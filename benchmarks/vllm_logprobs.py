@@ -18,15 +18,15 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from app.domain.models.models import BaseModelSpec
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import Completion
-from app.settings.models import ModelSettings
+from app.models.engine import Completion
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
+from app.settings import ModelSettings
 from tests.support.engines.vllm_server import running_vllm
 from tests.support.models.tiny_model import save_tiny_model
-from workers.learning.trainer_options import Precision, TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import Precision, TrainerOptions
+from workers.learning.trainer import TrainingSample
 
 KEY: Final = "sk-engine"
 TUNED: Final = "tuned"

@@ -34,15 +34,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import torch
 
-from app.domain.data.dataset import DatasetRow
+from app.files.datasets import DatasetRow
 from benchmarks.latent_tools import MAX_ANSWER, QUESTIONS, TOOL_TURNS, LatentTools, teach
 from benchmarks.our_loop import OurLoop, StepTimes, engine_process, even_share, no_tools
 from benchmarks.tiny_models import NAME, prompt_texts, save_m1
 from benchmarks.trl_side import GrpoShape, GrpoStep, train_grpo
 from tests.support.learning import trl_agreement
-from workers.learning.trainer_options import TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.rollout.limits import EpisodeLimits
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import TrainerOptions
+from workers.rollout.policy import EpisodeLimits
 
 RANK, ALPHA, LEARNING_RATE = 8, 16, 1e-4
 GROUP_SIZE, PROMPTS = 8, 4

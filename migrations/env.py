@@ -7,8 +7,8 @@ from alembic import context
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
-from app.settings.host import HostSettings
-from app.store.schema import Base
+from app.settings import HostSettings
+from app.tables import Base
 
 # An arbitrary number; every migrating process must use the same one.
 _ADVISORY_LOCK = 7_262_401_190

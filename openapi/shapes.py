@@ -1,7 +1,6 @@
 """Reads a JSON Schema flat: types, closed values, fields, variants, items.
 
-Both checkers of the specification use it. It resolves references inside one document. Must not know
-operations or the meaning of differences.
+Both checkers of the specification use it. It resolves references inside one document.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,18 +5,39 @@ Exit code 0 means that the job has reached an end state.
 
 import sys
 import warnings
+from typing import assert_never
 
-from app.domain.errors import RunFailed
-from app.gateways.objects import build_objects
-from app.store.leases.leases import Lease
-from workers.methods import job_run
+from app.jobs.reinforcement import ReinforcementMethod
+from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.errors import RunFailed
+from app.kit.leases import Lease
+from app.kit.object_stores import build_objects
+from workers.leased_kinds import JOBS
+from workers.methods.reinforcement.method import ReinforcementTraining
+from workers.methods.supervised.method import SupervisedTraining
 from workers.processes.child import run_supervised
 from workers.processes.clients import Clients
-from workers.runs.endings.ending import RunEnding
-from workers.runs.leased_jobs import JOBS
-from workers.runs.opening.opening import open_run
-from workers.runs.scratch import claim_scratch
-from workers.runs.step_telemetry import record_ended
+from workers.runs.context import RunContext, claim_scratch
+from workers.runs.ending import RunEnding
+from workers.runs.job import JobRun
+from workers.runs.method import Method
+from workers.runs.opening import open_run
+from workers.runs.reporter import record_ended
+
+
+def build_method(context: RunContext) -> Method:
+    match context.method:
+        case ReinforcementMethod() as method:
+            return ReinforcementTraining(context, method)
+        case SupervisedMethod() | DpoMethod() as method:
+            return SupervisedTraining(context, method)
+        case method:
+            assert_never(method)
+
+
+def job_run(context: RunContext) -> JobRun:
+    """Builds the run of a claimed job."""
+    return JobRun(context, build_method(context))
 
 
 async def work(clients: Clients, lease: Lease) -> None:

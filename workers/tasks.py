@@ -5,21 +5,20 @@ from typing import Final
 
 from celery import Task
 
-from app.domain.evals.evals import EVAL_TASK
-from app.domain.events.webhooks import DELIVER_TASK
-from app.domain.jobs.integrations import TRACK_TASK
-from app.domain.jobs.jobs import EXPIRE_TASK, RUN_TASK, SWEEP_TASK
-from app.domain.models.exports import EXPORT_TASK
-from app.settings.settings import load_settings
+from app.evals.evals import EVAL_TASK
+from app.jobs.integrations import TRACK_TASK
+from app.jobs.jobs import EXPIRE_TASK, RUN_TASK, SWEEP_TASK
+from app.models.adapters import EXPORT_TASK
+from app.settings import load_settings
+from app.webhooks.events import DELIVER_TASK
 from workers.celery_app import app
-from workers.processes.children import Children
-from workers.processes.forking.forks import fork_server
+from workers.processes.forking.forks import Children, fork_server
 
 JOB_CHILDREN: Final = fork_server(
     "workers.job_child",
-    "workers.reinforcement.training",
-    "workers.supervised.training",
-    "workers.learning.training.lora_trainer",
+    "workers.methods.reinforcement.training",
+    "workers.methods.supervised.training",
+    "workers.learning.lora_trainer",
 )
 """Children of jobs. Celery runs the tasks of each queue in a separate process, so each queue has
 its own fork server.
@@ -44,8 +43,8 @@ class ChildrenTask(Task):  # type: ignore[misc]  # celery has no types
 @app.task(name=RUN_TASK)  # type: ignore[untyped-decorator]  # celery has no types
 def run_job(_job_id: str) -> None:
     """Claims the job that is next in the queue, if there is one, and supervises its run."""
-    from workers.processes.claim_supervisor import supervise  # noqa: PLC0415 - the parent process loads no more than it needs
-    from workers.runs.leased_jobs import JOBS  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.leased_kinds import JOBS
+    from workers.processes.claim_supervisor import supervise
 
     asyncio.run(supervise(JOBS, load_settings(), starter=JOB_CHILDREN))
 
@@ -53,8 +52,8 @@ def run_job(_job_id: str) -> None:
 @app.task(name=EVAL_TASK, base=ChildrenTask, bind=True, child_limit=2)  # type: ignore[untyped-decorator]  # celery has no types
 def run_eval(task: ChildrenTask, _run_id: str) -> None:
     """Claims the eval run that is next in the queue, if there is one, and starts its child."""
-    from workers.evals.leased_runs import EVAL_RUNS  # noqa: PLC0415 - the parent process loads no more than it needs
-    from workers.processes.dispatcher import dispatch  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.leased_kinds import EVAL_RUNS
+    from workers.processes.dispatcher import dispatch
 
     asyncio.run(dispatch(EVAL_RUNS, load_settings(), children=task.children))
 
@@ -62,8 +61,8 @@ def run_eval(task: ChildrenTask, _run_id: str) -> None:
 @app.task(name=EXPORT_TASK, base=ChildrenTask, bind=True)  # type: ignore[untyped-decorator]  # celery has no types
 def run_export(task: ChildrenTask, _export_id: str) -> None:
     """Tries to claim the next export, and starts its child if the claim succeeds."""
-    from workers.exports.leased_exports import EXPORTS  # noqa: PLC0415 - the parent process loads no more than it needs
-    from workers.processes.dispatcher import dispatch  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.leased_kinds import EXPORTS
+    from workers.processes.dispatcher import dispatch
 
     asyncio.run(dispatch(EXPORTS, load_settings(), children=task.children))
 
@@ -71,11 +70,13 @@ def run_export(task: ChildrenTask, _export_id: str) -> None:
 @app.task(name=SWEEP_TASK)  # type: ignore[untyped-decorator]  # celery has no types
 def sweep() -> None:
     """Repairs lost notifications and lost workers, for every kind of leased work."""
-    from workers.evals.leased_runs import EVAL_RUNS  # noqa: PLC0415 - the parent process loads no more than it needs
-    from workers.exports.leased_exports import EXPORTS  # noqa: PLC0415 - the parent process loads no more than it needs
-    from workers.processes.periodic_tasks import PERIODIC_TASKS  # noqa: PLC0415 - the parent process loads no more than it needs
-    from workers.processes.sweeper import sweep_all  # noqa: PLC0415 - the parent process loads no more than it needs
-    from workers.runs.leased_jobs import JOBS  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.leased_kinds import (
+        EVAL_RUNS,
+        EXPORTS,
+        JOBS,
+    )
+    from workers.processes.clients import PERIODIC_TASKS
+    from workers.processes.sweeper import sweep_all
 
     PERIODIC_TASKS.run(lambda clients: sweep_all(clients, (JOBS, EVAL_RUNS, EXPORTS)))
 
@@ -83,8 +84,8 @@ def sweep() -> None:
 @app.task(name=DELIVER_TASK, base=ChildrenTask, bind=True)  # type: ignore[untyped-decorator]  # celery has no types
 def deliver_webhooks(task: ChildrenTask) -> None:
     """Starts the process that delivers webhooks, unless it runs or nothing is due."""
-    from workers.processes.periodic_tasks import PERIODIC_TASKS  # noqa: PLC0415 - the parent process loads no more than it needs
-    from workers.webhooks.dispatcher import dispatch_deliveries  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.processes.clients import PERIODIC_TASKS
+    from workers.webhooks.dispatcher import dispatch_deliveries
 
     PERIODIC_TASKS.run(
         lambda clients: dispatch_deliveries(clients.database, children=task.children)
@@ -94,8 +95,8 @@ def deliver_webhooks(task: ChildrenTask) -> None:
 @app.task(name=TRACK_TASK, base=ChildrenTask, bind=True)  # type: ignore[untyped-decorator]  # celery has no types
 def write_trackers(task: ChildrenTask) -> None:
     """Starts the process that writes trackers, unless it runs or no job has one."""
-    from workers.processes.periodic_tasks import PERIODIC_TASKS  # noqa: PLC0415 - the parent process loads no more than it needs
-    from workers.trackers.dispatcher import dispatch_trackers  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.processes.clients import PERIODIC_TASKS
+    from workers.trackers.dispatcher import dispatch_trackers
 
     PERIODIC_TASKS.run(lambda clients: dispatch_trackers(clients.database, children=task.children))
 
@@ -103,7 +104,7 @@ def write_trackers(task: ChildrenTask) -> None:
 @app.task(name=EXPIRE_TASK)  # type: ignore[untyped-decorator]  # celery has no types
 def expire() -> None:
     """Removes expired rows with their bytes, and the leftovers of ended jobs."""
-    from workers.maintenance.expiry import expire_once  # noqa: PLC0415 - the parent process loads no more than it needs
-    from workers.processes.periodic_tasks import PERIODIC_TASKS  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.maintenance.expiry import expire_once
+    from workers.processes.clients import PERIODIC_TASKS
 
     PERIODIC_TASKS.run(expire_once)

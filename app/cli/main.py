@@ -1,9 +1,4 @@
-"""`agent-rft`: the command tree of the command line.
-
-Owns: the commands of an installation, except `up` and `keys`, and the conversion of known errors
-into one line and an exit code. Promises: a command's own modules are imported only when it runs;
-standard output contains results only.
-"""
+"""`agent-rft`: the command tree of the command line."""
 
 import importlib.util
 import io
@@ -13,18 +8,12 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from app.cli.evals.commands import evals
-from app.cli.files.commands import files
-from app.cli.installation.up_command import DEFAULT_PORT, PortOption, up
-from app.cli.jobs.commands import jobs
-from app.cli.keys.commands import keys
-from app.cli.models.commands import models
+from app.cli.account_commands import audit, keys, models, profiles, usage
+from app.cli.job_commands import jobs, rollouts
+from app.cli.object_commands import curricula, evals, files, registry
 from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
-from app.cli.organization.commands import audit, usage
-from app.cli.profiles.commands import profiles
-from app.cli.registry.commands import curricula, registry
-from app.cli.rollouts.commands import rollouts
-from app.domain.processes.exit_codes import FAILED, WRONG_OPTIONS
+from app.cli.up_command import DEFAULT_PORT, PortOption, up
+from app.kit.processes import FAILED, WRONG_OPTIONS
 
 app = typer.Typer(
     name="agent-rft",
@@ -78,7 +67,7 @@ def down(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
 
     Example: agent-rft down --data-dir .agent-rft
     """
-    from app.embedded.shutdown import shut_down  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.local.supervisor import shut_down  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     stopped = shut_down(data_dir)
     root = data_dir.expanduser().absolute()
@@ -98,7 +87,7 @@ def doctor(
 
     Example: agent-rft doctor --port 8000
     """
-    from app.cli.installation.doctor import report  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.doctor import report  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     raise typer.Exit(report(data_dir, port))
 
@@ -115,7 +104,7 @@ def plan(context: typer.Context) -> None:
 
     Example: agent-rft plan --model DIR --gpu-memory 80GB
     """
-    from app.cli.installation.plan import plan as show  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.up import plan as show  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     raise typer.Exit(show(context.args))
 
@@ -126,7 +115,7 @@ def migrate() -> None:
 
     Example: agent-rft migrate
     """
-    from app.embedded.migrate import main as run_migrations  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.local.provision import main as run_migrations  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     run_migrations()
 
@@ -147,7 +136,7 @@ def backup(
 
     Example: agent-rft backup --out backup-monday
     """
-    from app.cli.installation.backup import backup as take  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.backup import backup as take  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     raise typer.Exit(take(data_dir, out, with_secret_key=with_secret_key))
 
@@ -170,7 +159,7 @@ def restore(
 
     Example: agent-rft restore --from backup-monday --data-dir .agent-rft
     """
-    from app.cli.installation.backup import restore as restore_backup  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.backup import restore as restore_backup  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     restore_backup(source, data_dir, unsigned=unsigned)
 
@@ -186,8 +175,8 @@ def base_models(
 
     Example: agent-rft base-models --check
     """
-    from app.cli.installation.base_models import check_base_models  # noqa: PLC0415 - keeps `agent-rft --help` fast
-    from app.settings.models import ModelSettings, to_models_json  # noqa: PLC0415 - as above
+    from app.cli.up import check_base_models  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.settings import ModelSettings, to_models_json  # noqa: PLC0415 - as above
 
     models = to_models_json(ModelSettings().base_models)
     if check:
@@ -220,15 +209,15 @@ def validate(
     Example: agent-rft validate job.json --training-file train.jsonl --validation-file valid.jsonl
     """
     from app.cli.validate import validate as check  # noqa: PLC0415 - keeps `agent-rft --help` fast
-    from app.embedded.base_model.choice import next_base_models  # noqa: PLC0415 - as above
-    from app.embedded.state import DataDir  # noqa: PLC0415 - as above
+    from app.local.base_model import next_base_models  # noqa: PLC0415 - as above
+    from app.local.state import DataDir  # noqa: PLC0415 - as above
 
     files = {"training_file": training_file, "validation_file": validation_file}
     models = next_base_models(DataDir(data_dir.absolute()))
     raise typer.Exit(check(call, files=files, base_models=models, as_json=as_json))
 
 
-if importlib.util.find_spec("app.cli.installation.demo") is not None:
+if importlib.util.find_spec("app.cli.demo") is not None:
 
     @app.command()
     def demo(
@@ -248,7 +237,7 @@ if importlib.util.find_spec("app.cli.installation.demo") is not None:
 
         Example: agent-rft demo --keep
         """
-        from app.cli.installation.demo import run  # noqa: PLC0415 - keeps `agent-rft --help` fast
+        from app.cli.demo import run  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
         raise typer.Exit(run(keep=keep, port=port))
 
@@ -256,13 +245,16 @@ if importlib.util.find_spec("app.cli.installation.demo") is not None:
 def main() -> None:
     from pydantic import ValidationError  # noqa: PLC0415 - not needed for --help
 
-    from app.cli.terminal.console import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
-    from app.cli.terminal.printable import printable, printable_lines  # noqa: PLC0415 - as above
-    from app.cli.terminal.service_errors import ServiceError  # noqa: PLC0415 - keeps `agent-rft --help` fast
-    from app.cli.terminal.standard_streams import OutputFailed, standard_streams  # noqa: PLC0415 - as above
-    from app.domain.errors import AgentRftError  # noqa: PLC0415 - keeps `agent-rft --help` fast
-    from app.embedded.errors import EmbeddedError  # noqa: PLC0415 - keeps `agent-rft --help` fast
-    from app.logs import log_to_stderr  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.output import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.printable import printable, printable_lines  # noqa: PLC0415 - as above
+    from app.cli.terminal import (  # noqa: PLC0415 - as above
+        OutputFailed,
+        ServiceError,
+        standard_streams,
+    )
+    from app.kit.errors import AgentRftError  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.kit.logs import log_to_stderr  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.local.state import EmbeddedError  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     log_to_stderr()
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may have fewer characters than texts

@@ -12,32 +12,30 @@ from typing import Any, TextIO, assert_never
 
 from pydantic import ValidationError
 
-from app.api.schemas.preflight import FineTuningJobValidation, read_call
-from app.cli.terminal.issue_lines import issue_lines
-from app.domain.environments.environments import FILE_PARAM, built_in
-from app.domain.errors import InvalidRequest
-from app.domain.faults.issues import PreflightIssue
-from app.domain.graders.choice.choice import GraderChoice
-from app.domain.jobs.creation.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
-from app.domain.jobs.creation.requests import JobRequest
-from app.domain.models.models import BaseModelSpec
-from app.domain.processes.exit_codes import FAILED
-from app.domain.registry.curricula import CURRICULUM_SPLITS
-from app.domain.registry.references import InlineCurriculum, RegisteredReference, read_curriculum
-from app.domain.students.students import student_named
-from app.domain.texts.request_bodies import MAX_JSON_BYTES, UnusableJson, read_json
-from app.preflight.call import base_model, estimate_of, inspection_request
-from app.preflight.call_faults import call_issues
-from app.preflight.dataset import inspect
-from app.preflight.environment_tasks import environment_of, tasks_of, with_environment_grader
-from app.preflight.grader_choice import (
+from app.cli.terminal import issue_lines
+from app.graders.choice import GraderChoice
+from app.jobs.call_checks import base_model, estimate_of, inspection_request
+from app.jobs.call_faults import call_issues, is_service_file, unchecked_parts
+from app.jobs.dataset_checks import environment_of, inspect, tasks_of, with_environment_grader
+from app.jobs.grader_choice import (
     auto_of,
     choice_warnings,
     choose_from_files,
     with_grader,
 )
-from app.preflight.method_parts import method_of, method_type, reinforcement_of
-from app.preflight.service_checks import is_service_file, unchecked_parts
+from app.jobs.method_parts import method_of, method_type, reinforcement_of
+from app.jobs.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
+from app.jobs.preflight_schemas import FineTuningJobValidation, read_call
+from app.jobs.requests import JobRequest
+from app.kit.errors import InvalidRequest
+from app.kit.issues import PreflightIssue
+from app.kit.processes import FAILED
+from app.kit.strict_json import MAX_JSON_BYTES, UnusableJson, read_json
+from app.models.models import BaseModelSpec
+from app.teaching.curricula.curricula import CURRICULUM_SPLITS
+from app.teaching.students.students import student_named
+from app.tools.environments import FILE_PARAM, built_in
+from app.tools.references import InlineCurriculum, RegisteredReference, read_curriculum
 
 
 def validate(

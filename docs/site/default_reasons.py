@@ -1,7 +1,6 @@
 """The reason of each numeric default of a job's method, for the page of options.
 
-A reason names its source or a measurement; a value that is a judgement is said to be one. Owns the
-texts alone; the values are those of the models.
+A reason names its source or a measurement; a value that is a judgement is said to be one.
 """
 
 from typing import Final

@@ -13,11 +13,10 @@ from typing import Final
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from app.domain.environments.environments import ENVIRONMENTS
-from app.domain.graders.auto import AutoGrader
-from app.domain.graders.graders import GRADER_MODELS
-from app.domain.jobs.integrations import INTEGRATION_MODELS
-from app.domain.methods.method_models import METHOD_MODELS
+from app.graders.definitions import GRADER_MODELS, AutoGrader
+from app.jobs.integrations import INTEGRATION_MODELS
+from app.jobs.methods import METHOD_MODELS
+from app.tools.environments import ENVIRONMENTS
 from docs.site.default_reasons import REASONS
 from docs.site.pages import ROOT
 from docs.site.settings import settings_part

@@ -17,7 +17,7 @@ from typing import Final, get_args
 import httpx
 from PIL import Image
 
-from app.settings.egress import EgressSettings
+from app.settings import EgressSettings
 from docs.site.pages import ROOT
 from tests.support.api.application import Api
 from tests.support.dashboard.browser import Tab, Theme, browsing, missing

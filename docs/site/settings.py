@@ -1,7 +1,6 @@
 """Lists the settings of the service by the variables that set them.
 
-Owns the tables of a tree of settings: one for each section, whose variables begin with its name,
-and one for the objects of a list. The texts stand under the fields in the code.
+The texts stand under the fields in the code.
 """
 
 from collections.abc import Iterator
@@ -12,10 +11,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import models_json_schema
 
-from app.domain.documents.field_descriptions import field_text
-from app.settings.host import HostSettings
-from app.settings.settings import Settings
-from app.settings.sources import CONFIG_VARIABLE, PREFIX, Sources
+from app.kit.fields import field_text
+from app.kit.settings_sources import CONFIG_VARIABLE, PREFIX, Sources
+from app.settings import HostSettings, Settings
 from docs.site.tables import Schema, cell, shown_default, shown_type
 
 TREES: Final[tuple[type[Sources], ...]] = (Settings, HostSettings)

@@ -26,19 +26,19 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.domain.documents.pointers import Path, pointer, replace_at
-from app.domain.secrets.free_form import Found, secrets_in
-from app.domain.secrets.names import secret_name_class
-from app.domain.secrets.owner_labels import (
+from app.kit.fields import Path, pointer, replace_at
+from app.kit.redaction import (
     by_pointer,
     criteria_by_pointer,
     owners_of_grader,
     owners_of_method,
     owners_of_tool,
 )
-from app.domain.secrets.urls import REDACTED
-from app.gateways.secrets import SecretBox, SecretsUnreadable
-from app.settings.host import HostSettings
+from app.kit.sealing import SecretBox, SecretsUnreadable
+from app.kit.secret_echoes import REDACTED
+from app.kit.secret_finding import Found, secrets_in
+from app.kit.secrets import secret_name_class
+from app.settings import HostSettings
 
 revision = "0013"
 down_revision = "0012"

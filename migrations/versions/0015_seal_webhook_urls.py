@@ -14,9 +14,9 @@ Revises: 0014
 import sqlalchemy as sa
 from alembic import op
 
-from app.domain.secrets.urls import shown_url
-from app.gateways.secrets import SecretBox, SecretsUnreadable
-from app.settings.host import HostSettings
+from app.kit.sealing import SecretBox, SecretsUnreadable
+from app.kit.secret_echoes import shown_url
+from app.settings import HostSettings
 
 revision = "0015"
 down_revision = "0014"

@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.domain.documents.pointers import Path, pointer, replace_at
-from app.domain.secrets.free_form import Found, secrets_in
-from app.domain.secrets.names import secret_name_class
+from app.kit.fields import Path, pointer, replace_at
+from app.kit.secret_finding import Found, secrets_in
+from app.kit.secrets import secret_name_class
 
 revision = "0020"
 down_revision = "0019"

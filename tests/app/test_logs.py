@@ -9,7 +9,7 @@ import pytest
 import structlog
 from typing_extensions import override
 
-from app.logs import hide_queries, log_to_stderr
+from app.kit.logs import hide_queries, log_to_stderr
 
 
 class _Full(io.StringIO):

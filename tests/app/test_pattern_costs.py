@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from app.domain.texts.python_syntax import module_of
+from app.kit.texts import module_of
 from tests.support.costs.regex_steps import (
     RegexSearch,
     TooManySteps,
@@ -34,22 +34,22 @@ FEW_LITERALS: Final = 2
 UNREAD: Final = ("workers/learning/", "workers/engines/")
 """Rooms whose patterns read names of a base model's modules; importing them loads torch."""
 IN_FUNCTIONS: Final = {
-    "app/api/support/multipart.py": "one class without a repeat",
-    "app/api/support/specification.py": "paths of our own routes",
-    "app/domain/graders/schemas/pattern_faults.py": "a pattern of the user, compiled only",
-    "app/domain/graders/texts/combining_marks.py": "one repeated class",
-    "app/domain/rollouts/metric_meanings.py": "names of curves, as long as a tool's name",
-    "app/embedded/base_model/source.py": "the name of the operator's model",
-    "app/embedded/servers/binaries.py": "output of the Postgres that the operator installed",
-    "app/grading/judge_texts/coded_lists.py": "keys of our own; bounded repeats",
-    "app/grading/judge_texts/coded_verdicts.py": "a key of our own; bounded repeats",
-    "app/grading/judge_texts/scores_in_words.py": "names of the user's criteria; bounded repeats",
-    "app/grading/texts/rouge_words.py": "repeated classes, each apart from what follows it",
-    "workers/base_models/tokenizer.py": "texts of the shipped model's training",
+    "app/kit/bodies.py": "one class without a repeat",
+    "app/kit/specification.py": "paths of our own routes",
+    "app/graders/json_schemas.py": "a pattern of the user, compiled only",
+    "app/graders/answer_words.py": "one repeated class",
+    "app/rollouts/metric_meanings.py": "names of curves, as long as a tool's name",
+    "app/local/preparation.py": "the name of the operator's model",
+    "app/local/servers.py": "output of the Postgres that the operator installed",
+    "app/graders/judge_answers.py": "keys of our own; bounded repeats",
+    "app/graders/coded_verdicts.py": "a key of our own; bounded repeats",
+    "app/graders/scores_in_words.py": "names of the user's criteria; bounded repeats",
+    "app/graders/text_scorer.py": "repeated classes, each apart from what follows it",
+    "labs/base_models/network.py": "texts of the shipped model's training",
     "workers/engines/cpu/models/adapters.py": "names of modules",
-    "workers/learning/adapters/lora_targets.py": "names of modules",
+    "workers/learning/adapters.py": "names of modules",
     "workers/learning/memory/__main__.py": "an argument of the command",
-    "workers/sandbox/forks.py": "a file of the kernel",
+    "workers/sandbox/execution.py": "a file of the kernel",
 }
 """Modules that use a pattern within a function, with the reason why it is in no table."""
 _SEARCHES: Final = frozenset({"search", "finditer", "findall", "sub", "subn", "split"})

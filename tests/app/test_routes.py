@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute
 from app.main import create_app
 from tests.house.tree import python_files
 
-OF_PAGES = "app.dashboard.routes"
+OF_PAGES = "app.pages.routes"
 """The router that joins those of the pages."""
 
 

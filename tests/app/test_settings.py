@@ -5,11 +5,14 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from app.domain.models.models import BaseModelSpec
-from app.settings.egress import EgressSettings
-from app.settings.environment import inherited_environment, to_environment
-from app.settings.host import HostSettings
-from app.settings.settings import Settings
+from app.models.models import BaseModelSpec
+from app.settings import (
+    EgressSettings,
+    HostSettings,
+    Settings,
+    inherited_environment,
+    to_environment,
+)
 
 _URL = "postgresql+psycopg://agent_rft_app:p@127.0.0.1:5432/agent_rft"
 _SECRET = "0123456789abcdef0123456789abcdef"
@@ -159,7 +162,7 @@ def test_children_inherit_no_locale_and_none_of_our_variables(
 
 def test_the_shipped_model_is_found_without_importing_the_gpu_plane() -> None:
     program = (
-        "import sys; from app.settings.models import shipped_models; (model,) = shipped_models();"
+        "import sys; from app.settings import shipped_models; (model,) = shipped_models();"
         "assert model.answers_to('tiny-agent'); assert 'workers' not in sys.modules;"
         "assert 'torch' not in sys.modules; print(model.path)"
     )

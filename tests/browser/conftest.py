@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 import httpx
 import pytest
 
-from app.settings.egress import EgressSettings
+from app.settings import EgressSettings
 from tests.support.api.application import Api
 from tests.support.dashboard.browser import Tab, browsing, missing
 from tests.support.patience import PATIENCE_S

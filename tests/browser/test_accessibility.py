@@ -5,7 +5,7 @@ from typing import Final
 
 from fastapi.routing import APIRoute
 
-from app.dashboard.routes import router
+from app.pages.routes import router
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.organization import PROJECTS, Admin
 from tests.support.api.webhook_endpoints import made_endpoint

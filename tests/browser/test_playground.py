@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from app.settings.egress import EgressSettings
+from app.settings import EgressSettings
 from tests.support.api.application import Api
 from tests.support.dashboard.browser import Tab, missing
 from tests.support.dashboard.scenes import HOSTILE

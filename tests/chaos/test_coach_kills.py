@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings.models import shipped_models
+from app.settings import shipped_models
 from tests.support.coach.killed_classroom import Kills
 from tests.support.coach.lesson import PHASES, killed_lesson, quiet_lesson
 from tests.support.engines.engine_server import running_engine

@@ -13,7 +13,7 @@ import openai
 import pytest
 from openai import OpenAI
 
-from app.embedded.ports import free_port
+from app.local.state import free_port
 from tests.support.embedded.installation import Installation, example_agent, installation
 from tests.support.embedded.jobs import create_job, upload_dataset
 from tests.support.patience import wait_for

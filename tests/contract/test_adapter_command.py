@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.cli.models.downloading import DownloadFailed
-from app.cli.models.models import download
-from app.cli.profiles.profiles import AddressSources
-from app.cli.service.remote import Remote
-from app.cli.terminal.output import Output
-from app.cli.terminal.service_errors import ServiceError
-from app.embedded.ports import free_port
+from app.cli.downloading import DownloadFailed
+from app.cli.models import download
+from app.cli.output import Output
+from app.cli.profiles import AddressSources
+from app.cli.remote import Remote
+from app.cli.terminal import ServiceError
+from app.local.state import free_port
 from tests.support.cli.command_line import agent_rft
 from tests.support.contract.adapters import WEIGHTS, StoredModel, add_adapter, get_adapter
 from tests.support.contract.service import BASE, Service

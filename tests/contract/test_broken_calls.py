@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from openai import OpenAI
 
-from app.rendering.turn_parser import call_fault
+from app.rollouts.turns import call_fault
 from tests.support.contract.service import BASE, Service
 
 BROKEN = 'So: <tool_call>\n{"name": "lookup", "arguments": {"record"\n</tool_call>'

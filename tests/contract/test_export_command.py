@@ -36,7 +36,7 @@ def test_the_command_waits_for_an_export_and_checks_its_files(
         slept.append(seconds)
         make_exports(service.database.settings)
 
-    monkeypatch.setattr("app.cli.models.models.time", SimpleNamespace(sleep=working))
+    monkeypatch.setattr("app.cli.models.time", SimpleNamespace(sleep=working))
     monkeypatch.setenv("AGENT_RFT_BASE_URL", service.api.base_url)
     monkeypatch.setenv("AGENT_RFT_API_KEY", service.api.key)
     target = tmp_path / "merged"

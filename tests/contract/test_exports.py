@@ -11,10 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
-from app.domain.errors import LeaseLost
-from app.gateways.free_space import FreeSpace
-from app.settings.runs import RetentionSettings
-from app.store.leases.leases import Lease
+from app.kit.disks import FreeSpace
+from app.kit.errors import LeaseLost
+from app.kit.leases import Lease
+from app.settings import RetentionSettings
 from tests.support.contract.adapters import unpacked
 from tests.support.contract.exports import (
     add_real_adapter,

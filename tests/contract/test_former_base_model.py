@@ -9,15 +9,15 @@ from typing import Any
 import openai
 import pytest
 
-from app.domain.models.models import BaseModelSpec
-from app.settings.models import shipped_models
+from app.models.models import BaseModelSpec
+from app.settings import shipped_models
 from tests.support.contract.evals import make, sampled
 from tests.support.contract.service import Service
 from tests.support.engines.engine_server import running_engine
 from tests.support.models.base_models import SHIPPED
 from tests.support.web.api_server import running_api
-from workers.learning.trainer_options import TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import TrainerOptions
 
 FORMER = "tiny-agent-2026-11-21"
 OFFERED_AGAIN = BaseModelSpec(name=FORMER, path=str(SHIPPED), context_length=1024)

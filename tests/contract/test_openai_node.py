@@ -13,13 +13,12 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts.keys import Project
-from app.domain.accounts.tenants import KeyKind
-from app.domain.ids import ProjectId, new_id
-from app.factory.accounts import provisioning_service
-from app.services.accounts.keys import KeyService
-from app.settings.settings import Settings
-from app.store.database import Database as Store
+from app.accounts.accounts import KeyKind, Project
+from app.accounts.key_service import KeyService
+from app.database import Database as Store
+from app.kit.ids import ProjectId, new_id
+from app.settings import Settings
+from app.wiring import provisioning_service
 from tests.support.contract.evals import content, make, run_worker
 from tests.support.contract.node_client import installed_client
 from tests.support.contract.service import BASE, HOOK_PORT, ROW, Service

@@ -8,10 +8,10 @@ import pytest
 from openai import BadRequestError, InvalidWebhookSignatureError, NotFoundError, OpenAI
 from openai.resources.webhooks import Webhooks
 
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
-from app.gateways.secrets import SecretBox
-from app.store.database import Database as Store
+from app.database import Database as Store
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.sealing import SecretBox
 from tests.support.contract.service import HOOK_PORT, ROW, Service
 from tests.support.webhooks.webhook_receiver import Taken, webhook_receiver
 from workers.webhooks.delivery import Deliverer, DeliveryPorts

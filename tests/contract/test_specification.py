@@ -12,11 +12,11 @@ from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import validate
 from pydantic import BaseModel
 
-from app.api.schemas.jobs import CreateFineTuningJob
-from app.api.support.examples import examples
-from app.domain.errors import InvalidRequest
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from app.jobs.reinforcement import ReinforcementMethod
+from app.jobs.schemas import CreateFineTuningJob
+from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.errors import InvalidRequest
+from app.kit.specification import examples
 from openapi.breaking import RELEASED, Check
 from openapi.compare import DEVIATIONS, UPSTREAM, Comparison, judge, listed
 from openapi.generate import TARGET, document
@@ -85,7 +85,7 @@ def test_every_operation_and_its_parameters_are_described(specification: dict[st
         for parameter in operation.get("parameters", ())
         if not described(parameter)
     ]
-    assert undescribed == [], "describe it at the route or in app/api/support/parameter_texts.py"
+    assert undescribed == [], "describe it at the route or in app/kit/specification.py"
 
 
 def test_every_property_is_described(specification: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 
 from app.cli.main import app
-from app.cli.terminal.output import ENVELOPE_VERSION
+from app.cli.output import ENVELOPE_VERSION
 from tests.support.cli.command_line import agent_rft
 
 PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from app.domain.processes import exit_codes
+from app.kit import processes as exit_codes
 
 CODES = {
     name: value

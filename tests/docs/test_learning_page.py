@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from app.domain.methods import loss as loss_options
-from app.domain.methods import mismatch as mismatch_options
-from app.domain.methods import mode as mode_options
-from app.domain.methods import objective as objective_options
-from app.domain.methods import stop as stop_options
+from app.jobs import learning as objective_options
+from app.jobs import losses as loss_options
+from app.jobs import modes as mismatch_options
+from app.jobs import modes as mode_options
+from app.jobs import stop_options
 
 PAGE = (Path(__file__).parents[2] / "docs" / "learning.md").read_text(encoding="utf-8")
 ROOMS = (loss_options, mismatch_options, mode_options, objective_options, stop_options)

@@ -4,9 +4,9 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from app.domain.rollouts import metrics as names
-from app.domain.rollouts.metric_meanings import MEANINGS, SPLITS, meaning
-from app.grading.scorer import GraderErrors
+from app.graders.scorer import GraderErrors
+from app.rollouts import metrics as names
+from app.rollouts.metric_meanings import MEANINGS, SPLITS, meaning
 
 PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `([^`]+)` \| (.+) \|$", PAGE, re.MULTILINE))

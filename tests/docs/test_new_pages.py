@@ -17,16 +17,15 @@ from standardwebhooks import Webhook
 from typer.main import get_command
 
 from app.cli.main import app
-from app.domain.graders.kinds.string_check import StringCheckGrader
-from app.domain.graders.samples import CALL_KEYS, TURN_KEYS
-from app.domain.methods.method_models import METHOD_MODELS
-from app.domain.rollouts.metric_meanings import MEANINGS, meaning
-from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.endpoints.tool_calls import ToolCall, read_output
-from app.grading.kinds.endpoint import encode, read_score
-from app.grading.samples import text_sample
-from app.grading.scorer import GradeRequest
+from app.graders.kinds.endpoint import encode, read_score
+from app.graders.samples import CALL_KEYS, TURN_KEYS
+from app.graders.scorer import GradeRequest, text_sample
+from app.graders.text_definitions import StringCheckGrader
+from app.jobs.methods import METHOD_MODELS
+from app.kit.egress import EgressReply
+from app.kit.endpoints import CallSigner
+from app.rollouts.metric_meanings import MEANINGS, meaning
+from app.tools.tool_calls import ToolCall, read_output
 from tests.support.grading.scores import scored
 
 ROOT = Path(__file__).parents[2]

@@ -12,9 +12,9 @@ import pytest
 from prometheus_client import CollectorRegistry
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.support.process_metrics import ProcessMetrics
-from app.telemetry.calls import CALLS
-from app.telemetry.exports import EXPORTS
+from app.kit.process_metrics import ProcessMetrics
+from app.kit.telemetry import CALLS
+from app.kit.telemetry_exports import EXPORTS
 from workers.telemetry.process_metrics import WORK
 from workers.telemetry.worker_metrics import WorkerMetrics
 

@@ -12,11 +12,11 @@ from pydantic.json_schema import models_json_schema
 from pydantic_settings import EnvSettingsSource
 
 from app import settings as room
-from app.domain.environments.environments import ENVIRONMENTS
-from app.domain.graders.graders import GRADER_MODELS
-from app.domain.jobs.integrations import INTEGRATION_MODELS
-from app.domain.methods.method_models import METHOD_MODELS
-from app.settings.sources import SettingsSection, Sources
+from app.graders.definitions import GRADER_MODELS
+from app.jobs.integrations import INTEGRATION_MODELS
+from app.jobs.methods import METHOD_MODELS
+from app.kit.settings_sources import SettingsSection, Sources
+from app.tools.environments import ENVIRONMENTS
 from docs.site.default_reasons import REASONS
 from docs.site.options import PAGE, page
 from docs.site.settings import TREES

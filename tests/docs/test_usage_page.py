@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from app.domain.accounts.audit_logs import AUDIT_EVENT_TYPES
+from app.accounts.audit import AUDIT_EVENT_TYPES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "usage.md").read_text(encoding="utf-8")
 

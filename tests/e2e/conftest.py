@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.embedded.ports import free_port
+from app.local.state import free_port
 from tests.support.e2e.main_job import (
     EVAL_INTERVAL,
     TRAIN_ROWS,

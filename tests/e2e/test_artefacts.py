@@ -10,9 +10,9 @@ import torch
 from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
-from app.gateways.inference.http import HttpInference
-from app.rendering.renderer import Renderer
-from app.settings.models import shipped_models
+from app.models.engine_http import HttpInference
+from app.rollouts.renderer import Renderer
+from app.settings import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import EVAL_INTERVAL, STEPS, FinishedJob

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.environments.environments import (
+from app.tools.environments import (
     ENVIRONMENTS,
     training_numbers,
     validation_numbers,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.dataset import TOOLS_NOT_RUN
+from app.files.datasets import TOOLS_NOT_RUN
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.embedded.installation import Installation, wait_until_final

@@ -18,8 +18,8 @@ from openai import BadRequestError, OpenAI
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from app.domain.rollouts.metric_meanings import meaning
-from app.settings.models import shipped_models
+from app.rollouts.metric_meanings import meaning
+from app.settings import shipped_models
 from examples.records_agent.tools import SCHEMAS
 from tests.support.e2e.attached_evals import attached_eval, check_attached_runs
 from tests.support.e2e.main_job import Endpoints

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.settings.models import ModelSettings
+from app.settings import ModelSettings
 from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from app.domain.rollouts.metrics import LOSS
+from app.rollouts.metrics import LOSS
 from tests.support.learning.gradients import perturb
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import random_samples
-from workers.learning.trainer_options import Precision
-from workers.learning.training.lora_trainer import LoraTrainer
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import Precision
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 A closed union is a type with two or more classes of the product as members, directly or by an
 alias: the value of a type alias, or a part of an annotation. Its other members (`None`, `str`) are
-left out; an enum is closed as well. Owns the resolution of a name to the module that defines it,
-through imports, so that two classes of one name stay apart.
+left out; an enum is closed as well.
 """
 
 import ast

@@ -1,9 +1,6 @@
 """Reads the closed sets of values of the product from its source: enums, and `Literal` types.
 
 A `Literal` of two or more values is closed, bare, as an alias, or as a part of a union with `None`.
-Owns the question of the type of a compared value: a parameter has its annotation, a local name the
-type of what is assigned to it, an attribute the annotations of the fields of that name, or of the
-parameters that a constructor keeps under it.
 """
 
 import ast

@@ -37,7 +37,7 @@ LISTS: Final = frozenset(
         "app/api",
         "app/api/schemas",
         "app/domain/graders/kinds",
-        "app/grading/kinds",
+        "app/graders/kinds/",
         "app/store/schema",
     )
 )

@@ -1,10 +1,9 @@
 """Finds names of modules, classes and functions that do not say what they name.
 
-Owns: names that a rename ended, and names that are a participle alone. A class is named by the
-noun of what it holds (`RowPage`, not `Found`); a public function of the product by its result or
-by its verb; a module or folder by the noun of its content (`local_copies`, not `fetched`). The
-wire's own classes are named as the hosted API names them. `tests.house.prose` reports every
-violation.
+A class is named by the noun of what it holds (`RowPage`, not `Found`); a public function of the
+product by its result or by its verb; a module or folder by the noun of its content (`local_copies`,
+not `fetched`). The wire's own classes are named as the hosted API names them. `tests.house.prose`
+reports every violation.
 """
 
 import ast

@@ -1,11 +1,7 @@
 """Finds the prose that a machine can distinguish from plain English.
 
-Owns: docstrings, comments and error texts of the product, the benchmarks, the examples and
-`tests/support`, all other sentences in strings of the product, docstrings and names of tests, the
-headings and sentences of the Markdown pages, and the text that a page of the dashboard shows. A
-docstring opens with its subject and a verb; `docs/decisions/0025-plain-words.md` has the rule and
-its reason.
-Run `python -m tests.house.prose` to list every violation.
+A docstring opens with its subject and a verb; `docs/decisions/0025-plain-words.md` has the rule and
+its reason. Run `python -m tests.house.prose` to list every violation.
 """
 
 import ast

@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.house.contracts import imported, read
 from tests.house.tree import module_tree, nodes
 
-OWNERS = {"app.system": "app.store.across_tenants", "app.rewrap": "app.store.sealed_blobs"}
+OWNERS = {"app.system": "app.across_tenants", "app.rewrap": "app.rewrapping"}
 """Each setting that shows rows of all tenants, and the module that sets it."""
 CONTRACT = "Only the GPU plane may look across tenants"
 
@@ -34,15 +34,15 @@ class OwnersFunction:
 
 OWNERS_FUNCTIONS = {
     "due_coach_sessions": OwnersFunction(
-        "app.store.coach.claims",
+        "app.teaching.coach.store",
         "The API takes the steps of sessions as their tenants, and must find those that are due.",
         names_rows=True,
     ),
     "installation_counts": OwnersFunction(
-        "app.store.database", "Metrics count the jobs of the installation; it returns counts."
+        "app.database", "Metrics count the jobs of the installation; it returns counts."
     ),
     "queue_places": OwnersFunction(
-        "app.store.jobs.jobs", "A position counts the jobs of others; it returns numbers."
+        "app.jobs.store", "A position counts the jobs of others; it returns numbers."
     ),
 }
 DROPPED = frozenset({"claim_coach_sessions"})

@@ -31,7 +31,7 @@ KEPT = """class C:
 
 def test_the_closed_values_of_the_product_are_read_from_its_code() -> None:
     values = Values(unions.product())
-    status = values.enums[Symbol("app.domain.jobs.jobs", "JobStatus")]
+    status = values.enums[Symbol("app.jobs.jobs", "JobStatus")]
     assert {"QUEUED", "SUCCEEDED"} < status.members
     assert {"stop", "warn"} < frozenset().union(*(each.members for each in values.fields["action"]))
 

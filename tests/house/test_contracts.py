@@ -15,7 +15,7 @@ def test_the_gpu_plane_may_import_no_more_of_the_control_plane_than_it_does() ->
 
 
 def test_services_may_import_two_rooms_of_the_store_only() -> None:
-    open_rooms = {"app.store.database", "app.store.unit_of_work"}
+    open_rooms = {"app.database"}
     rooms = children("app/store")
     assert open_rooms < rooms
     assert set(read(NO_ROWS)["forbidden_modules"]) == rooms - open_rooms
@@ -24,7 +24,7 @@ def test_services_may_import_two_rooms_of_the_store_only() -> None:
 def test_each_command_of_a_running_service_uses_http_only() -> None:
     found = set[str]()
     for path, text in python_files("app/cli"):
-        if any(name.startswith("app.cli.service.remote.") for name in imported(text)):
+        if any(name.startswith("app.cli.remote.") for name in imported(text)):
             found.add(".".join(path.with_suffix("").parts[:3]))
     assert {"app.cli.jobs", "app.cli.models"} <= found
     assert found <= set(read(HTTP_ALONE)["source_modules"])

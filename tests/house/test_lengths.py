@@ -8,7 +8,7 @@ from tests.house.tree import ROOMS, python_files
 
 @pytest.mark.parametrize(
     ("path", "limit"),
-    [("app/api/jobs.py", 300), ("workers/tasks.py", 300), ("tests/app/test_settings.py", 320)],
+    [("app/jobs/routes.py", 300), ("workers/tasks.py", 300), ("tests/app/test_settings.py", 320)],
 )
 def test_the_first_line_too_many_is_found(path: str, limit: int) -> None:
     assert list(find(Path(path), "pass\n" * limit)) == []

@@ -13,7 +13,7 @@ PAGE = Path("README.md")
         "see app/domain/gone.py for it",
         "see `workers/gone/`",
         "the room `app.domain.gone.thing` has it",
-        "the name `app.domain.ids.gone_function` in a module",
+        "the name `app.kit.ids.gone_function` in a module",
         "[a page](docs/gone.md)",
         "run `make gone`",
         "    make gone\n",
@@ -33,9 +33,9 @@ def test_a_name_of_nothing_is_found(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "see app/domain/ids.py, `workers/runs/` and `app/api/<noun>.py`",
+        "see app/kit/ids.py, `workers/runs/` and `app/api/<noun>.py`",
         "`migrations/versions/*.py` and `tests/contract/{calls,shapes}.py`",
-        "the room `app.domain.ids` and `app.domain.ids.new_id`",
+        "the room `app.kit.ids` and `app.kit.ids.new_id`",
         "the setting `app.project` of Postgres",
         "[a page](docs/glossary.md#terms) and [a site](https://example.com/app/gone.py)",
         "run `make check`, then make sure",

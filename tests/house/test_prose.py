@@ -139,7 +139,7 @@ def test_a_class_or_public_function_named_by_a_participle_is_found(
         ("workers/exports/merged/__init__.py", ["merged is a participle without its noun"]),
         ("tests/support/scored.py", ["scored is a participle without its noun"]),
         ("tests/support/reinforcement/scored_rollouts.py", []),
-        ("app/domain/methods/supervised.py", []),
+        ("app/jobs/supervised.py", []),
         ("workers/supervised/__init__.py", []),
         ("benchmarks/measured.py", []),
     ],

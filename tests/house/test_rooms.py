@@ -54,10 +54,10 @@ def test_the_record_of_the_rooms_names_each_folder_of_a_tier() -> None:
 
 def test_a_pair_is_found_in_any_form_of_import() -> None:
     files = [
-        (Path("app/store/jobs/claims.py"), "def f():\n    from app.store.evals import rows"),
-        (Path("app/store/evals/rows.py"), "import app.store.jobs.claims"),
-        (Path("app/store/files/files.py"), "from app.store.jobs.claims import x"),
-        (Path("app/store/unit_of_work.py"), "from app.store.files.files import x"),
+        (Path("app/jobs/claims.py"), "def f():\n    from app.store.evals import rows"),
+        (Path("app/store/evals/rows.py"), "import app.jobs.claims"),
+        (Path("app/files/store.py"), "from app.jobs.claims import x"),
+        (Path("app/database.py"), "from app.files.store import x"),
     ]
     assert mutual(STORE, files) == [("evals", "jobs")]
     assert mutual(STORE, files[1:]) == []

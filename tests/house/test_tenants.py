@@ -18,8 +18,8 @@ def test_one_module_names_each_setting_that_opens_all_tenants(setting: str, owne
 def test_the_contract_lists_every_module_that_looks_across_tenants() -> None:
     contract = tenants.read_contract()
     assert contract.exceptions == {
-        "app.services.rewrapping -> app.store.sealed_blobs",
-        "app.store.database -> app.store.coach.claims",
+        "app.rewrapping -> app.rewrapping",
+        "app.database -> app.teaching.coach.store",
     }
     admitted = {each.split(" -> ")[0] for each in contract.exceptions}
     modules = [name for name, text in APP if tenants.imports_owner(text) and name not in admitted]
@@ -69,11 +69,11 @@ def test_the_contract_forbids_them_to_all_of_the_control_plane() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "from app.store.across_tenants import CrossTenantUnitOfWork",
+        "from app.across_tenants import CrossTenantUnitOfWork",
         "from app.store import across_tenants",
-        "from app.store.sealed_blobs import SealedUnitOfWork",
-        "import app.store.across_tenants as all_tenants",
-        "def f():\n    from app.store.across_tenants import ClaimUnitOfWork",
+        "from app.rewrapping import SealedUnitOfWork",
+        "import app.across_tenants as all_tenants",
+        "def f():\n    from app.across_tenants import ClaimUnitOfWork",
     ],
 )
 def test_every_form_of_import_counts(source: str) -> None:

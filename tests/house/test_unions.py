@@ -27,7 +27,7 @@ def test_the_unions_of_the_product_are_read_from_its_code() -> None:
         "PolicyLoss", "AnyMode", "AnyGrader", "StopRule", "GradeOrFailure", "Reply", "Consumer",
         "ScoreResult | ScoreFault", "ReachedCap | RuleTrigger | None", "Trajectory | ScoredRollout",
     }  # fmt: skip
-    stored = Symbol("app.domain.methods.method_documents", "StoredMethod")
+    stored = Symbol("app.jobs.methods", "StoredMethod")
     assert {member.name for member in found[stored]} == {
         "StoredReinforcementMethod", "StoredSupervisedMethod", "StoredDpoMethod",
     }  # fmt: skip

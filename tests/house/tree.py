@@ -20,6 +20,7 @@ ROOMS = (
     "constraints",
     "docs",
     "examples",
+    "labs",
     "openapi",
     "tests",
     "bootstrap.py",

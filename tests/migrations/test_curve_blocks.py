@@ -4,8 +4,8 @@ import psycopg
 from alembic import command
 from alembic.config import Config
 
-from app.domain.jobs.curves.outlines import BLOCK_SIZES
-from app.embedded.servers.binaries import package_dir
+from app.jobs.curves import BLOCK_SIZES
+from app.local.servers import package_dir
 from tests.support.stack import Database
 from tests.support.store.blocks import Points, blocks_of, stored_blocks
 

@@ -4,7 +4,7 @@ import psycopg
 from alembic import command
 from alembic.config import Config
 
-from app.embedded.servers.binaries import package_dir
+from app.local.servers import package_dir
 from tests.support.stack import Database
 
 PROJECT = "INSERT INTO projects (id, organization_id, name) VALUES ('proj_m', 'org-m', 'm')"

@@ -7,7 +7,7 @@ from alembic import command
 from alembic.config import Config
 from psycopg.types.json import Jsonb
 
-from app.embedded.servers.binaries import package_dir
+from app.local.servers import package_dir
 from tests.support.stack import Database
 
 TOOLS = [

@@ -11,9 +11,9 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-from app.embedded.servers.binaries import package_dir
-from app.store.schema import Base
-from app.store.sealed_blobs import SEALED
+from app.local.servers import package_dir
+from app.rewrapping import SEALED
+from app.tables import Base
 from tests.house.tenants import OWNERS_FUNCTIONS
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.stack import Database
@@ -114,7 +114,7 @@ def test_several_processes_may_migrate_at_once(database: Database) -> None:
     config = _config(database)
     command.downgrade(config, "base")
     environment = os.environ | {"AGENT_RFT_OWNER_DATABASE_URL": database.owner_url}
-    migrate = [sys.executable, "-m", "app.embedded.migrate"]
+    migrate = [sys.executable, "-m", "app.local.provision"]
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as gate:
         gate.execute("SELECT pg_advisory_xact_lock(%s)", (_advisory_lock(config),))
         running = [subprocess.Popen(migrate, env=environment) for _ in range(3)]

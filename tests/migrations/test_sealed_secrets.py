@@ -6,9 +6,9 @@ from alembic import command
 from alembic.config import Config
 from psycopg.types.json import Jsonb
 
-from app.domain.jobs.job_secrets import restored_method
-from app.embedded.servers.binaries import package_dir
-from app.gateways.secrets import SecretBox
+from app.jobs.reproducibility import restored_method
+from app.kit.sealing import SecretBox
+from app.local.servers import package_dir
 from tests.support.stack import Database
 
 CANARY = "canary-migrated"

@@ -3,10 +3,10 @@ import pytest
 from alembic import command
 from alembic.config import Config
 
-from app.domain.events.webhooks import EndpointCredentials, SigningSecret
-from app.embedded.servers.binaries import package_dir
-from app.gateways.endpoints.webhooks import EndpointSecrets
-from app.gateways.secrets import SecretBox
+from app.kit.sealing import SecretBox
+from app.local.servers import package_dir
+from app.webhooks.events import EndpointCredentials, SigningSecret
+from app.webhooks.sending import EndpointSecrets
 from tests.support.stack import Database
 
 CANARY = "canary-hook"

@@ -1,8 +1,8 @@
 """The suite's one deadline: the longest that a test waits for a state.
 
-Owns no measurement: a test never says how fast a machine must be. It waits for a state, and this
-deadline only ends the wait for one that never comes. It is shorter than the limit of one test in
-`pyproject.toml`, so that the message names the state and not the test alone.
+It waits for a state, and this deadline only ends the wait for one that never comes. It is shorter
+than the limit of one test in `pyproject.toml`, so that the message names the state and not the test
+alone.
 """
 
 import asyncio

@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from app.domain.accounts.quotas import Quotas
-from app.embedded.children.processes import Child
-from app.embedded.children.readiness import stop_in_order, wait_ready
-from app.embedded.identity import unprivileged_user
-from app.embedded.migrate import upgrade
-from app.embedded.provision import database_url, provision
-from app.embedded.servers.binaries import find_postgres, find_valkey, package_dir
-from app.embedded.servers.postgres import SUPERUSER, PostgresServer
-from app.embedded.servers.valkey import ValkeyServer
-from app.embedded.state import InstallationState
-from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
-from app.settings.egress import EgressSettings
-from app.settings.host import HostSettings
-from app.settings.settings import Settings
+from app.accounts.usage import Quotas
+from app.local.probes import stop_in_order, wait_ready
+from app.local.processes import Child
+from app.local.provision import database_url, provision, upgrade
+from app.local.servers import (
+    SUPERUSER,
+    PostgresServer,
+    ValkeyServer,
+    find_postgres,
+    find_valkey,
+    package_dir,
+)
+from app.local.state import InstallationState, unprivileged_user
+from app.settings import APP_ROLE, OWNER_ROLE, WORKER_ROLE, EgressSettings, HostSettings, Settings
 from tests.support.store.databases import Brokers, Databases, brokers, databases
 
 _SCRAM_ITERATIONS_SINCE = 16

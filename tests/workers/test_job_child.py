@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 import psycopg
 import pytest
 
-from app.domain.jobs.jobs import JobStatus
+from app.jobs.jobs import JobStatus
 from tests.support import stack
 from tests.support.patience import until
 from tests.support.processes.child_processes import StartedChild, child, warm_up

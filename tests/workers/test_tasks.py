@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from app.settings.environment import inherited_environment, to_environment
+from app.settings import inherited_environment, to_environment
 from tests.support.stack import Database
 
 PROBE = """

@@ -1,1 +1,1 @@
-"""Shipped base models and the deterministic scripts that build them."""
+"""Weights of the shipped base models; `labs/base_models` makes them."""

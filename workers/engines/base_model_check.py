@@ -1,8 +1,6 @@
 """Checks from its small files whether a base model can be trained, served and given tools.
 
-Owns the verdict, and `python -m workers.engines.base_model_check --models-json FILE`, which prints
-a line of JSON for each model and exits with 9 if one is refused. No weights are read: the model is
-built on the meta device. Must not know jobs.
+No weights are read: the model is built on the meta device.
 """
 
 import argparse
@@ -10,21 +8,34 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 from pydantic import TypeAdapter
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
-from app.domain.models.models import BaseModelSpec
-from app.domain.processes.exit_codes import MODEL_REFUSED
-from app.rendering.renderer import Renderer
-from workers.engines.cpu.models.support import engine_fault
-from workers.engines.vllm_architectures import is_served_by_vllm
-from workers.learning.adapters.lora_targets import lora_targets
-from workers.learning.forward.attention import can_share
-from workers.learning.forward.loading_errors import LOADING_ERRORS, in_one_line
+from app.kit.processes import MODEL_REFUSED
+from app.models.models import BaseModelSpec
+from app.rollouts.renderer import Renderer
+from workers.engines.cpu.models.versions import engine_fault
+from workers.learning.adapters import lora_targets
+from workers.learning.backbone import can_share
+from workers.learning.model_check import LOADING_ERRORS, in_one_line
+
+RECORDED: Final = Path(__file__).with_name("vllm_architectures.json")
+
+
+def is_served_by_vllm(model: PreTrainedModel) -> bool:
+    """Returns whether vLLM lists the architecture that a model's config names."""
+    named = model.config.architectures or [type(model).__name__]
+    return bool(_listed() & set(named))
+
+
+@cache
+def _listed() -> frozenset[str]:
+    return frozenset(json.loads(RECORDED.read_text(encoding="utf-8"))["architectures"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,6 @@
 """A policy whose versions are adapters served by an engine.
 
-Owns the engine name and the directory of each version, and the retries when the engine is
-unavailable or no longer serves an adapter. Promises that one version samples all tokens of a turn,
-and that an engine restart costs time but no samples. Must not know tensors.
+One version samples all tokens of a turn, and that an engine restart costs time but no samples.
 """
 
 import asyncio
@@ -17,15 +15,14 @@ from typing import Final, Protocol, TypeVar
 import structlog
 from typing_extensions import override
 
-from app.domain.errors import InvalidRequest
-from app.gateways.inference.inference import (
+from app.kit.errors import InvalidRequest
+from app.models.engine import (
     AdapterMissing,
     Completion,
     EngineUnavailable,
     Inference,
 )
-from workers.rollout.busy_clock import BusyClock
-from workers.rollout.policy import Policy, SampledTurn, SamplingParams, VersionedPolicy
+from workers.rollout.policy import BusyClock, Policy, SampledTurn, SamplingParams, VersionedPolicy
 
 log = structlog.get_logger()
 
@@ -34,7 +31,7 @@ _MIN_WAIT_S: Final = 0.1
 _MAX_WAIT_S: Final = 2.0
 _PATIENCE_S: Final = 900.0
 """Seconds to wait for an absent engine: longer than vLLM may be silent while it starts
-(`app.embedded.engines`). An engine that restarts loads and compiles for minutes, which must not use
+(`app.local.supervisor`). An engine that restarts loads and compiles for minutes, which must not use
 up the attempts of a job.
 """
 

@@ -1,10 +1,8 @@
 """Launches vLLM 0.32 with options under which it meets the same contract as the CPU engine.
 
-Owns argv and environment of one vLLM server per base model, and `python -m workers.engines.vllm`,
-which replaces itself by that server. vLLM has a separate environment (`make vllm-env`), because it
-pins another FastAPI version. `make test-vllm` tests the contract against it. Development mode is
-always off: its control endpoints ignore the API key, as do others that `vllm_plugins` hides. vLLM
-reads turns with the parsers that training uses.
+`make test-vllm` tests the contract against it. Development mode is always off: its control
+endpoints ignore the API key, as do others that `vllm_plugins` hides. vLLM reads turns with the
+parsers that training uses.
 """
 
 import argparse
@@ -16,10 +14,9 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from app.domain.models.models import BaseModelSpec
-from app.rendering.tool_use import tool_use
-from app.settings.environment import inherited_environment
-from app.settings.host import HostSettings
+from app.models.models import BaseModelSpec
+from app.rollouts.renderer import tool_use
+from app.settings import HostSettings, inherited_environment
 
 PLUGINS: Final = Path(__file__).with_name("vllm_plugins")
 _MIB: Final = 1 << 20
@@ -81,7 +78,7 @@ def vllm_arguments(
         *("--enable-auto-tool-choice", "--tool-call-parser", _turn_formats(spec)),
         *("--tool-parser-plugin", str(plugins / "agent_rft_turns.py")),
         *("--tensor-parallel-size", str(options.tensor_parallel)),
-        # Requests of jobs have a priority behind that of chats (`app.gateways.inference.http`).
+        # Requests of jobs have a priority behind that of chats (`app.models.engine_http`).
         *("--scheduling-policy", "priority"),
         *("--middleware", "agent_rft_access.AccessControl"),
         "--disable-uvicorn-access-log",

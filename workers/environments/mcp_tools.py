@@ -1,32 +1,29 @@
 """Tools of customers' MCP servers.
 
-Owns the sessions: one for each pair of rollout and server, so that a server with state per session
-has a separate state for each rollout. A rollout whose answers are all replayed opens no session.
-Outcomes have the same form as those of HTTP tools. Must not know tokens or how a server is listed.
+A rollout whose answers are all replayed opens no session. Outcomes have the same form as those of
+HTTP tools.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.tools.mcp_servers import McpServerSpec
-from app.domain.tools.outcome import ToolOutcome
-from app.gateways.endpoints.calls import EndpointFault, FaultKind
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.mcp.listing import still_lists
-from app.gateways.mcp.results import denies_the_tool
-from app.gateways.mcp.servers import called_server
-from app.gateways.mcp.session import McpCall, McpSession
-from workers.environments.tool_outcomes import journalled_outcome
-from workers.journal.journal import Journal
-from workers.rollout.tools import CallPosition
+from app.files.datasets import DatasetRow
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
+from app.kit.ids import SampleKey
+from app.tools.mcp_discovery import called_server, still_lists
+from app.tools.mcp_servers import McpServerSpec
+from app.tools.mcp_session import McpCall, McpSession
+from app.tools.mcp_transport import denies_the_tool
+from app.tools.tools import ToolOutcome
+from workers.environments.tools import journalled_outcome
+from workers.journal import Journal
+from workers.rollout.environment import CallPosition
 
 
 class McpTools:
-    """Implements `workers.rollout.tools.RolloutTools` over the MCP servers of one job, each with
-    its listing.
+    """Implements `workers.rollout.environment.RolloutTools` over the MCP servers of one job, each
+    with its listing.
     """
 
     def __init__(

@@ -6,13 +6,13 @@ import sys
 
 import structlog
 
-from app.domain.errors import RunFailed
-from app.store.evals.leased_runs import leased_eval_run
-from app.store.leases.leases import Lease
-from app.telemetry.spans import SPANS
+from app.evals.claims import leased_eval_run
+from app.kit.errors import RunFailed
+from app.kit.leases import Lease
+from app.kit.telemetry import SPANS
 from workers.evals.context import open_eval_run
-from workers.evals.leased_runs import EVAL_RUNS
 from workers.evals.run import EvalWork
+from workers.leased_kinds import EVAL_RUNS
 from workers.processes.child import run_dispatched
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable

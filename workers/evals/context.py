@@ -1,34 +1,172 @@
 """The context of a claimed eval run: its rows, clients and lease."""
 
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from pydantic import TypeAdapter, ValidationError
 
-from app.domain.errors import SECRETS_LOST, RunFailed, SecretsLost
-from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
-from app.domain.evals.evals import Eval, EvalCriterion, EvalRun, Tally, result_names
-from app.domain.evals.given_samples import CriterionNeeds, needs_of
-from app.domain.faults.values import refused_today
-from app.domain.graders.graders import GRADER_MODELS, Grader
-from app.domain.models.models import find_base_model
-from app.domain.secrets.owner_labels import criteria_by_pointer
-from app.domain.secrets.redaction import require_sealed, restore_secrets
-from app.gateways.egress.egress import Egress
-from app.gateways.endpoints.limits import OutagePatience
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.embeddings import build_embeddings
-from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
-from app.gateways.sandbox.client import build_sandbox
-from app.gateways.secrets import build_secret_box
-from app.grading.build import GradingPorts
-from app.settings.settings import Settings
-from app.store.evals.leased_runs import EvalRunUnitOfWork, leased_eval_run
-from app.store.leases.leases import Lease
-from workers.evals.criterion import ItemCriterion, build_criterion
+from app.evals.claims import EvalRunUnitOfWork, leased_eval_run
+from app.evals.data_source_faults import CriterionNeeds, needs_of
+from app.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
+from app.evals.evals import Eval, EvalCriterion, EvalRun, Tally, result_names
+from app.files.datasets import DatasetRow
+from app.graders.build import GradingPorts, build_group_multi, build_scorer
+from app.graders.definitions import GRADER_MODELS, AnyGrader, Grader, MultiGrader, RolloutGrader
+from app.graders.embeddings import build_embeddings
+from app.graders.group_judge import GroupGradeRequest, GroupJudge
+from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
+from app.graders.kinds.ai_judge import GroupAiJudge
+from app.graders.model_definitions import AiJudgeGrader
+from app.graders.scorer import (
+    GradeRequest,
+    JudgeUsage,
+    ScoreFault,
+    Scorer,
+    ScoreResult,
+    TokenUsage,
+    sum_of_usages,
+    within_bound,
+)
+from app.kit.egress import Egress
+from app.kit.endpoint_limits import OutagePatience
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner
+from app.kit.errors import SECRETS_LOST, RunFailed, SecretsLost
+from app.kit.faults import refused_today
+from app.kit.leases import Lease
+from app.kit.redaction import criteria_by_pointer, require_sealed, restore_secrets
+from app.kit.sealing import build_secret_box
+from app.models.models import find_base_model
+from app.settings import Settings
+from app.tools.sandbox import build_sandbox
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSamples:
+    answers: Sequence[ScoreResult | ScoreFault]
+    usages: Sequence[JudgeUsage]
+    """Judge tokens of each sample, those of a failed score included."""
+
+
+@dataclass(frozen=True, slots=True)
+class SingleCriterion:
+    """A criterion that looks at one sample at a time."""
+
+    scorer: Scorer
+
+    async def score(self, requests: Sequence[GradeRequest]) -> ScoredSamples:
+        answers = await asyncio.gather(*map(self._one, requests))
+        return ScoredSamples(answers, [answer.token_usage for answer in answers])
+
+    async def _one(self, request: GradeRequest) -> ScoreResult | ScoreFault:
+        try:
+            return await self.scorer.score(request)
+        except ScoreFault as fault:
+            return fault
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedCriterion:
+    """A criterion that compares the samples of an item with each other."""
+
+    name: str
+    judge: GroupJudge
+    parts: frozenset[str]
+    """Parts of a `multi` grader that judge groups; `""` for a grader that is one itself."""
+
+    async def score(
+        self,
+        requests: Sequence[GradeRequest],
+        conversations: Sequence[list[dict[str, Any]]],
+        row: DatasetRow,
+        *,
+        trace_id: str,
+        call_id: str,
+    ) -> ScoredSamples:
+        request = GroupGradeRequest(
+            conversations=tuple(conversations),
+            tools=row.tools,
+            item=row.item,
+            trace_id=trace_id,
+            call_id=call_id,
+            rollouts=tuple(requests),
+        )
+        try:
+            judged = await self.judge.judge(request)
+        except ScoreFault as fault:
+            nothing: JudgeUsage = {}
+            others = [nothing] * (len(requests) - 1)
+            return ScoredSamples([fault] * len(requests), [fault.token_usage, *others])
+        answers = [self._bounded(answer) for answer in judged]
+        used = [_used(answer) for answer in answers]
+        asked_once = sum_of_usages(
+            usage for parts in used for name, usage in parts.items() if name in self.parts
+        )
+        own = [
+            sum_of_usages(usage for name, usage in parts.items() if name not in self.parts)
+            for parts in used
+        ]
+        return ScoredSamples(answers, [sum_of_usages([asked_once, own[0]]), *own[1:]])
+
+    def _bounded(self, answer: ScoreResult | ScoreFault) -> ScoreResult | ScoreFault:
+        match answer:
+            case ScoreFault():
+                return answer
+            case ScoreResult():
+                try:
+                    return within_bound(answer, source=self.name)
+                except ScoreFault as fault:
+                    return fault
+            case _:
+                assert_never(answer)
+
+
+ItemCriterion = SingleCriterion | GroupedCriterion
+
+
+def build_criterion(spec: AnyGrader, ports: GradingPorts, *, compares: bool) -> ItemCriterion:
+    """Builds a criterion from a definition with its real headers. `compares` is false where an item
+    has one sample that came with it: then there is nothing to compare, nor a prompt.
+    """
+    if not compares:
+        return _single(spec, ports)
+    match spec:
+        case AiJudgeGrader():
+            judge = GroupAiJudge(spec, ports.judges, source=spec.name)
+            return GroupedCriterion(spec.name, judge, frozenset({""}))
+        case MultiGrader():
+            joined = build_group_multi(spec, ports)
+            if joined is None:
+                return _single(spec, ports)
+            judges = (name for name, part in spec.parts.items() if part.compares_rollouts)
+            return GroupedCriterion(spec.name, joined, frozenset(judges))
+        case _:
+            return _of_one_sample(spec, ports)
+
+
+def _of_one_sample(spec: RolloutGrader, ports: GradingPorts) -> SingleCriterion:
+    return _single(spec, ports)
+
+
+def _single(spec: AnyGrader, ports: GradingPorts) -> SingleCriterion:
+    return SingleCriterion(build_scorer(spec, ports))
+
+
+def _used(answer: ScoreResult | ScoreFault) -> Mapping[str, Mapping[str, TokenUsage]]:
+    """Returns the tokens of a sample's score by the part that used them."""
+    match answer:
+        case ScoreFault():
+            return answer.spent
+        case ScoreResult():
+            parts = {name: part.token_usage for name, part in answer.children.items()}
+            return parts or {"": answer.token_usage}
+        case _:
+            assert_never(answer)
+
 
 _GRADER: TypeAdapter[EvalCriterion] = TypeAdapter(Grader)
 

@@ -1,10 +1,4 @@
-"""Scores the samples of an eval item by every criterion of its eval.
-
-Owns the result of each criterion and the verdict over all of them. Promises: a criterion that
-cannot be scored makes the sample an error, never a failed item, and its tokens count; a judge of
-groups sees all samples of the item at once, as in training; ids of calls are derived from run, item
-and criterion, so that a receiver can drop a duplicate. Must not know how items are sampled.
-"""
+"""Scores the samples of an eval item by every criterion of its eval."""
 
 import asyncio
 import hashlib
@@ -12,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.documents.json_object import Json
-from app.domain.evals.evals import INVOCATIONS, passes_criterion, result_names, token_usage
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
-from app.grading.scorer import GradeRequest, JudgeUsage, ScoreFault, ScoreResult, TokenUsage
-from workers.evals.context import EvalContext
-from workers.evals.criterion import GroupedCriterion, SingleCriterion
+from app.evals.evals import INVOCATIONS, passes_criterion, result_names, token_usage
+from app.files.datasets import DatasetRow
+from app.graders.scorer import GradeRequest, JudgeUsage, ScoreFault, ScoreResult, TokenUsage
+from app.kit.fields import Json
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
+from workers.evals.context import EvalContext, GroupedCriterion, SingleCriterion
 from workers.grading.job_grader import to_failure
-from workers.journal.journal import Journal
+from workers.journal import Journal
 
 TokensByModel = list[tuple[str, dict[str, int]]]
 """Tokens by the name of the model that used them, and the number of its calls."""

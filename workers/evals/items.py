@@ -1,36 +1,42 @@
 """Works on one item of an eval run: samples it if the run has a model, and scores its samples.
 
-Owns the output items. Promises: a sample that infrastructure prevents from being drawn or scored is
-an error, never a failed item, and so is one whose work met an internal error. The samples of an
-item are scored as a group, by the code that scores rollouts.
+The samples of an item are scored as a group, by the code that scores rollouts.
 """
 
 import asyncio
+import json
+import time
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar, assert_never
 
 import structlog
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.documents.json_object import Json
-from app.domain.errors import LeaseLost, RunFailed, Unavailable, first_fault
-from app.domain.evals.data_sources import EvalRow, JsonlSource, SampledSource
-from app.domain.evals.evals import ItemStatus, OutputItem, token_usage
-from app.domain.evals.given_samples import given_fault
-from app.domain.evals.sampling import settings_of, tools_of
-from app.domain.ids import GroupKey, SampleKey, new_id
-from app.domain.rollouts.trajectory import ScoredRollout, Trajectory
-from workers.evals.context import EvalContext
-from workers.evals.criteria import CriteriaOutcome, CriteriaScorer, TokensByModel, digest
-from workers.evals.eval_prompts import (
-    UnusableItem,
-    given_sample,
-    prompt_of,
-    sample_of,
+from app.evals.data_source_faults import given_fault
+from app.evals.data_sources import (
+    EvalRow,
+    ItemReference,
+    JsonlSource,
+    MessageTemplate,
+    SampledSource,
+    settings_of,
+    tools_of,
 )
-from workers.evals.sampling import Sampler, SamplingRefused
-from workers.journal.journal import InMemoryJournal
+from app.evals.evals import ItemStatus, OutputItem, token_usage
+from app.files.datasets import DatasetRow
+from app.graders.judge_calls import EngineModel
+from app.graders.judge_prompts import Prompt
+from app.graders.samples import object_or_list, one_turn_keys
+from app.graders.templates import MissingVariable, RenderedTooLong, parse_template
+from app.jobs.response_formats import with_trained_effort
+from app.kit.errors import LeaseLost, RequestError, RunFailed, Unavailable, first_fault
+from app.kit.fields import Json
+from app.kit.ids import GroupKey, SampleKey, new_id
+from app.models.engine import AdapterMissing
+from app.rollouts.trajectory import ScoredRollout, Trajectory
+from workers.evals.context import EvalContext, find_model
+from workers.evals.criteria import CriteriaOutcome, CriteriaScorer, TokensByModel, digest
+from workers.journal import InMemoryJournal
 from workers.rollout.groups import score_group
 
 log = structlog.get_logger()
@@ -282,3 +288,152 @@ def _seed(context: EvalContext, key: SampleKey, sent: int | None) -> int:
     start = context.run.id if sent is None else sent
     hashed = digest("seed", start, key.prompt_index, key.sample_index)
     return int(hashed[:8], 16) & 0x7FFFFFFF
+
+
+class UnusableItem(Exception):
+    """No prompt can be built from the item; users read the text."""
+
+
+def prompt_of(spec: MessageTemplate | ItemReference, item: Json) -> list[Json]:
+    """Returns the messages in Chat Completions form. Raises `UnusableItem`."""
+    try:
+        match spec:
+            case ItemReference():
+                return _messages_at(spec.item_reference, item)
+            case MessageTemplate():
+                return Prompt(spec.template).fill(sample={}, item=item)
+            case _:
+                assert_never(spec)
+    except (MissingVariable, RenderedTooLong) as error:
+        raise UnusableItem(str(error)) from error
+
+
+def _messages_at(path: str, item: Json) -> list[Json]:
+    text = parse_template("{{" + path + "}}").render(sample={}, item=item)
+    try:
+        messages = json.loads(text)
+    except ValueError:
+        messages = None
+    if not isinstance(messages, list) or not messages:
+        raise UnusableItem(f"'{path}' is not a list of messages")
+    for message in messages:
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise UnusableItem(f"'{path}' contains an entry that is not a message")
+        content = message.get("content")
+        parts = content if isinstance(content, list) else []
+        if any(not isinstance(part, dict) or part.get("type") != "text" for part in parts):
+            raise UnusableItem(f"'{path}' contains parts other than text")
+    return messages
+
+
+def sample_of(choices: list[Any], model: str | None, *, tokens: int | None = None) -> Json:
+    """Returns the `sample` object of an answer of `tokens` tokens."""
+    choice = choices[0] if choices and isinstance(choices[0], dict) else {}
+    message = choice.get("message")
+    message = message if isinstance(message, dict) else {}
+    text = message.get("content")
+    text = text if isinstance(text, str) else ""
+    return {
+        "model": model,
+        "choices": choices,
+        "output_text": text,
+        "output_json": object_or_list(text),
+        "output_tools": message.get("tool_calls") or [],
+        "output_reasoning_summary": message.get("reasoning") or message.get("reasoning_content"),
+        **one_turn_keys(message, choice.get("finish_reason"), tokens=tokens),
+    }
+
+
+def given_sample(sample: Json) -> Json:
+    """Returns the sample that came with an item, completed by derived fields. A null counts as
+    absent, as in templates.
+    """
+    sent = {key: value for key, value in sample.items() if value is not None}
+    choices = sent.get("choices", [_choice_of(sent)] if "output_text" in sent else [])
+    read = sample_of(choices if isinstance(choices, list) else [], None)
+    if "output_text" in sent and "output_json" not in sent:
+        read["output_json"] = object_or_list(str(sent["output_text"]))
+    if "choices" not in sent:
+        read |= one_turn_keys(_choice_of(sent)["message"], "stop")
+    return {**read, **sent}
+
+
+def _choice_of(sample: Json) -> Json:
+    """Returns the answer of a sample without `choices` as a choice of a chat completion."""
+    calls = sample.get("output_tools") or []
+    message = {"role": "assistant", "content": sample.get("output_text"), "tool_calls": calls}
+    return {"index": 0, "message": message, "finish_reason": "stop"}
+
+
+PATIENCE_S: Final = 300.0
+_FIRST_DELAY_S: Final = 0.2
+_MAX_DELAY_S: Final = 5.0
+
+
+class SamplingRefused(Exception):
+    """The engine cannot answer this item; users read the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampledAnswer:
+    choices: list[Any]
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+
+
+class Sampler:
+    def __init__(self, context: EvalContext, model: str) -> None:
+        self._context = context
+        self._name = model
+
+    async def ask(self, messages: list[dict[str, Any]], settings: dict[str, Any]) -> SampledAnswer:
+        """Samples one answer. Raises `SamplingRefused`; `RunFailed` when the project may no longer
+        call the model; `Unavailable` when the engine is unavailable for too long.
+        """
+        give_up_at, delay_s = time.monotonic() + PATIENCE_S, _FIRST_DELAY_S
+        while True:
+            model = await find_model(self._context.clients, self._context.lease, self._name)
+            if model is None:
+                raise RunFailed(
+                    f"The model '{self._name}' does not exist any more.", code="model_not_found"
+                )
+            body = {**settings, "model": model.engine_name, "messages": messages}
+            body = with_trained_effort(body, model.reasoning_effort)
+            try:
+                return _read(await self._chat(model, body))
+            except Unavailable:
+                if time.monotonic() + delay_s > give_up_at:
+                    raise
+            except RequestError as error:
+                message = error.message.replace(model.engine_name, model.name)
+                raise SamplingRefused(message) from error
+            await asyncio.sleep(delay_s)
+            delay_s = min(2 * delay_s, _MAX_DELAY_S)
+
+    async def _chat(self, model: EngineModel, body: dict[str, Any]) -> dict[str, Any]:
+        clients = self._context.clients
+        inference = clients.inference
+        try:
+            return await inference.chat(body)
+        except AdapterMissing:
+            await clients.adapters.load(inference, model.engine_name, object_key=model.object_key)
+        try:
+            return await inference.chat(body)
+        except AdapterMissing as error:
+            raise Unavailable("The model cannot be served at the moment.") from error
+
+
+def _read(reply: dict[str, Any]) -> SampledAnswer:
+    choices, usage = reply.get("choices"), reply.get("usage")
+    if not isinstance(choices, list) or not choices:
+        raise SamplingRefused("The engine's reply contains no choice.")
+    usage = usage if isinstance(usage, dict) else {}
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    return SampledAnswer(
+        choices,
+        int(usage.get("prompt_tokens") or 0),
+        int(usage.get("completion_tokens") or 0),
+        int(cached or 0),
+    )

@@ -1,21 +1,33 @@
 """Runs one claim of an eval run: the remaining items, several at a time, then the run's end.
 
 The samples of an item are written together under the run's fence, with the totals so far; the next
-claim continues with the items that have none. Promises: a run that could score nothing has failed.
+claim continues with the items that have none.
 """
 
 import asyncio
+import json
 from collections.abc import Iterator
-from typing import Final
+from contextlib import ExitStack
+from typing import BinaryIO, Final, assert_never
 
 import structlog
 
-from app.domain.errors import RunFailed, first_fault
-from app.domain.evals.data_sources import EvalRow
-from app.domain.evals.evals import ALL_ITEMS_ERRORED, OutputItem, nothing_scored
+from app.evals.data_sources import (
+    MAX_ITEMS,
+    MAX_REPEATED_BYTES,
+    EvalRow,
+    FileContent,
+    FileReference,
+    RowFault,
+    parse_row,
+    repeats_too_much,
+)
+from app.evals.evals import ALL_ITEMS_ERRORED, OutputItem, nothing_scored
+from app.files.rows import MAX_ROW_BYTES, is_blank
+from app.kit.errors import NotFound, RunFailed, first_fault
+from app.kit.object_stores import local_copy
 from workers.evals.context import EvalContext
 from workers.evals.items import WorkedItem, work_on
-from workers.evals.rows import load_rows
 from workers.processes.retry import retry_while_unavailable
 
 log = structlog.get_logger()
@@ -97,3 +109,79 @@ class EvalWork:
     async def _complete(self) -> None:
         async with self._context.unit() as unit:
             await unit.run.complete()
+
+
+async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
+    """Returns the items with their positions. Raises `RunFailed` for an unusable file."""
+    match context.source.source:
+        case FileContent(content=content):
+            return enumerate(content)
+        case FileReference(id=file_id):
+            return await _rows_of_file(context, file_id)
+        case source:
+            assert_never(source)
+
+
+async def _rows_of_file(context: EvalContext, file_id: str) -> Iterator[tuple[int, EvalRow]]:
+    clients = context.clients
+
+    async def opened() -> BinaryIO:
+        async with context.unit() as unit:
+            row = await unit.files.get(file_id)
+        async with local_copy(clients.objects, row.object_key, clients.settings.work_dir) as path:
+            return path.open("rb")
+
+    try:
+        file = await retry_while_unavailable(opened)
+        await asyncio.to_thread(_check, file, context.source.samples)
+    except (NotFound, FileNotFoundError) as error:
+        raise RunFailed(f"The file {file_id} was deleted.", code="file_not_found") from error
+    except RowFault as fault:
+        raise RunFailed(f"Invalid file format. {fault}", code="invalid_file") from fault
+    return enumerate(_rows_to_the_end(file))
+
+
+def _check(file: BinaryIO, samples: int) -> None:
+    """Checks every item before any paid call; closes the file if an item has a fault. Raises
+    `RowFault`.
+    """
+    with ExitStack() as stack:
+        stack.push(file)
+        _check_items(file, samples)
+        stack.pop_all()
+
+
+def _rows_to_the_end(file: BinaryIO) -> Iterator[EvalRow]:
+    with file:
+        yield from _rows(file)
+
+
+def _check_items(file: BinaryIO, samples: int) -> None:
+    count = size = 0
+    for count, row in enumerate(_rows(file), start=1):
+        size += len(json.dumps(row.item)) if samples > 1 else 0
+        if count > MAX_ITEMS:
+            raise RowFault(count, f"the file has more than {MAX_ITEMS} items")
+        if count * samples > MAX_ITEMS:
+            raise RowFault(
+                count,
+                f"the rows up to this one make more than {MAX_ITEMS} samples, "
+                f"{samples} of each item",
+            )
+        if repeats_too_much(size, samples):
+            raise RowFault(
+                count,
+                f"the rows up to this one make more than {MAX_REPEATED_BYTES} bytes, because "
+                f"each of {samples} samples is stored with its item",
+            )
+    if count == 0:
+        raise RowFault(1, "the file has no items")
+
+
+def _rows(file: BinaryIO) -> Iterator[EvalRow]:
+    file.seek(0)
+    number = 0
+    while line := file.readline(MAX_ROW_BYTES + 2):
+        number += 1
+        if not is_blank(line):
+            yield parse_row(line, number)

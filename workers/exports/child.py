@@ -7,12 +7,12 @@ from datetime import timedelta
 
 import structlog
 
-from app.domain.errors import NoFreeSpace, RunFailed
-from app.store.leases.leases import Lease
-from app.store.models.leased_exports import leased_export
-from app.telemetry.spans import SPANS
+from app.kit.errors import NoFreeSpace, RunFailed
+from app.kit.leases import Lease
+from app.kit.telemetry import SPANS
+from app.models.export_claims import leased_export
 from workers.exports.export_work import ExportWork
-from workers.exports.leased_exports import EXPORTS
+from workers.leased_kinds import EXPORTS
 from workers.processes.child import run_dispatched
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable

@@ -13,20 +13,24 @@ from pathlib import Path
 
 import structlog
 
-from app.disk.manifest_directories import commit_directory
-from app.domain.errors import NoFreeSpace, RunFailed
-from app.domain.models.adapter_archives import CARD
-from app.domain.models.exports import ExportStage, ModelExport, export_directory, merged_card
-from app.domain.models.manifests import ManifestMismatch
-from app.domain.models.models import BaseModelSpec, find_base_model
-from app.domain.models.tuned_models import TunedModel
-from app.gateways.free_space import FreeSpace
-from app.gateways.objects.disk import room_needed
-from app.store.leases.leases import Lease
-from app.store.models.leased_exports import ExportUnitOfWork, leased_export
+from app.kit.disks import FreeSpace
+from app.kit.errors import NoFreeSpace, RunFailed
+from app.kit.leases import Lease
+from app.kit.objects import room_needed
+from app.models.adapters import (
+    CARD,
+    ExportStage,
+    ManifestMismatch,
+    ModelExport,
+    export_directory,
+    merged_card,
+)
+from app.models.directories import commit_directory
+from app.models.export_claims import ExportUnitOfWork, leased_export
+from app.models.models import BaseModelSpec, TunedModel, find_base_model
 from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable
-from workers.runs.scratch import claim_scratch
+from workers.runs.context import claim_scratch
 
 log = structlog.get_logger()
 
@@ -123,7 +127,7 @@ def _merge(
     merged: Path,
     fits: Callable[[int], None],
 ) -> None:
-    from workers.learning.adapters.merging import BaseNotMergeable, merge_adapter  # noqa: PLC0415 - loads torch, on this thread
+    from workers.learning.adapters import BaseNotMergeable, merge_adapter  # noqa: PLC0415 - loads torch, on this thread
 
     try:
         with room_needed(), commit_directory(merged) as partial:

@@ -1,19 +1,14 @@
-"""The interface that scores a group of rollouts, and its implementation for per-sample graders.
-
-Owns the `GroupScorer` protocol. Promises: a verdict for every rollout; a failing grader removes its
-own rollout and stops no sibling. Must not know how rollouts are played.
-"""
+"""The interface that scores a group of rollouts, and its implementation for per-sample graders."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.errors import first_fault
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
-from workers.grading.failure import GraderFailure
-from workers.journal.journal import Journal
+from app.files.datasets import DatasetRow
+from app.kit.errors import first_fault
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import Failure, Grade, GradeOrFailure, Trajectory
+from workers.journal import Journal
 
 
 class SampleGrader(Protocol):
@@ -68,3 +63,11 @@ class PerSampleScorer:
                     for trajectory in trajectories
                 ]
         return [verdict.result() for verdict in verdicts]
+
+
+class GraderFailure(Exception):
+    """Carries the failure that is counted for the rollout."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(f"{failure.source}: {failure.message}")
+        self.failure = failure

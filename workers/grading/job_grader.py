@@ -1,27 +1,21 @@
-"""A job's per-sample grader: applies the shared scorer to trajectories and journals its scores.
-
-Owns the conversion of a score to a `Grade` and of a fault to the failure class of the rollout.
-Promises: a score of an external grader is durable before it is used, so a replayed step sees the
-same one. Must not know how anything is scored.
-"""
+"""A job's per-sample grader: applies the shared scorer to trajectories and journals its scores."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from pydantic import TypeAdapter
 
-from app.domain.data.dataset import DatasetRow, grader_item
-from app.domain.errors import FORMULA_ERROR, MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR
-from app.domain.graders.rollout_samples import sample_object
-from app.domain.ids import SampleKey
-from app.domain.rollouts.metrics import ANSWER_FLAGS
-from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory
-from app.gateways.endpoints.calls import FaultKind
-from app.gateways.endpoints.failure_class import failure_class
-from app.grading.kinds.endpoint import encode
-from app.grading.score_bounds import is_usable, within_bound
-from app.grading.scorer import (
+from app.files.datasets import DatasetRow, grader_item
+from app.graders.build import GradingPorts, build_group_multi, build_scorer
+from app.graders.definitions import AnyGrader, MultiGrader, RolloutGrader
+from app.graders.group_judge import GroupGradeRequest, GroupJudge
+from app.graders.kinds.ai_judge import GroupAiJudge
+from app.graders.kinds.endpoint import encode
+from app.graders.model_definitions import AiJudgeGrader
+from app.graders.samples import sample_object
+from app.graders.scorer import (
     BAD_SCORE,
     ITEM_MISSING,
     ITEM_UNREADABLE,
@@ -32,11 +26,18 @@ from app.grading.scorer import (
     Scorer,
     ScoreResult,
     TokenUsage,
+    is_usable,
+    within_bound,
 )
-from app.telemetry.spans import SPANS
-from workers.grading.failure import GraderFailure
-from workers.journal.journal import Journal
-from workers.journal.replay import replay_or_ask
+from app.kit.endpoints import FaultKind, failure_class
+from app.kit.errors import FORMULA_ERROR, MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR
+from app.kit.ids import SampleKey
+from app.kit.telemetry import SPANS
+from app.kit.walk import FieldKind, walk_fields
+from app.rollouts.metrics import ANSWER_FLAGS
+from app.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory
+from workers.grading.group_scorer import GraderFailure, GroupScorer, PerSampleScorer, SampleGrader
+from workers.journal import Journal, replay_or_ask
 
 _CODEC: Final = TypeAdapter(Grade)
 CAUSE_FLAGS: Final = (*ANSWER_FLAGS, PYTHON_ERROR, SANDBOX_ERROR, MODEL_ERROR, FORMULA_ERROR)
@@ -186,3 +187,125 @@ def _tokens(usage: JudgeUsage) -> dict[str, float]:
         "judge_calls": total.calls,
     }
     return {what: float(number) for what, number in tokens.items()} if usage else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupVerdicts:
+    grades: tuple[GradeOrFailure, ...]
+
+
+_GROUP_CODEC: Final = TypeAdapter(_GroupVerdicts)
+
+
+class GroupGrader:
+    """Implements `workers.grading.group_scorer.GroupScorer` with a `GroupJudge`."""
+
+    def __init__(self, name: str, judge: GroupJudge) -> None:
+        """`name` is the grader's name in the job; failures and journal keys contain it."""
+        self._name = name
+        self._judge = judge
+
+    async def score_early(
+        self,
+        trajectory: Trajectory,  # noqa: ARG002 - a judge needs the siblings too
+        row: DatasetRow,  # noqa: ARG002 - as above
+        *,
+        journal: Journal,  # noqa: ARG002 - a judge needs the siblings too
+    ) -> None:
+        return None
+
+    async def score(
+        self, trajectories: Sequence[Trajectory], row: DatasetRow, *, journal: Journal
+    ) -> list[GradeOrFailure]:
+        if not trajectories:
+            return []
+        key, item = trajectories[0].key.group, grader_item(row.item)
+        request = GroupGradeRequest(
+            conversations=tuple(trajectory.messages for trajectory in trajectories),
+            tools=row.tools,
+            item=item,
+            trace_id=key.trace_id,
+            call_id=key.grade_id(self._name),
+            rollouts=tuple(
+                GradeRequest(
+                    sample=sample_object(trajectory),
+                    item=item,
+                    trace_id=trajectory.key.trace_id,
+                    call_id=trajectory.key.grade_id(self._name),
+                )
+                for trajectory in trajectories
+            ),
+        )
+
+        async def ask() -> _GroupVerdicts:
+            return await self._call_judge(request)
+
+        try:
+            answer = await replay_or_ask(
+                journal, request.call_id, request.encode(), ask, codec=_GROUP_CODEC
+            )
+        except GraderFailure as error:
+            return [_shared(error.failure, len(trajectories))] * len(trajectories)
+        return list(answer.grades)
+
+    async def _call_judge(self, request: GroupGradeRequest) -> _GroupVerdicts:
+        try:
+            results = await self._judge.judge(request)
+        except ScoreFault as fault:
+            raise GraderFailure(to_failure(fault, self._name)) from fault
+        if len(results) != len(request.conversations):
+            message = f"gave {len(results)} scores for {len(request.conversations)} rollouts"
+            raise GraderFailure(Failure(FailureClass.GRADER_BAD_REPLY, message, source=self._name))
+        return _GroupVerdicts(tuple(self._verdict(result) for result in results))
+
+    def _verdict(self, result: ScoreResult | ScoreFault) -> GradeOrFailure:
+        match result:
+            case ScoreFault():
+                return to_failure(result, self._name)
+            case ScoreResult():
+                return to_verdict(result, self._name)
+            case _:
+                assert_never(result)
+
+
+def _shared(failure: Failure, count: int) -> Failure:
+    """Returns the failure of one rollout of a judged group: each rollout carries the error and its
+    share of the tokens.
+    """
+    measures = {
+        name: {
+            what: number if what.startswith("errors/") else number / count
+            for what, number in measured.items()
+        }
+        for name, measured in failure.measures.items()
+    }
+    return replace(failure, measures=measures)
+
+
+_CALL_FIELDS: Final = (FieldKind.ADDRESS, FieldKind.JUDGE, FieldKind.EMBEDDING)
+"""Fields of a grader that calls an external service."""
+
+
+def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:
+    """Builds the group scorer of `spec`, which must contain its real headers."""
+    match spec:
+        case AiJudgeGrader():
+            return GroupGrader(spec.name, GroupAiJudge(spec, ports.judges, source=spec.name))
+        case MultiGrader():
+            judge = build_group_multi(spec, ports)
+            if judge is not None:
+                return GroupGrader(spec.name, judge)
+            return PerSampleScorer(build_grader(spec, ports))
+        case _:
+            return _per_sample(spec, ports)
+
+
+def _per_sample(spec: RolloutGrader, ports: GradingPorts) -> GroupScorer:
+    return PerSampleScorer(build_grader(spec, ports))
+
+
+def build_grader(spec: AnyGrader, ports: GradingPorts) -> SampleGrader:
+    """Builds the per-sample grader of `spec`, which must contain its real headers."""
+    is_external = any(field.kind in _CALL_FIELDS for field in walk_fields(type(spec), spec))
+    journalled = is_external or not spec.repeats_its_scores
+    return JobGrader(spec.name, build_scorer(spec, ports), journalled=journalled)

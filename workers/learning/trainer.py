@@ -1,20 +1,146 @@
-"""The interface between a run and its trainer.
+"""The interface between a run and its trainer."""
 
-Owns the calls that a run makes. Promises: arguments and results are plain data (numbers, lists,
-`TrainingSample`, paths of directories that both sides can read), so an implementation may compute
-in other processes, e.g. under torchrun. Must not know torch, models or the computation of
-gradients.
-"""
-
-from collections.abc import Sequence
+import json
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Final, Protocol, Self
 
-from workers.learning.trainer_settings import TrainerSettings
-from workers.learning.training_samples import TrainingSample
+from app.kit.errors import AgentRftError
+from app.rollouts.trajectory import Trajectory
+
+TRAINER_FILE: Final = "trainer.json"
+
+
+class StateMismatch(AgentRftError):
+    """A saved state cannot be loaded under these settings or by this version."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerSettings:
+    """Settings that a resumed trainer must share with the one that saved."""
+
+    base_name: str
+    rank: int
+    alpha: float
+    learning_rate: float
+    loss: str
+    minibatches: int
+    base_digest: str | None = None
+    """Digest of the base model's weights; `None` in a state that was saved without it."""
+    computes: dict[str, Any] | None = None
+    """The `ComputeChoice` of a trainer on a CPU, which decides the bits of its sums; `None` in a
+    state that was saved without it.
+    """
+
+    objective: str | None = None
+    """JSON of the options of loss, mismatch and KL penalty; `None` in a state that was saved
+    without it.
+    """
+
+    def differences(self, saved: Mapping[str, Any]) -> list[str]:
+        """Returns the names of the settings that differ in a saved state."""
+        current = self.as_json()
+        later = ("base_digest", "computes", "objective")
+        saved = {**saved, **{name: current[name] for name in later if saved.get(name) is None}}
+        return sorted(k for k in {*saved, *current} if saved.get(k) != current.get(k))
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def saved_settings(directory: Path) -> TrainerSettings | None:
+    """Returns the settings of the state in `directory`; `None` if they cannot be read, in which
+    case loading that state raises the reason.
+    """
+    try:
+        document = json.loads((directory / TRAINER_FILE).read_text(encoding="utf-8"))
+        return TrainerSettings(**document["settings"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSample:
+    """One row of training data; `tokens`, `mask` and `logprobs` are parallel, as in `Trajectory`.
+
+    Raises `ValueError` if they are not, if the first token is marked as sampled (no token precedes
+    it), or if an advantage or a trained token's log-prob is not finite.
+    """
+
+    tokens: Sequence[int]
+    mask: Sequence[int]
+    logprobs: Sequence[float]
+    """Natural log of each token's probability at the sampling temperature, recorded at sampling."""
+    advantage: float
+    """The advantage of every trained token, unless `token_advantages` is set."""
+    token_advantages: Sequence[float] | None = None
+    """Advantages parallel to `tokens`; only those with mask 1 are used."""
+    group: Hashable = None
+    """Key of the prompt: samples with equal keys within one trainer call form a group."""
+
+    def __post_init__(self) -> None:
+        if not len(self.tokens) == len(self.mask) == len(self.logprobs):
+            raise ValueError("tokens, mask and logprobs must be parallel")
+        if self.mask and self.mask[0]:
+            raise ValueError("the first token has no context and cannot be trained")
+        if self.token_advantages is not None and len(self.token_advantages) != len(self.tokens):
+            raise ValueError("token_advantages must be parallel to tokens")
+        for advantage in (self.advantage, *self._trained_advantages()):
+            if not math.isfinite(advantage):
+                raise ValueError(f"an advantage must be finite, got {advantage!r}")
+        if not all(
+            math.isfinite(logprob)
+            for logprob, trained in zip(self.logprobs, self.mask, strict=True)
+            if trained
+        ):
+            raise ValueError("a trained token has a log-prob that is not finite")
+
+    @property
+    def trained_tokens(self) -> int:
+        return sum(self.mask)
+
+    @property
+    def has_zero_advantage(self) -> bool:
+        """True if the advantage of every trained token is 0."""
+        if self.token_advantages is None:
+            return self.advantage == 0.0
+        return not any(self._trained_advantages())
+
+    def advantage_of(self, position: int) -> float:
+        return self.advantage if self.token_advantages is None else self.token_advantages[position]
+
+    def _trained_advantages(self) -> list[float]:
+        if self.token_advantages is None:
+            return []
+        pairs = zip(self.token_advantages, self.mask, strict=True)
+        return [advantage for advantage, trained in pairs if trained]
+
+    def with_token_advantages(self, advantages: Sequence[float]) -> Self:
+        return replace(self, token_advantages=advantages)
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, advantage: float) -> Self:
+        return cls(
+            trajectory.tokens,
+            trajectory.mask,
+            trajectory.logprobs,
+            advantage,
+            # In `async` mode a step may contain groups of the same row from several epochs.
+            group=(trajectory.key.step, trajectory.key.prompt_index),
+        )
+
+
+def count_trained_tokens(samples: Sequence[TrainingSample]) -> int:
+    """Returns the number of tokens with mask 1, the denominator of one optimizer step. Samples with
+    advantage 0 count too.
+    """
+    return sum(sample.trained_tokens for sample in samples)
+
 
 UpdateStats = dict[str, float]
-"""Curve values by their names in `app.domain.rollouts.metrics`."""
+"""Curve values by their names in `app.rollouts.metrics`."""
 
 
 class Trainer(Protocol):

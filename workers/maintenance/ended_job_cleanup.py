@@ -8,21 +8,22 @@ checkpoints. Objects are removed before the rows that refer to them, and rows in
 """
 
 import asyncio
+import shutil
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 import structlog
 
-from app.gateways.inference.adapters import AdapterCache
-from app.gateways.inference.inference import Inference
-from app.gateways.objects import Objects
-from app.store.database import Database
-from app.store.maintenance.ended_jobs import EndedJob
-from app.store.maintenance.maintenance import maintenance
-from workers.maintenance.tracker_files import remove_tracked
-from workers.runs.adapters.adapter_names import adapter_prefix, unload_all
-from workers.runs.adapters.retention import clear_job
+from app.database import Database
+from app.jobs.ended_jobs import EndedJob
+from app.jobs.integrations import LIBRARIES, TrackerKind
+from app.kit.object_stores import Objects
+from app.maintenance import maintenance
+from app.models.engine import AdapterCache, Inference
+from workers.runs.publisher import adapter_prefix, clear_job, unload_all
 
 log = structlog.get_logger()
 
@@ -128,3 +129,53 @@ async def _unloaded(inference: Inference, jobs: list[EndedJob]) -> bool:
     if fault is not None:
         log.warning("adapters of ended jobs left in the engine", error=repr(fault))
     return fault is None
+
+
+_MESSAGES: Final[dict[TrackerKind, tuple[str, ...]]] = {
+    "tensorboard": ("rollouts",),
+    "wandb": (
+        *("*/.tmp", "*/.cache", "*/.config", "*/.local"),
+        *("*/wandb/*/files/media", "*/wandb/*/tmp"),
+    ),
+    "mlflow": ("*/.tmp", "*/artifacts/*/artifacts/rollouts"),
+    "trackio": ("*/.tmp", "*/*_traces.parquet", "*/traces"),
+}
+"""Paths below the directory of a job."""
+_DATABASES: Final = "*/*.db"
+
+
+def remove_tracked(trackers_dir: Path, project_id: str, job_id: str, *, everything: bool) -> None:
+    """Removes all files of a job, or those with messages. Raises `OSError` or `sqlite3.Error`."""
+    for kind in LIBRARIES:
+        directory = trackers_dir / kind / project_id / job_id
+        if everything:
+            _remove(directory)
+            continue
+        for path in _with_messages(kind, directory):
+            _remove(path)
+        if kind == "trackio":
+            for database in directory.glob(_DATABASES):
+                _remove_traces(database)
+
+
+def _with_messages(kind: TrackerKind, directory: Path) -> Iterator[Path]:
+    for pattern in _MESSAGES[kind]:
+        yield from directory.glob(pattern)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _remove_traces(database: Path) -> None:
+    """Removes the rows of traces, and their bytes from the file."""
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        tables = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'traces'")
+        if tables.fetchone() is None:
+            return
+        connection.execute("DELETE FROM traces")
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -6,26 +6,28 @@ parent does. Exit code 0 means that the row needs no further claim.
 
 import asyncio
 import contextlib
+import os
 import signal
+import socket
+import stat
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 import structlog
 
-from app.domain.errors import LeaseLost, Unavailable
-from app.gateways.free_space import FreeSpace
-from app.logs import log_to_stderr
-from app.settings.settings import Settings, load_settings
-from app.store.leases.leases import Lease
-from app.telemetry.exports import exporting_spans
-from app.telemetry.spans import SPANS, SpanPosition
-from app.telemetry.trace_ids import span_of, trace_of
+from app.kit.disks import FreeSpace
+from app.kit.errors import LeaseLost, Unavailable
+from app.kit.leases import Lease
+from app.kit.logs import log_to_stderr
+from app.kit.telemetry import SPANS, SpanPosition, span_of, trace_of
+from app.kit.telemetry_exports import exporting_spans
+from app.settings import Settings, load_settings
 from workers.processes.clients import Clients, open_clients
-from workers.processes.leased_work import LeasedWork
-from workers.processes.parent_watch import end_with_parent
-from workers.processes.pulse import send_beats
-from workers.processes.renewal import renew_until_end, run_while_renewed
+from workers.processes.leased_work import LeasedWork, renew_until_end, run_while_renewed
+from workers.progress import PROGRESS, ProgressMark
 
 log = structlog.get_logger()
 
@@ -160,3 +162,50 @@ async def _release(work: LeasedWork, clients: Clients, lease: Lease, *, orderly:
 def _lease_lost() -> int:
     log.warning("lease lost, nothing more is written")
     return EXIT_LEASE_LOST
+
+
+_STDIN = 0
+
+
+def end_with_parent(exit_code: int) -> None:
+    """Starts a thread that ends this process at the end of file on standard input."""
+
+    def wait() -> None:
+        # Not through `sys.stdin`: a thread that holds its lock makes the interpreter abort at exit.
+        # A parent that ends before it has read all beats resets its end of the socket.
+        with suppress(ConnectionResetError):
+            while os.read(_STDIN, 1):
+                pass
+        os._exit(exit_code)
+
+    threading.Thread(target=wait, name="parent-watch", daemon=True).start()
+
+
+_STDIN_PULSE = 0
+_MAX_WORDS = 120
+
+
+def encode(mark: ProgressMark) -> bytes:
+    words = " ".join(mark.what.split())[:_MAX_WORDS]
+    return f"{mark.number} {words}\n".encode()
+
+
+def decode(line: bytes) -> ProgressMark:
+    """Parses a line of `encode`. Raises `ValueError` for any other line."""
+    number, _, what = line.decode().strip().partition(" ")
+    return ProgressMark(int(number), what)
+
+
+async def send_beats(every_s: float) -> None:
+    """Writes a line at every beat, for ever. Returns at once in a process without a supervisor."""
+    if not stat.S_ISSOCK(os.fstat(_STDIN_PULSE).st_mode):
+        return
+    # A second descriptor of the same socket; the thread of `parent_watch` blocks on the first one,
+    # so the socket itself must not become non-blocking.
+    with socket.socket(fileno=os.dup(_STDIN_PULSE)) as line:
+        while True:
+            # A supervisor that was stopped for a while reads nothing; one more line would have no
+            # reader.
+            with suppress(BlockingIOError, BrokenPipeError):
+                line.send(encode(PROGRESS.latest), socket.MSG_DONTWAIT)
+            await asyncio.sleep(every_s)

@@ -1,19 +1,21 @@
 """Opens the clients that a worker process uses, and closes them at its end."""
 
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
-from app.gateways.egress.client import build_egress
-from app.gateways.egress.egress import Egress
-from app.gateways.endpoints.signing import cache_salt
-from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import Inference
-from app.gateways.inference.judges import build_judge_egress
-from app.gateways.objects import Objects, build_objects
-from app.settings.settings import Settings
-from app.store.database import Database
+from app.database import Database
+from app.graders.judge_calls import build_judge_egress
+from app.kit.egress import Egress
+from app.kit.egress_client import build_egress
+from app.kit.endpoints import cache_salt
+from app.kit.job_queue import CeleryJobQueue, JobQueue
+from app.kit.object_stores import Objects, build_objects
+from app.models.engine import AdapterCache, Inference, build_adapter_cache
+from app.models.engine_http import HttpInference
+from app.settings import Settings, load_settings
 from workers.progress import PROGRESS
 
 POOL_SIZE = 4
@@ -83,3 +85,61 @@ async def open_clients(settings: Settings, *, project_id: str) -> AsyncIterator[
             judge_egress=judge_egress,
             inference=inference.with_cache_namespace(namespace),
         )
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodicTaskClients:
+    settings: Settings
+    database: Database
+    """One connection. The pool replaces it once the server has closed it."""
+    queue: JobQueue
+
+
+class PeriodicTasks:
+    """Runs one task at a time. The first call opens the clients, so that a process forked before
+    it shares none of them. Not safe for threads.
+    """
+
+    def __init__(self, settings: Callable[[], Settings] = load_settings) -> None:
+        self._settings = settings
+        self._runner: asyncio.Runner | None = None
+        self._stack = AsyncExitStack()
+        self._clients: PeriodicTaskClients | None = None
+
+    def run(self, task: Callable[[PeriodicTaskClients], Coroutine[Any, Any, T]]) -> T:
+        """Runs `task` to its end. An error of `task` closes all clients; the next call opens new
+        ones.
+        """
+        if self._runner is None:
+            self._runner = asyncio.Runner()
+        try:
+            return self._runner.run(self._with_clients(task))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        runner, self._runner = self._runner, None
+        stack, self._stack = self._stack, AsyncExitStack()
+        self._clients = None
+        if runner is not None:
+            with runner:
+                runner.run(stack.aclose())
+
+    async def _with_clients(
+        self, task: Callable[[PeriodicTaskClients], Coroutine[Any, Any, T]]
+    ) -> T:
+        if self._clients is None:
+            settings = self._settings()
+            database = await self._stack.enter_async_context(open_database(settings, pool_size=1))
+            queue = await self._stack.enter_async_context(
+                aclosing(CeleryJobQueue(settings.redis_url))
+            )
+            self._clients = PeriodicTaskClients(settings, database, queue)
+        return await task(self._clients)
+
+
+PERIODIC_TASKS: Final = PeriodicTasks()

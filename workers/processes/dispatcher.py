@@ -1,10 +1,9 @@
 """Claims a row and starts its child, without blocking the Celery task that requests it.
 
-The control queue also carries sweeps, which must not wait for an eval of hours. Promises that an
-organization or project without a slot gets one: while it waits on a full worker, no other
-organization (or project) keeps two slots, and no project keeps one for longer than a call to an
-endpoint may take. A child that returns its slot releases its lease, and another claim continues
-after its last result.
+The control queue also carries sweeps, which must not wait for an eval of hours. An organization or
+project without a slot gets one: while it waits on a full worker, no other organization (or project)
+keeps two slots, and no project keeps one for longer than a call to an endpoint may take. A child
+that returns its slot releases its lease, and another claim continues after its last result.
 """
 
 from collections.abc import Mapping
@@ -12,13 +11,12 @@ from dataclasses import dataclass
 
 import structlog
 
-from app.settings.settings import Settings
-from app.store.database import Database
-from app.store.leases.leases import Lease
-from workers.processes.children import Children, TaskChild
-from workers.processes.claim_loop import ClaimLoop
+from app.database import Database
+from app.kit.leases import Lease
+from app.settings import Settings
 from workers.processes.clients import open_database
-from workers.processes.leased_work import LeasedWork
+from workers.processes.forking.forks import Children, TaskChild
+from workers.processes.leased_work import ClaimLoop, LeasedWork
 
 log = structlog.get_logger()
 

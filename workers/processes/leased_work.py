@@ -4,25 +4,28 @@ A kind needs a table with the columns of `QueuedRow`, a subclass of `QueuedRows`
 runs a child (`workers.processes.child`). Everything else in this room works for all kinds.
 """
 
+import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, Final, Protocol
 from uuid import uuid4
 
 import structlog
 
-from app.domain.accounts.quotas import Quotas
-from app.domain.errors import LeaseLost
-from app.gateways.job_queue import JobQueue
-from app.settings.runs import LeaseSettings, RetentionSettings
-from app.settings.settings import Settings
-from app.store.across_tenants import ClaimUnitOfWork
-from app.store.database import Database
-from app.store.leases.leases import Lease
-from app.store.leases.queues import QueuedRows
-from app.telemetry.spans import SpanName
+from app.accounts.usage import Quotas
+from app.across_tenants import ClaimUnitOfWork
+from app.database import Database
+from app.kit.errors import LeaseLost, Unavailable
+from app.kit.job_queue import JobQueue
+from app.kit.leases import Lease
+from app.kit.queues import QueuedRows
+from app.kit.telemetry import SpanName
+from app.settings import LeaseSettings, RetentionSettings, Settings
+from workers.processes.retry import retry_while_unavailable
 
 log = structlog.get_logger()
 
@@ -59,7 +62,7 @@ class LeasedWork:
 
     async def claim(self, database: Database, settings: Settings) -> list[Lease]:
         """Claims the row that is next among all projects, if there is one; see
-        `app.store.leases.queues`.
+        `app.kit.queues`.
         """
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
         async with self.claims(database).giving_up_after(settings.lease.heartbeat_s) as unit:
@@ -99,3 +102,114 @@ class LeasedWork:
 def python_module(name: str) -> tuple[str, ...]:
     """Returns the interpreter's arguments that run a module."""
     return ("-m", name)
+
+
+POLL_S: Final = 1.0
+
+
+class Claimant(Protocol):
+    """Claims rows of one kind and starts the work on them."""
+
+    async def claim(self) -> Sequence[Lease]:
+        """Claims rows that may be worked on now. Raises `Unavailable`; the loop repeats it then."""
+
+    def start(self, lease: Lease) -> Coroutine[Any, Any, None] | None:
+        """Starts the work on a row. Returns the coroutine that this process has to run for it, or
+        `None` if a child process that outlives the loop does all of the work.
+        """
+
+
+class ClaimLoop:
+    """Waits up to `patience_s` for a database that is unavailable in each claim, which then raises
+    `Unavailable`.
+    """
+
+    def __init__(self, claimant: Claimant, *, patience_s: float) -> None:
+        self._claimant = claimant
+        self._patience_s = patience_s
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def claim(self) -> bool:
+        """Claims once and starts the work on each row. Returns whether there was one."""
+        leases = await retry_while_unavailable(self._claimant.claim, patience_s=self._patience_s)
+        for lease in leases:
+            rest = self._claimant.start(lease)
+            if rest is not None:
+                self._running.add(asyncio.create_task(rest))
+        return bool(leases)
+
+    async def run_once(self) -> None:
+        """Claims once and waits until the work on the claimed rows is done."""
+        try:
+            await self.claim()
+            while self._running:
+                await self._wait(timeout_s=None)
+        finally:
+            await self._cancel()
+
+    async def run(self, *, idle_s: float) -> None:
+        """Claims until no row was claimed for `idle_s`; with 0, until each claimed row is done."""
+        busy_until = time.monotonic() + idle_s
+        try:
+            while True:
+                await self.claim()
+                if self._running:
+                    busy_until = time.monotonic() + idle_s
+                    # No longer than until the next claim is due.
+                    await self._wait(timeout_s=POLL_S)
+                elif time.monotonic() >= busy_until:
+                    return
+                else:
+                    await asyncio.sleep(POLL_S)
+        finally:
+            await self._cancel()
+
+    async def _wait(self, *, timeout_s: float | None) -> None:
+        """Waits until the work on one row is done. Raises what it raised."""
+        done, self._running = await asyncio.wait(
+            self._running, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
+        )
+        for task in done:
+            task.result()
+
+    async def _cancel(self) -> None:
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+
+async def renew_until_end(
+    work: LeasedWork, database: Database, lease: Lease, *, limits: LeaseSettings
+) -> None:
+    """Renews the lease at every heartbeat, and returns once its holder has ended the row. Raises
+    `LeaseLost`: the row was cancelled, deleted or claimed again, or until shortly before the end of
+    the lease the database was unavailable or the row locked.
+    """
+    valid_until, pause_s = time.monotonic() + limits.lease_s, limits.heartbeat_s
+    while True:
+        await asyncio.sleep(pause_s)
+        started = time.monotonic()
+        try:
+            if not await work.renew(database, lease, limits=limits):
+                return
+            valid_until, pause_s = started + limits.lease_s, limits.heartbeat_s
+        except Unavailable:
+            if time.monotonic() > valid_until - limits.heartbeat_s:
+                raise LeaseLost(f"{lease.id} could not be renewed in time") from None
+            pause_s = limits.heartbeat_s / 4
+
+
+async def run_while_renewed(body: Awaitable[object], renewing: Awaitable[None]) -> None:
+    """Awaits `body` while `renewing` runs beside it. Raises `LeaseLost` when the renewal does, and
+    cancels `body` then. A renewal that returned has nothing left to renew, and `body` ends alone.
+    """
+    tasks = [asyncio.ensure_future(body), asyncio.ensure_future(renewing)]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if not tasks[0].done():
+            await tasks[1]
+        await tasks[0]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

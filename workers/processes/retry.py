@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import structlog
 
-from app.domain.errors import Unavailable
+from app.kit.errors import Unavailable
 
 log = structlog.get_logger()
 Result = TypeVar("Result")

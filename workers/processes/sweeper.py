@@ -12,12 +12,12 @@ from typing import Final
 
 import structlog
 
-from app.domain.errors import Unavailable
-from app.gateways.job_queue import JobQueue
-from app.settings.runs import RetentionSettings
-from app.store.database import Database
+from app.database import Database
+from app.kit.errors import Unavailable
+from app.kit.job_queue import JobQueue
+from app.settings import RetentionSettings
+from workers.processes.clients import PeriodicTaskClients
 from workers.processes.leased_work import LeasedWork
-from workers.processes.periodic_tasks import PeriodicTaskClients
 from workers.telemetry.process_metrics import show_waiting
 
 log = structlog.get_logger()

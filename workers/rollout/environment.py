@@ -1,20 +1,73 @@
 """The protocol of the environment of a rollout: reset, then step after step, then close.
 
-Owns the data exchanged by an episode and its environment. An environment sees messages and tool
-calls; it must not know tokens, policies or limits.
+An environment sees messages and tool calls; it must not know tokens, policies or limits.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, assert_never
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.rollouts.environment_steps import EnvironmentStep
-from app.domain.texts.storable_text import storable
-from app.domain.tools.outcome import ToolOutcome
-from app.rendering.formats.tool_format import ParsedToolCall
-from workers.journal.journal import Journal
-from workers.rollout.tools import CallPosition
+from app.files.datasets import DatasetRow
+from app.kit.ids import SampleKey
+from app.kit.texts import storable
+from app.rollouts.tool_formats import ParsedToolCall
+from app.rollouts.trajectory import UNPARSABLE_CALL, EnvironmentStep, Failure, ToolCallRecord
+from app.tools.tools import ToolOutcome
+from workers.journal import Journal
+
+
+class InfrastructureFailure(Exception):
+    """Infrastructure behind a rollout failed for good: the rollout leaves the batch."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(f"{failure.source}: {failure.message}")
+        self.failure = failure
+
+
+class ToolFailure(InfrastructureFailure):
+    """A tool endpoint failed for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallPosition:
+    """The position of a tool call in its rollout."""
+
+    key: SampleKey
+    turn: int
+    call: int
+
+    @property
+    def call_id(self) -> str:
+        return self.key.call_id(self.turn, self.call)
+
+    @property
+    def function_call_id(self) -> str:
+        return self.key.function_call_id(self.turn, self.call)
+
+
+class RolloutTools(Protocol):
+    """The tools of one job, shared by its rollouts."""
+
+    def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
+        """Returns the function schemas that the model may call on a row, in the row's order."""
+        ...
+
+    async def call(
+        self, position: CallPosition, name: str, arguments: str, *, journal: Journal
+    ) -> ToolOutcome:
+        """Runs one call to an offered tool. `arguments` is a JSON object that fits the schema.
+
+        The outcome is journalled under the call's id before it is returned. Output and error are
+        storable text. Raises `ToolFailure`.
+        """
+        ...
+
+    async def release(self, key: SampleKey) -> None:
+        """Releases a rollout's sessions with the tools; called once at its end. Does not raise if
+        an external system is unavailable.
+        """
+        ...
+
 
 Message = dict[str, Any]
 """A message in Chat Completions form."""
@@ -121,3 +174,43 @@ class RolloutEnvironment(Protocol):
         Does not raise if an external system is unavailable: the rollout already has its result.
         """
         ...
+
+
+def call_records(
+    shown: Iterable[tuple[Reply, str]],
+    *,
+    earlier: Iterable[ToolCallRecord],
+    count_tokens: Callable[[str], int],
+) -> tuple[ToolCallRecord, ...]:
+    """Returns a record for each tool reply, with the part of it that the model read. A call is
+    repeated if an earlier one of the rollout had its name and arguments.
+    """
+    seen = {(call.name, call.arguments) for call in earlier}
+    records = []
+    for reply, text in shown:
+        match reply:
+            case ToolReply():
+                call = (reply.name, reply.arguments)
+                repeated = reply.name != UNPARSABLE_CALL and call in seen
+                records.append(_record(reply, text, repeated=repeated, tokens=count_tokens(text)))
+                seen.add(call)
+            case UserReply():
+                pass
+            case _:
+                assert_never(reply)
+    return tuple(records)
+
+
+def _record(reply: ToolReply, text: str, *, repeated: bool, tokens: int) -> ToolCallRecord:
+    return ToolCallRecord(
+        id=reply.position.function_call_id,
+        call_id=reply.position.call_id,
+        name=reply.name,
+        arguments=reply.arguments,
+        output=text,
+        error=reply.outcome.error,
+        latency_s=reply.outcome.latency_s,
+        attempts=reply.outcome.attempts,
+        output_tokens=tokens,
+        repeated=repeated,
+    )

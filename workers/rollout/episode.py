@@ -1,9 +1,5 @@
 """Runs one rollout: samples, parses, steps the environment, appends replies, until done or a limit.
 
-Owns the order of these steps and the token record. Promises: the policy is trained on the sampled
-ids with their log-probs, reply text carries mask 0, no answer is used before it is journalled, and
-a limit is a stop reason, never an exception. Must not know HTTP, SQL or tensors.
-
 An episode is what a client can play over chat completions (`docs/tool-loop.md`): without tools the
 text of a turn is content; a turn with a malformed call runs no call, and the model reads why.
 Without tools to run, the first turn ends the episode, and its calls are for the grader.
@@ -20,37 +16,35 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.rollouts.token_records import STORED_TOKENS
-from app.domain.rollouts.trajectory import (
+from app.files.datasets import DatasetRow
+from app.kit.ids import SampleKey
+from app.kit.telemetry import SPANS
+from app.kit.texts import storable
+from app.rollouts.renderer import Renderer
+from app.rollouts.trajectory import (
+    STORED_TOKENS,
     UNPARSABLE_CALL,
     Failure,
     StopReason,
     Trajectory,
     Turn,
 )
-from app.domain.texts.storable_text import storable
-from app.domain.tools.outcome import ToolOutcome
-from app.rendering.renderer import Renderer
-from app.rendering.turn_parser import ParsedTurn
-from app.telemetry.spans import SPANS
-from workers.journal.journal import Journal
-from workers.journal.replay import replay_or_ask
-from workers.rollout.call_records import call_records
+from app.rollouts.turns import ParsedTurn
+from app.tools.tools import ToolOutcome
+from workers.journal import Journal, replay_or_ask
 from workers.rollout.environment import (
     AssistantTurn,
+    CallPosition,
+    InfrastructureFailure,
     Observation,
     RolloutEnvironment,
     StepResult,
     ToolReply,
+    call_records,
 )
-from workers.rollout.limits import EpisodeLimits
-from workers.rollout.policy import Policy, SampledTurn, SamplingParams
-from workers.rollout.prompts import prompt_ids
-from workers.rollout.replies import fit_replies
-from workers.rollout.tools import CallPosition, InfrastructureFailure
-from workers.telemetry.rollout_spans import turn_span
+from workers.rollout.policy import EpisodeLimits, Policy, SampledTurn, SamplingParams
+from workers.rollout.prompts import fit_replies, prompt_ids
+from workers.telemetry.spans import turn_span
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,4 @@
-"""Runs a group: the rollouts of one row, side by side, scored together.
-
-Owns `ScoredGroup` and the only code that plays and scores rollouts; training modes, evaluation and
-rollouts that arrive already played share it. Promises: rollouts in the order of their keys, each
-graded or failed; a failed rollout leaves the group without stopping its siblings, only a fault of
-the service itself (lost lease, engine gone for good) does. Must not know advantages or training.
-"""
+"""Runs a group: the rollouts of one row, side by side, scored together."""
 
 import asyncio
 import math
@@ -12,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.errors import first_fault
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import (
+from app.files.datasets import DatasetRow
+from app.kit.errors import first_fault
+from app.kit.ids import SampleKey
+from app.rollouts.renderer import Renderer
+from app.rollouts.trajectory import (
     Failure,
     FailureClass,
     GradeOrFailure,
@@ -23,13 +18,34 @@ from app.domain.rollouts.trajectory import (
     Trajectory,
 )
 from workers.grading.group_scorer import GroupScorer
-from workers.journal.journal import Journal
+from workers.journal import Journal
 from workers.progress import PROGRESS
+from workers.rollout.environment import RolloutEnvironment
 from workers.rollout.episode import RolloutFailure, run_episode
-from workers.rollout.policy import Policy
-from workers.rollout.setup import RolloutSetup
+from workers.rollout.policy import EpisodeLimits, Policy
 from workers.telemetry.process_metrics import count_rollouts
-from workers.telemetry.rollout_spans import describe_rollout, rollout_span
+from workers.telemetry.spans import describe_rollout, rollout_span
+
+
+class RolloutSlots(asyncio.Semaphore):
+    """The slots of a run: its training rollouts and those of its validations share them."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutSetup:
+    renderer: Renderer
+    new_environment: Callable[[], RolloutEnvironment]
+    """Creates the environment of one rollout."""
+    scorer: GroupScorer
+    limits: EpisodeLimits
+    job_seed: int
+    temperature: float
+    slots: RolloutSlots
+    """Each rollout occupies one while it is played and scored by itself."""
 
 
 @dataclass(frozen=True, slots=True)

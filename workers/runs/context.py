@@ -3,21 +3,142 @@
 Every write of a run goes through `unit()`, which opens a transaction with the run's fence.
 """
 
-from dataclasses import dataclass, field
+import asyncio
+import fcntl
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+from uuid import uuid4
 
-from app.domain.jobs.jobs import Job, TuningMethod
-from app.domain.models.models import BaseModelSpec
-from app.gateways.egress.egress import Egress
-from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
-from app.gateways.inference.inference import Inference
-from app.gateways.objects import Objects
-from app.settings.settings import Settings
-from app.store.database import Database
-from app.store.unit_of_work import RunUnitOfWork
-from workers.runs.activity import Activity
-from workers.runs.directories import JobDirectories
+from app.database import Database, RunUnitOfWork
+from app.jobs.jobs import Job, TuningMethod
+from app.kit.egress import Egress
+from app.kit.endpoint_pool import EndpointPool, EndpointState
+from app.kit.object_stores import Objects
+from app.kit.objects import remove
+from app.models.engine import AdapterCache, Inference, build_adapter_cache
+from app.models.models import BaseModelSpec
+from app.settings import Settings
+from workers.processes.retry import retry_while_unavailable
+from workers.progress import PROGRESS
+
+OPERATORS: Final = "a model server of this service"
+"""Replaces the address of an operator's server, which customers must not see."""
+
+
+@dataclass(slots=True)
+class Activity:
+    _pools: list[EndpointPool] = field(default_factory=list)
+    _operators: list[EndpointPool] = field(default_factory=list)
+    _busy: list[Callable[[], bool]] = field(default_factory=list)
+
+    def calls_through(self, pool: EndpointPool) -> None:
+        self._pools.append(pool)
+
+    def calls_operators_through(self, pool: EndpointPool) -> None:
+        """Registers the pool for the operator's servers."""
+        self._pools.append(pool)
+        self._operators.append(pool)
+
+    def works_while(self, is_busy: Callable[[], bool]) -> None:
+        """Registers the run's own work, such as sampling or training."""
+        self._busy.append(is_busy)
+
+    def waited_s(self) -> float:
+        """Returns the seconds for which every pending call has waited; 0 while no call is pending
+        or the run has other work.
+        """
+        waits = [wait_s for pool in self._pools if (wait_s := pool.waited_s()) is not None]
+        if not waits or any(is_busy() for is_busy in self._busy):
+            return 0.0
+        return min(waits)
+
+    def waits_for_what_is_down(self) -> bool:
+        """Returns whether each endpoint with a pending call is down, so that none of them is merely
+        slow.
+        """
+        down = [is_down for pool in self._pools for is_down in pool.down_of_awaited()]
+        return bool(down) and all(down)
+
+    def endpoints(self) -> list[EndpointState]:
+        """Returns the called endpoints, by names that the job's owner may read. Endpoints with the
+        same name count as one: their URLs may differ in a redacted part.
+        """
+        found: dict[str, EndpointState] = {}
+        for pool in self._pools:
+            for state in pool.states():
+                name = OPERATORS if pool in self._operators else state.endpoint
+                found[name] = _joined(found.get(name), replace(state, endpoint=name))
+        return list(found.values())
+
+
+def _joined(one: EndpointState | None, other: EndpointState) -> EndpointState:
+    if one is None:
+        return other
+    outages = [outage for outage in (one.outage, other.outage) if outage is not None]
+    return EndpointState(
+        one.endpoint,
+        one.answers + other.answers,
+        max(outages, key=lambda outage: outage.silent_s, default=None),
+    )
+
+
+class JobDirectories:
+    def __init__(self, objects: Objects, key: str, scratch: Path) -> None:
+        self._objects = objects
+        self._key = key
+        self._scratch = scratch
+
+    def path(self, name: str) -> Path:
+        """Returns the local path of a directory: `store` reads it, `fetch` writes it."""
+        return self._scratch / name
+
+    def key(self, name: str) -> str:
+        return f"{self._key}/{name}"
+
+    async def store(self, *names: str) -> None:
+        """Stores directories that were committed in the scratch directory."""
+        await asyncio.gather(*(self._store(name) for name in names))
+
+    async def _store(self, name: str) -> None:
+        async def put() -> None:
+            # An earlier call whose answer was lost, or another claim, stored the same content
+            # already.
+            with suppress(FileExistsError):
+                await self._objects.put_directory(self.key(name), self.path(name))
+
+        await retry_while_unavailable(put)
+        PROGRESS.mark(f"{name} stored")
+
+    async def fetch(self, name: str) -> Path:
+        """Returns the local copy. Raises `FileNotFoundError` and `ManifestMismatch`."""
+        path = self.path(name)
+        if not path.exists():
+            await retry_while_unavailable(
+                lambda: self._objects.fetch_directory(self.key(name), path)
+            )
+            PROGRESS.mark(f"{name} fetched")
+        return path
+
+    async def discard(self, name: str) -> None:
+        """Removes a directory from scratch and storage."""
+        await self.forget(name)
+        await retry_while_unavailable(lambda: self._objects.delete(self.key(name)))
+
+    async def forget(self, *names: str) -> None:
+        """Removes directories from the scratch directory alone."""
+        for name in names:
+            await asyncio.to_thread(remove, self.path(name))
+
+    async def names(self) -> Sequence[str]:
+        """Returns the names of the stored directories, in order."""
+        children = await retry_while_unavailable(lambda: self._objects.children(self._key))
+        return [child.name for child in children]
+
 
 ADAPTER: Final = "adapter"
 STATE: Final = "state"
@@ -78,3 +199,98 @@ class RunContext:
     def adapters(self) -> AdapterCache:
         """Adapters of tuned models that the run calls, e.g. as judges."""
         return build_adapter_cache(self.settings, self.objects)
+
+
+_RUNS: Final = "runs"
+_LOCK: Final = ".lock"
+
+
+@contextmanager
+def claim_scratch(work_dir: Path, job_id: str, fence: int) -> Iterator[Path]:
+    """Yields an empty directory of a claim's own."""
+    runs = work_dir / _RUNS
+    runs.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for leftover in runs.iterdir():
+        _remove_unless_locked(leftover)
+    new, directory = runs / f".{uuid4().hex}", runs / f"{job_id}-f{fence}"
+    new.mkdir(mode=0o700)
+    try:
+        with (new / _LOCK).open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the kernel gives it back when the process crashes
+            new.rename(directory)
+            yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _remove_unless_locked(directory: Path) -> None:
+    """Removes the directory of a killed process. A directory gets its name once it is locked."""
+    if directory.name.startswith("."):
+        return
+    with suppress(FileNotFoundError, BlockingIOError), (directory / _LOCK).open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+Entry = tuple[str, str, dict[str, Any]]
+"""Key, sha256 of the request, payload."""
+
+
+class PostgresJournal:
+    """Implements `workers.journal.Journal` for one step of one run."""
+
+    def __init__(self, unit: Callable[[], RunUnitOfWork], *, job_id: str, step: int) -> None:
+        """`unit` opens a transaction that is fenced by the run's claim."""
+        self._unit = unit
+        self._job_id = job_id
+        self._step = step
+        self._known: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._waiting: list[tuple[Entry, asyncio.Future[None]]] = []
+        self._flushing: asyncio.Task[None] | None = None
+        self.replayed = 0
+        """Number of entries of an earlier claim that replaced a new call."""
+
+    async def load(self) -> None:
+        """Reads the entries that earlier claims wrote for this step."""
+
+        async def read() -> None:
+            async with self._unit() as unit:
+                self._known = await unit.journal.get_many(self._job_id, self._step)
+
+        await retry_while_unavailable(read)
+
+    async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
+        entry = self._known.get(key)
+        if entry is None or entry[0] != request_sha256:
+            return None
+        self.replayed += 1
+        return entry[1]
+
+    async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
+        durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(((key, request_sha256, payload), durable))
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.create_task(self._flush())
+        await durable
+
+    async def _flush(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            try:
+                entries = [entry for entry, _ in batch]
+                await retry_while_unavailable(partial(self._write, entries))
+            except BaseException as error:
+                for _, durable in batch:
+                    if not durable.done():
+                        durable.set_exception(error)
+                if not isinstance(error, Exception):
+                    raise
+                continue
+            for _, durable in batch:
+                if not durable.done():
+                    durable.set_result(None)
+
+    async def _write(self, entries: list[Entry]) -> None:
+        async with self._unit() as unit:
+            await unit.journal.put_many(self._job_id, self._step, entries)
+        PROGRESS.mark(f"answers of step {self._step} stored")

@@ -1,18 +1,15 @@
-"""A job's training and validation file: found, counted, and refused with the hosted error codes.
-
-Owns the faults that a file of any method can have. Must not know the content of rows.
-"""
+"""A job's training and validation file: found, counted, and refused with the hosted error codes."""
 
 import asyncio
+import random
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from app.domain.data.chat_rows import DatasetError
-from app.domain.data.example_counts import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
-from app.domain.errors import NotFound, RunFailed
-from app.domain.tools.mcp_listings import SERVERS
-from app.preflight.call import inspection_of_job
+from app.files.rows import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES, DatasetError
+from app.jobs.call_checks import inspection_of_job
+from app.kit.errors import NotFound, RunFailed
+from app.tools.mcp_listings import SERVERS
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
@@ -100,9 +97,21 @@ async def file_warnings(
     )
 
     def read() -> list[str]:
-        from app.preflight.dataset import inspect  # noqa: PLC0415 - imports tokenizers and templates
+        from app.jobs.dataset_checks import inspect  # noqa: PLC0415 - imports tokenizers and templates
 
         report = inspect(request)
         return report.warnings_about(SERVERS) if is_validated else report.warnings
 
     return await asyncio.to_thread(read)
+
+
+def rows_of_step(step: int, *, seed: int, row_count: int, batch_size: int) -> list[int]:
+    """Returns the row numbers of step 1, 2, …: every epoch has every row once, in its own order.
+
+    The last batch of an epoch may be shorter.
+    """
+    steps_per_epoch = -(-row_count // batch_size)
+    epoch, position = divmod(step - 1, steps_per_epoch)
+    order = list(range(row_count))
+    random.Random(f"epoch/{seed}/{epoch}").shuffle(order)
+    return order[position * batch_size : (position + 1) * batch_size]

@@ -1,22 +1,83 @@
 """The interface of a training method: all differences between runs of two methods.
 
-`workers.reinforcement` and `workers.supervised` implement it and `workers.methods` picks one for a
-job. Promises that importing an implementation's module takes no torch: `PreparedRun.train` imports
-the training module. Must not know the existing methods.
+`workers.job_child` picks the implementation for a job. Importing one loads no torch:
+`PreparedRun.train` imports the training module.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
-from app.domain.data.prompts import Overlap
-from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
-from app.domain.methods.method_documents import StoredMethod
-from app.domain.methods.stop import StopOptions
+from app.files.datasets import Overlap
+from app.jobs.methods import StoredMethod
+from app.jobs.results import best_first
+from app.jobs.stop_options import StopOptions
+from app.jobs.stop_rules import ObjectiveCurves, RuleTrigger
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
-from workers.runs.endings.training_result import TrainingResult
-from workers.runs.steps.announcer import StepReport
-from workers.runs.steps.reporter import Reporter
-from workers.runs.steps.stopping import Stopping
+from workers.runs.reporter import Reporter, StepReport
+from workers.runs.step_outcome import Stopping
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingResult:
+    step: int
+    """The step whose adapter is published."""
+    adapter_key: str
+    report: dict[str, Any] | None
+    """`None` without two validations to compare."""
+    ended_early: RuleTrigger | None = None
+    """The rule that ended the training."""
+
+
+def with_overlap(result: TrainingResult, overlap: Overlap | None) -> TrainingResult:
+    """Adds to the report how many held-out rows were trained on."""
+    if result.report is None or overlap is None:
+        return result
+    return replace(result, report={**result.report, "rows_in_training": overlap.rows})
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenAdapter:
+    step: int
+    key: str
+    """Key of its object."""
+    among: int
+    """Validated checkpoints that it was chosen from; 1 where no validation chose it."""
+
+
+async def best_adapter(context: RunContext) -> ChosenAdapter:
+    """Returns the adapter to publish. Call after at least one step."""
+
+    async def read() -> ChosenAdapter:
+        async with context.unit() as unit:
+            last = await unit.jobs.resume_point()
+            kept = await unit.checkpoints.kept(context.job.id)
+            checkpoints = await unit.checkpoints.all(context.job.id)
+        ranked = best_first(checkpoints)
+        for checkpoint in ranked:
+            if checkpoint.step in kept:
+                return ChosenAdapter(checkpoint.step, kept[checkpoint.step], among=len(ranked))
+        return ChosenAdapter(last.step, str(last.adapter_key), among=1)
+
+    return await retry_while_unavailable(read)
+
+
+def report_head(
+    context: RunContext, chosen: ChosenAdapter, ended_early: RuleTrigger | None
+) -> dict[str, Any]:
+    """Returns the fields that a report has by any method: job, models, the published step."""
+    return {
+        "object": "fine_tuning.job.report",
+        "job_id": context.job.id,
+        "method": context.job.method.kind,
+        "base_model": context.base_model.name,
+        "start_model": context.job.model,
+        "step": chosen.step,
+        "chosen_among": chosen.among,
+        "ended_early": None if ended_early is None else ended_early.to_json(),
+    }
+
 
 CheckStop = Callable[[], None]
 """Runs before each step and raises to end the training; `StoppedEarly` ends it as a success."""

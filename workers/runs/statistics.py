@@ -1,7 +1,7 @@
 """The paired comparison of two models, start and tuned, on the same rows.
 
-Owns its arithmetic: pure functions without torch. A row counts only if both sides have a graded
-rollout of it; a row's value is the mean over its samples. Must not know the source of the values.
+A row counts only if both sides have a graded rollout of it; a row's value is the mean over its
+samples.
 """
 
 import math
@@ -13,16 +13,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.coach.scales import Scale, ScoreRanges
-from app.domain.jobs.curves.gains import difference
-from app.domain.jobs.curves.intervals import (
+from app.jobs.intervals import (
     Interval,
     Range,
+    difference,
     interval_of_mean,
     range_of_differences,
     range_of_scores,
+    t_quantile,
 )
-from app.domain.jobs.curves.students_t import t_quantile
+from app.teaching.coach.statistics import Scale, ScoreRanges
 
 RESAMPLES: Final = 10_000
 _TAIL: Final = 0.025

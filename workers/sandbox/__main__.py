@@ -13,13 +13,13 @@ from contextlib import suppress
 
 import structlog
 
-from app.domain.processes.exit_codes import SANDBOX_BELOW_FLOOR
-from app.domain.sandbox.layers import ALWAYS, LAYERS, Layer
-from app.settings.sandbox import ConfiguredSandbox
-from workers.sandbox.forks import ForkServerFailed
+from app.kit.processes import SANDBOX_BELOW_FLOOR
+from app.settings import ConfiguredSandbox
+from app.tools.programs import ALWAYS, LAYERS, Layer
+from workers.sandbox.execution import ForkServerFailed
 from workers.sandbox.runner import BelowFloor, Runner, serve
 
-_log = structlog.get_logger()
+log = structlog.get_logger()
 
 
 def main() -> int:
@@ -48,7 +48,7 @@ async def _run(configured: ConfiguredSandbox, without: tuple[Layer, ...]) -> Non
     runner, socket = Runner(configured.sandbox, without=without), configured.sandbox_socket
     try:
         level = await runner.start()
-        _log.info("sandbox_ready", layers=list(level.layers), modules=len(level.modules))
+        log.info("sandbox_ready", layers=list(level.layers), modules=len(level.modules))
         socket.unlink(missing_ok=True)
         serving = asyncio.create_task(serve(runner, socket))
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,8 +1,8 @@
 """The fork server: imports the modules once and forks a process for each program.
 
-`python -m workers.sandbox.fork_server OPTIONS` is started by `workers.sandbox.forks` with a socket
-as standard input and an empty environment. It never reads a program, so its forks contain no data
-of any other program. It has one thread, because a fork copies one thread only.
+`workers.sandbox.execution` starts it with a socket as standard input and an empty environment. It
+never reads a program, so its forks contain no data of any other program. It has one thread, because
+a fork copies one thread only.
 """
 
 import gc
@@ -16,13 +16,12 @@ import sys
 from contextlib import suppress
 from typing import Any, Final
 
-from app.domain.sandbox.layers import LAYERS
-from app.domain.sandbox.programs import MAX_PROGRAM
-from app.parent_death import signal_at_parent_end
-from app.processor_priority import keep_priority
-from workers.sandbox import namespaces, program
+from app.kit.processes import keep_priority, signal_at_parent_end
+from app.tools.programs import LAYERS, MAX_PROGRAM
+from workers.sandbox import kernel as namespaces
+from workers.sandbox import program
 from workers.sandbox.layers import Protection, available
-from workers.sandbox.modules import preload, reseed
+from workers.sandbox.program import preload, reseed
 
 CHANNEL: Final = 3
 """The only descriptor of a program's process."""

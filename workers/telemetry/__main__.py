@@ -17,10 +17,10 @@ import structlog
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from app.domain.http.bearer import has_key
-from app.logs import log_to_stderr
-from app.parent_death import signal_at_parent_end
-from app.settings.settings import Settings, load_settings
+from app.kit.http import has_key
+from app.kit.logs import log_to_stderr
+from app.kit.processes import signal_at_parent_end
+from app.settings import Settings, load_settings
 from workers.telemetry.metrics_server import DIRECTORY
 from workers.telemetry.worker_metrics import WorkerMetrics
 

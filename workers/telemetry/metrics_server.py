@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from app.domain.processes.interpreters import running_module
-from app.settings.settings import Settings
+from app.kit.processes import running_module
+from app.settings import Settings
 
 DIRECTORY: Final = "PROMETHEUS_MULTIPROC_DIR"
 """Variable of prometheus_client: the directory into which processes write their metrics."""

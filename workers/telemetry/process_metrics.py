@@ -1,8 +1,7 @@
 """The metrics of the workers' work, in Prometheus' form.
 
-Owns their names. Promises labels of a bounded number: never an address, a name of a tool or model,
-a project or a job. With `PROMETHEUS_MULTIPROC_DIR` in its environment a process writes its metrics
-into files there, which `workers.telemetry.worker_metrics` adds up; without it they end with it.
+With `PROMETHEUS_MULTIPROC_DIR` in its environment a process writes its metrics into files there,
+which `workers.telemetry.worker_metrics` adds up; without it they end with it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +9,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from app.domain.rollouts.trajectory import ScoredRollout, ToolCallRecord
+from app.rollouts.trajectory import ScoredRollout, ToolCallRecord
 
 WORK: Final = CollectorRegistry()
 _ROLLOUT_S: Final = (0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800)

@@ -1,8 +1,4 @@
-"""Adds up the metrics of a worker's processes, which each of them writes into files of its own.
-
-Promises: the counts of a process that has ended stay, in one file for all of them; its gauges
-vanish, however it ended.
-"""
+"""Adds up the metrics of a worker's processes, which each of them writes into files of its own."""
 
 import os
 import threading

@@ -10,8 +10,8 @@ from typing import Final
 
 import structlog
 
-from app.domain.errors import Unavailable
-from app.settings.settings import Settings
+from app.kit.errors import Unavailable
+from app.settings import Settings
 from workers.processes.child import run_as_child, run_until_terminated
 from workers.processes.clients import POOL_SIZE, open_database
 from workers.trackers.tracker_sync import TrackerSync

@@ -4,11 +4,11 @@ from typing import Final
 
 import structlog
 
-from app.domain.errors import Unavailable
-from app.store.database import Database
-from workers.processes.children import Children
+from app.database import Database
+from app.kit.errors import Unavailable
+from workers.processes.forking.forks import Children
 from workers.processes.leased_work import python_module
-from workers.trackers.tracked_integrations import tracked_integrations
+from workers.trackers.update_reader import tracked_integrations
 
 log = structlog.get_logger()
 

@@ -1,10 +1,145 @@
 """The protocols of a tracker and of its library, and the results of their writes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
 
-from workers.trackers.tracker_update import TrackerUpdate
+from app.jobs.integrations import TrackerKind
+from app.kit.fields import Json
+from app.rollouts.metrics import MetricPoint
+
+MAX_ROLLOUT_CHARS: Final = 20_000
+"""Characters of one rollout that a tracker gets: of its messages as JSON, and of its document."""
+_SHORTEST: Final = 100
+"""Characters that are left of a long text of a message."""
+_LAST: Final = 100
+"""Characters for the message that counts those that were cut."""
+_BETWEEN: Final = len(", ")
+
+
+@dataclass(frozen=True, slots=True)
+class TracedRollout:
+    """A rollout whose messages a tracker gets."""
+
+    step: int
+    rank: int
+    """Position by reward among those of the step, from 1."""
+    id: str
+    row: int
+    reward: float | None
+    messages: list[Json]
+    """The conversation, with long contents cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerUpdate:
+    """Points and texts of a job that are new, or may be."""
+
+    points: Sequence[MetricPoint]
+    settings: Json
+    """Model, files and method, redacted as in the job's API replies."""
+    rollouts: Sequence[TracedRollout]
+    report: Json | None
+    """The paired report, once the job has one."""
+    step: int
+    """The job's last step."""
+    outcome: str | None
+    """Status of an ended job."""
+    written_at: float
+    """Unix seconds of the newest event that it is made from."""
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, sent: Mapping[str, Any]) -> "TrackerUpdate":
+        points = [MetricPoint(**point) for point in sent["points"]]
+        rollouts = [TracedRollout(**rollout) for rollout in sent["rollouts"]]
+        return cls(**{**sent, "points": points, "rollouts": rollouts})
+
+    def curves_by_step(self) -> Iterator[tuple[int, dict[str, float]]]:
+        """Yields the values of each step under `split/name`, by step."""
+        found = dict[int, dict[str, float]]()
+        for point in self.points:
+            found.setdefault(point.step, {})[curve_name(point)] = point.value
+        yield from sorted(found.items())
+
+    def rollouts_by_step(self) -> Iterator[tuple[int, list[TracedRollout]]]:
+        """Yields the rollouts of each step by rank, by step."""
+        found = dict[int, list[TracedRollout]]()
+        for rollout in self.rollouts:
+            found.setdefault(rollout.step, []).append(rollout)
+        yield from sorted(found.items())
+
+
+def curve_name(point: MetricPoint) -> str:
+    return f"{point.split}/{point.name}"
+
+
+def cut_messages(messages: Any) -> list[Json]:
+    """Returns messages that together have at most `MAX_ROLLOUT_CHARS` characters of JSON: all of
+    them with their long texts cut, or else the first ones and a last one with the number of the
+    others.
+
+    The time is bounded by what may be kept, however long the messages are.
+    """
+    sent = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
+    most = MAX_ROLLOUT_CHARS
+    while _room(sent, most, MAX_ROLLOUT_CHARS) < 0 and most > _SHORTEST:
+        most //= 2
+    return _beginning(sent, most)
+
+
+def _beginning(messages: list[Json], most: int) -> list[Json]:
+    """Returns the messages with their texts cut, the first ones if not all of them fit."""
+    if _room(messages, most, MAX_ROLLOUT_CHARS) >= 0:
+        return [_cut(one, most) for one in messages]
+    left, kept = MAX_ROLLOUT_CHARS - _LAST, list[Json]()
+    for one in messages:
+        left = _room(one, most, left) - _BETWEEN
+        if left < 0:
+            break
+        kept.append(_cut(one, most))
+    last = {"role": "system", "content": f"… {len(messages) - len(kept)} more messages"}
+    return [*kept, last]
+
+
+def _room(value: Any, most: int, left: int) -> int:
+    """Returns how many of `left` characters the JSON of a value leaves when its long texts are cut
+    to `most`; below 0 as soon as it does not fit, without a look at the rest.
+    """
+    match value:
+        case str():
+            return left - len(json.dumps(_cut(value, most)))
+        case dict():
+            left -= len("{}")
+            for key, one in value.items():
+                if left < len(key):
+                    return -1
+                left = _room(one, most, left - len(json.dumps(key)) - len(": ") - _BETWEEN)
+        case list():
+            left -= len("[]")
+            for one in value:
+                if left < 0:
+                    break
+                left = _room(one, most, left) - _BETWEEN
+        case _:
+            left -= len(json.dumps(value))
+    return left
+
+
+def _cut(value: Any, most: int) -> Any:
+    match value:
+        case str() if len(value) > most:
+            return f"{value[:most]}… {len(value) - most} more characters"
+        case list():
+            return [_cut(one, most) for one in value]
+        case dict():
+            return {key: _cut(one, most) for key, one in value.items()}
+        case _:
+            return value
 
 
 class TrackerFault(Exception):
@@ -55,3 +190,103 @@ class Tracker(Protocol):
     async def abandon(self) -> None:
         """Ends the run at once, after an error."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class WandbAccount:
+    """The operator's account at Weights & Biases."""
+
+    api_key: str
+    base_url: str
+    offline: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Everything that the library of a tracker needs to write one job."""
+
+    kind: TrackerKind
+    directory: str
+    """The directory of the job, which this tracker alone writes to."""
+    run_id: str
+    name: str
+    options: Json
+    """Options of the integration, with its secrets."""
+    is_local: bool
+    allow_endpoints: tuple[str, ...]
+    allow_plain_http: bool
+    wandb: WandbAccount | None = None
+    """The operator's account, for its own kind of tracker alone."""
+
+    @property
+    def scratch(self) -> Path:
+        """Returns the directory of temporary files, which may hold texts of a customer: it is
+        removed with the process, and again before the next one starts.
+        """
+        return Path(self.directory) / ".tmp"
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, sent: dict[str, Any]) -> "Assignment":
+        endpoints = tuple(sent["allow_endpoints"])
+        wandb = None if sent["wandb"] is None else WandbAccount(**sent["wandb"])
+        return cls(**{**sent, "allow_endpoints": endpoints, "wandb": wandb})
+
+
+_SEPARATOR: Final = "."
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text about a job: its settings, its report, or the messages of a rollout."""
+
+    tag: str
+    step: int
+    text: str
+    """Markdown."""
+
+
+def documents_of(update: TrackerUpdate) -> Iterator[Document]:
+    """Yields the settings, the rollouts by step and rank, and the report."""
+    yield Document("job", 0, _fenced(update.settings))
+    for rollout in update.rollouts:
+        yield Document(f"rollouts/{rollout.rank}", rollout.step, rollout_text(rollout))
+    if update.report is not None:
+        yield Document("report", update.step, _fenced(update.report))
+
+
+def rollout_text(rollout: TracedRollout) -> str:
+    """Returns a rollout as Markdown."""
+    head = f"Rollout {rollout.id}, row {rollout.row}, reward {rollout.reward}"
+    text = f"{head}\n\n{_fenced(rollout.messages)}"
+    if len(text) > MAX_ROLLOUT_CHARS:
+        return f"{text[:MAX_ROLLOUT_CHARS]}\n… {len(text) - MAX_ROLLOUT_CHARS} more characters"
+    return text
+
+
+def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields each value of JSON that is no object, under its keys joined by dots."""
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            yield from flat(below, f"{prefix}{_SEPARATOR}{key}" if prefix else str(key))
+    elif isinstance(value, list):
+        yield prefix, json.dumps(value, ensure_ascii=False, default=str)
+    else:
+        yield prefix, value
+
+
+def numbers_of(report: Mapping[str, Any]) -> dict[str, float]:
+    """Returns the numbers of a report under `report/` and their keys."""
+    return {
+        f"report/{key}": float(value)
+        for key, value in flat(report)
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+
+
+def _fenced(value: Any) -> str:
+    """Returns JSON as an indented block of Markdown: no text in it can end the block."""
+    lines = json.dumps(value, indent=2, ensure_ascii=False, default=str).splitlines()
+    return "\n".join(f"    {line}" for line in lines)

@@ -1,24 +1,35 @@
-"""Makes the tracker of an integration: on a thread, or in a process of its own.
+"""Makes the tracker of an integration: on a thread, or in a process of its own."""
 
-Owns what an assignment is made from: the job, its sealed secrets, the operator's settings.
-"""
-
+import asyncio
+import json
+import os
+import shutil
+import signal
+from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
 from pathlib import Path
-from typing import assert_never
+from typing import Final, assert_never
 
-from app.domain.documents.json_object import Json
-from app.domain.errors import SecretsLost
-from app.domain.jobs.integrations import LIBRARIES, is_local, local_directory
-from app.domain.jobs.job_secrets import restored_integrations
-from app.domain.jobs.jobs import Job
-from app.gateways.secrets import build_secret_box
-from app.gateways.trackers import is_installed
-from app.settings.settings import Settings
-from app.store.database import Database
-from app.store.jobs.job_reader import job_reader
-from workers.trackers.assignment import Assignment, WandbAccount
-from workers.trackers.tracked_integrations import TrackedIntegration
-from workers.trackers.tracker import Tracker, TrackerFault
+from app.database import Database
+from app.jobs.claims import job_reader
+from app.jobs.integrations import LIBRARIES, is_installed, is_local, local_directory
+from app.jobs.jobs import Job
+from app.jobs.reproducibility import restored_integrations
+from app.kit.errors import SecretsLost
+from app.kit.fields import Json
+from app.kit.processes import running_module
+from app.kit.sealing import build_secret_box
+from app.settings import Settings, set_variables
+from workers.trackers.tracker import (
+    Assignment,
+    LibraryRun,
+    Tracker,
+    TrackerFault,
+    TrackerUpdate,
+    WandbAccount,
+    WriteReport,
+)
+from workers.trackers.update_reader import TrackedIntegration
 
 
 async def open_tracker(
@@ -31,12 +42,9 @@ async def open_tracker(
     match tracked.kind:
         case "tensorboard":
             from workers.trackers.libraries.event_files import EventFiles  # noqa: PLC0415 - an optional library
-            from workers.trackers.thread_tracker import ThreadTracker  # noqa: PLC0415 - beside its only use
 
             return ThreadTracker(EventFiles(_directory(settings, tracked)))
         case "wandb" | "mlflow" | "trackio":
-            from workers.trackers.writer_process import WriterProcess  # noqa: PLC0415 - beside its only use
-
             return await WriterProcess.start(await _assignment(database, settings, tracked))
         case _:
             assert_never(tracked.kind)
@@ -85,3 +93,154 @@ def _directory(settings: Settings, tracked: TrackedIntegration) -> Path:
     return settings.trackers_dir / local_directory(
         tracked.kind, tracked.position, project_id=job.project_id, job_id=job.id
     )
+
+
+class ThreadTracker:
+    """A tracker whose library writes files alone, so that it needs no process of its own."""
+
+    wants_all = False
+
+    def __init__(self, run: LibraryRun) -> None:
+        self._run = run
+
+    async def write(self, update: TrackerUpdate) -> WriteReport:
+        return await asyncio.to_thread(self._run.write, update)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._run.close)
+
+    async def abandon(self) -> None:
+        """Closes the run; a thread that still writes fails, and the next try opens it anew."""
+        await self.close()
+
+
+_MODULE: Final = "workers.trackers.libraries"
+_CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+_SYSTEM: Final = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TZ", *_CERTIFICATES)
+_PROXIES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy")
+_MLFLOW: Final = {
+    "MLFLOW_TRACKING_TOKEN": "token",
+    "MLFLOW_TRACKING_USERNAME": "username",
+    "MLFLOW_TRACKING_PASSWORD": "password",
+}
+"""Variables of MLflow's client, with the options that they take."""
+_REPLY_LIMIT: Final = 1024**2
+_TO_CLOSE_S: Final = 20.0
+"""Time that a library gets to send what it still holds."""
+
+
+class WriterProcess:
+    """The process of one run."""
+
+    def __init__(self, process: Process, scratch: Path, *, wants_all: bool) -> None:
+        self._process = process
+        self._scratch = scratch
+        self.wants_all = wants_all
+
+    @classmethod
+    async def start(cls, assignment: Assignment) -> "WriterProcess":
+        """Starts the process and opens the run there. Raises `TrackerFault`."""
+        process = await asyncio.create_subprocess_exec(
+            *running_module(_MODULE),
+            stdin=PIPE,
+            stdout=PIPE,
+            env=_environment(assignment),
+            start_new_session=True,
+            limit=_REPLY_LIMIT,
+        )
+        writer = cls(process, assignment.scratch, wants_all=assignment.kind == "wandb")
+        try:
+            await writer._ask(assignment.to_json())
+        except BaseException:
+            await writer.abandon()
+            raise
+        return writer
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.returncode
+
+    async def write(self, update: TrackerUpdate) -> WriteReport:
+        # An update of every step has up to 40 MB: other trackers do not wait until it is encoded.
+        line = await asyncio.to_thread(lambda: _line(update.to_json()))
+        reply = await self._answer(line)
+        self.wants_all = False
+        return WriteReport(reply.get("url"), tuple(reply.get("notes", ())))
+
+    async def close(self) -> None:
+        """Ends the run in order, or at once if that takes too long."""
+        try:
+            async with asyncio.timeout(_TO_CLOSE_S):
+                await self._ask({"close": True})
+        except (TimeoutError, TrackerFault):  # it is opened anew if there is more to write
+            pass
+        finally:
+            await self.abandon()
+
+    async def abandon(self) -> None:
+        """Kills the process and those that its library has started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        await self._process.wait()
+        await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
+
+    async def _ask(self, message: Json) -> Json:
+        return await self._answer(_line(message))
+
+    async def _answer(self, sent: bytes) -> Json:
+        """Returns the reply to a line. Raises `TrackerFault`."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
+            raise TrackerFault("its process has no pipes")
+        line = b""
+        with suppress(ConnectionError):
+            stdin.write(sent)
+            await stdin.drain()
+            line = await stdout.readline()
+        if not line.endswith(b"\n"):
+            raise TrackerFault("its process ended")
+        reply: Json = json.loads(line)
+        if "fault" in reply:
+            raise TrackerFault(reply["fault"])
+        return reply
+
+
+def _line(message: Json) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+def _environment(assignment: Assignment) -> dict[str, str]:
+    """Returns the environment of a library, which finds no configuration of the operator's in it
+    or in its home.
+    """
+    base = set_variables(_SYSTEM)
+    base |= {"HOME": assignment.directory, "TMPDIR": str(assignment.scratch)}
+    match assignment.kind:
+        case "wandb":
+            return base | set_variables(_PROXIES) | {"WANDB_ERROR_REPORTING": "false"}
+        case "mlflow":
+            return base | {
+                "MLFLOW_DISABLE_TELEMETRY": "true",
+                "MLFLOW_ALLOW_HTTP_REDIRECTS": "false",
+                "MLFLOW_ENABLE_PROXY_MULTIPART_UPLOAD": "false",
+                "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+                "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+                "GIT_PYTHON_REFRESH": "quiet",
+                **_mlflow_credentials(assignment.options),
+            }
+        case "trackio":
+            return base | {"TRACKIO_DIR": assignment.directory, "HF_HUB_OFFLINE": "1"}
+        case "tensorboard":
+            return base
+        case _:
+            assert_never(assignment.kind)
+
+
+def _mlflow_credentials(options: Json) -> dict[str, str]:
+    return {name: options[key] for name, key in _MLFLOW.items() if options.get(key)}

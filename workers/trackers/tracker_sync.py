@@ -1,36 +1,36 @@
 """Writes tracked jobs to their trackers, from the log of committed events.
 
-Owns the order read, write, advance of each tracker of each job, with a cursor and a task of its
-own, and what becomes of a fault: one warning in the job's events, and another try later. Promises
-that the job is not touched by it, and that no tracker waits for those of another project that hang.
-Must not know any tracker's library.
+The job is not touched by it, and that no tracker waits for those of another project that hang.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, KeysView, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
 
-from app.domain.errors import NotFound, Unavailable
-from app.domain.events.log import CommittedEvent
-from app.domain.events.webhooks import EVENT_TYPES
-from app.domain.jobs.integrations import LIBRARIES
-from app.settings.settings import Settings
-from app.store.database import Database
-from app.store.events.reader import ENDED, event_reader
-from app.store.jobs.job_reader import job_reader
-from workers.events.consumers import ExternalConsumer
-from workers.events.follower import LEASE_S, Follower
-from workers.trackers.fair_slots import FairSlots
-from workers.trackers.tracked_integrations import Key, TrackedIntegration, tracked_integrations
+from app.database import Database
+from app.jobs.claims import job_reader
+from app.jobs.integrations import LIBRARIES
+from app.kit.errors import NotFound, Unavailable
+from app.kit.event_reader import ENDED, event_reader
+from app.kit.events import CommittedEvent
+from app.settings import Settings
+from app.webhooks.events import EVENT_TYPES
+from workers.processes.event_follower import LEASE_S, ExternalConsumer, Follower
 from workers.trackers.tracker import Tracker, TrackerFault, WriteReport
 from workers.trackers.tracker_factory import open_tracker
-from workers.trackers.tracker_pool import TrackerPool
-from workers.trackers.update_reader import announced_by, read_update
+from workers.trackers.update_reader import (
+    Key,
+    TrackedIntegration,
+    announced_by,
+    read_update,
+    tracked_integrations,
+)
 
 log = structlog.get_logger()
 
@@ -259,3 +259,89 @@ def _reason(error: Exception) -> str:
             return text
         case _:
             return type(error).__name__
+
+
+class FairSlots:
+    def __init__(self, total: int, *, for_one: int) -> None:
+        self._total = total
+        self._for_one = for_one
+        self._used = Counter[str]()
+        self._waiting = deque[tuple[str, asyncio.Future[None]]]()
+
+    @asynccontextmanager
+    async def of(self, project_id: str) -> AsyncIterator[None]:
+        """Holds a slot of a project, as soon as one is free for it."""
+        granted = asyncio.get_running_loop().create_future()
+        self._waiting.append((project_id, granted))
+        self._grant()
+        try:
+            await granted
+            yield
+        finally:
+            if granted.done() and not granted.cancelled():
+                self._used[project_id] -= 1
+            else:
+                self._waiting.remove((project_id, granted))
+            self._grant()
+
+    def _grant(self) -> None:
+        while self._used.total() < self._total and (first := self._next()) is not None:
+            project_id, granted = first
+            self._waiting.remove(first)
+            self._used[project_id] += 1
+            granted.set_result(None)
+
+    def _next(self) -> tuple[str, asyncio.Future[None]] | None:
+        fitting = [one for one in self._waiting if self._may_have(*one)]
+        return min(fitting, key=lambda one: self._used[one[0]], default=None)
+
+    def _may_have(self, project_id: str, granted: asyncio.Future[None]) -> bool:
+        return not granted.done() and self._used[project_id] < self._for_one
+
+
+@dataclass(frozen=True, slots=True)
+class _PooledTracker:
+    project_id: str
+    tracker: Tracker
+
+
+class TrackerPool:
+    def __init__(self, most: int, *, for_one: int) -> None:
+        self._most = most
+        self._for_one = for_one
+        self._open = dict[Key, _PooledTracker]()
+
+    def __iter__(self) -> Iterator[Tracker]:
+        return (one.tracker for one in self._open.values())
+
+    def keys(self) -> KeysView[Key]:
+        return self._open.keys()
+
+    def add(self, tracked: TrackedIntegration, tracker: Tracker) -> None:
+        self._open[tracked.key] = _PooledTracker(tracked.job.project_id, tracker)
+
+    def use(self, key: Key) -> Tracker | None:
+        """Returns an open tracker, which counts as the last one used."""
+        found = self._open.pop(key, None)
+        if found is None:
+            return None
+        self._open[key] = found
+        return found.tracker
+
+    def remove(self, key: Key) -> Tracker | None:
+        found = self._open.pop(key, None)
+        return None if found is None else found.tracker
+
+    def surplus(self, *, busy: Collection[Key]) -> list[Key]:
+        """Returns those above the limits that are not written now, the first to be closed first."""
+        counts = Counter(one.project_id for one in self._open.values())
+        idle = [(key, one.project_id) for key, one in self._open.items() if key not in busy]
+        found = list[Key]()
+        while idle:
+            key, project_id = first = max(idle, key=lambda one: counts[one[1]])
+            if counts.total() <= self._most and counts[project_id] <= self._for_one:
+                break
+            idle.remove(first)
+            counts[project_id] -= 1
+            found.append(key)
+        return found

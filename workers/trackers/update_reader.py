@@ -3,17 +3,62 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from app.domain.documents.json_object import Json
-from app.domain.events.log import CommittedEvent
-from app.domain.jobs.integrations import DEFAULT_TRACES
-from app.domain.jobs.jobs import TERMINAL, Job
-from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
-from app.store.database import Database
-from app.store.jobs.job_reader import JobReaderUnitOfWork, job_reader
-from workers.trackers.tracked_integrations import TrackedIntegration
-from workers.trackers.tracker_update import TracedRollout, TrackerUpdate, cut_messages
+from app.database import Database
+from app.jobs.claims import JobReaderUnitOfWork, TrackedJob, job_reader, tracked_jobs
+from app.jobs.integrations import DEFAULT_TRACES, TrackerKind, trackers_of
+from app.jobs.jobs import TERMINAL, Job
+from app.kit.event_reader import event_reader
+from app.kit.events import CommittedEvent
+from app.kit.fields import Json
+from app.rollouts.rollouts import RolloutFilter, RolloutRow
+from workers.trackers.tracker import TracedRollout, TrackerUpdate, cut_messages
+
+Key = tuple[str, str]
+"""Name of the consumer of events, and the job's id, which is its scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedIntegration:
+    """One tracker of one job."""
+
+    job: TrackedJob
+    position: int
+    """Position of the integration in the job."""
+    kind: TrackerKind
+
+    @property
+    def consumer(self) -> str:
+        """Name of the consumer of events, whose scope is the job."""
+        return f"tracker:{self.position}:{self.kind}"
+
+    @property
+    def key(self) -> Key:
+        return self.consumer, self.job.id
+
+    @property
+    def options(self) -> dict[str, Any]:
+        options: dict[str, Any] = self.job.integrations[self.position][self.kind]
+        return options
+
+
+async def tracked_integrations(database: Database) -> list[TrackedIntegration]:
+    """Returns the trackers of all jobs for which something is left to write, or may come."""
+    async with tracked_jobs(database) as unit:
+        jobs = await unit.tracked.all()
+    followed = [
+        TrackedIntegration(job, position, kind)
+        for job in jobs
+        for position, kind in trackers_of(job.integrations)
+    ]
+    if not followed:
+        return []
+    async with event_reader(database) as unit:
+        consumers = {tracked.consumer for tracked in followed}
+        ended = await unit.cursors.ended(consumers, {tracked.job.id for tracked in followed})
+    return [tracked for tracked in followed if tracked.key not in ended]
+
 
 _MOST_STEPS: Final = 200
 """Steps whose rollouts are read again when a tracker gets everything again."""

@@ -7,9 +7,9 @@ when its lease ends.
 import sys
 from contextlib import aclosing
 
-from app.gateways.egress.client import build_egress
-from app.gateways.secrets import build_secret_box
-from app.settings.settings import Settings
+from app.kit.egress_client import build_egress
+from app.kit.sealing import build_secret_box
+from app.settings import Settings
 from workers.processes.child import run_as_child, run_until_terminated
 from workers.processes.clients import POOL_SIZE, open_database
 from workers.webhooks.delivery import Deliverer, DeliveryPorts

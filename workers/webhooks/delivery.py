@@ -15,19 +15,21 @@ from typing import Any, Final
 
 import structlog
 
-from app.domain.errors import LeaseLost, Unavailable
-from app.domain.events.webhooks import SEND_TIMEOUT_S, AttemptOutcome, DeliveryError, retry_delay_s
-from app.gateways.egress.egress import Egress
-from app.gateways.egress.project_egress import ProjectEgress
-from app.gateways.endpoints.webhooks import EndpointSecrets, send_event
-from app.gateways.secrets import SecretBox, SecretsUnreadable
-from app.store.database import Database
-from app.store.leases.leases import Lease
-from app.store.webhooks.claims import DeliveryLimits, delivery_claims
-from app.store.webhooks.deliveries import DeliveryAttempt, leased_delivery
-from workers.events.consumers import WEBHOOKS
-from workers.events.follower import Follower
-from workers.processes.claim_loop import ClaimLoop
+from app.database import Database
+from app.kit.egress import Egress, ProjectEgress
+from app.kit.errors import LeaseLost, Unavailable
+from app.kit.leases import Lease
+from app.kit.sealing import SecretBox, SecretsUnreadable
+from app.webhooks.deliveries import (
+    DeliveryAttempt,
+    DeliveryLimits,
+    delivery_claims,
+    leased_delivery,
+)
+from app.webhooks.events import SEND_TIMEOUT_S, AttemptOutcome, DeliveryError, retry_delay_s
+from app.webhooks.sending import EndpointSecrets, send_event
+from workers.processes.event_follower import WEBHOOKS, Follower
+from workers.processes.leased_work import ClaimLoop
 
 log = structlog.get_logger()
 

@@ -6,12 +6,11 @@ from typing import Final
 
 import structlog
 
-from app.domain.errors import Unavailable
-from app.store.database import Database
-from app.store.webhooks.claims import delivery_claims
-from workers.events.consumers import WEBHOOKS
-from workers.events.follower import Follower
-from workers.processes.children import Children
+from app.database import Database
+from app.kit.errors import Unavailable
+from app.webhooks.deliveries import delivery_claims
+from workers.processes.event_follower import WEBHOOKS, Follower
+from workers.processes.forking.forks import Children
 from workers.processes.leased_work import python_module
 
 log = structlog.get_logger()

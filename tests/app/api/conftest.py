@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.factory.accounts import provisioning_service
-from app.store.database import Database as Store
+from app.database import Database as Store
+from app.wiring import provisioning_service
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.organization import Admin
 from tests.support.stack import Database

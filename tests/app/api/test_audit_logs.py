@@ -6,9 +6,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.accounts.audit_logs import AUDIT_EVENT_TYPES
-from app.settings.runs import RetentionSettings
-from app.store.database import Database as Store
+from app.accounts.audit import AUDIT_EVENT_TYPES
+from app.database import Database as Store
+from app.settings import RetentionSettings
 from tests.support.api.application import Api
 from tests.support.api.audited_calls import CALLS, CHANGES_NOTHING, HOOK, SECRET, TOOL, Caller
 from tests.support.api.organization import ADMIN_KEYS, PROJECTS, Admin, execute
@@ -16,7 +16,7 @@ from tests.support.dashboard.scenes import create_job
 from tests.support.dashboard.visits import visiting
 from tests.support.stack import Database
 from tests.support.web.application import specification
-from workers.maintenance.retention import retire
+from workers.maintenance.expiry import retire
 
 AUDIT = "/v1/organization/audit_logs"
 IMPORTS = {"importMcpServerTools"}
@@ -137,7 +137,7 @@ async def test_a_session_that_another_one_replaces_is_ended_by_its_own_key(
 async def test_the_end_of_the_oldest_session_has_no_actor(
     api: Api, admin: Admin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.store.accounts.dashboard_sessions.MAX_SESSIONS", 1)
+    monkeypatch.setattr("app.accounts.key_store.MAX_SESSIONS", 1)
     for _ in range(2):
         async with visiting(api.http) as visit:
             await visit.sign_in(api.key)

@@ -7,9 +7,10 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from app.api.schemas.calibrations import CalibrateGrader
-from app.api.support import errors
-from app.domain.faults import near_names, values
+from app.graders.schemas import CalibrateGrader
+from app.kit import error_replies as errors
+from app.kit import faults as values
+from app.kit import issues as near_names
 
 SAMPLE = {"model_sample": "Ulm"}
 EITHER = "Invalid request body: send one of 'samples', 'file_id' and 'job_id'."

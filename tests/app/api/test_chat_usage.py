@@ -7,22 +7,20 @@ from typing import Any
 
 import pytest
 
-from app.current_actor import act_as, current_actor
-from app.domain.accounts.actors import Actor
-from app.domain.accounts.tenants import Tenant
-from app.domain.accounts.usage import UsageQuery
-from app.domain.errors import Unavailable
-from app.factory.accounts import build_key_service, provisioning_service
-from app.services.accounts.usage import UsageService
-from app.services.models.chat_usage import ChatUsage
-from app.services.models.metered_streams import asks_for_usage, metered_events, with_usage
-from app.settings.runs import PricingSettings, RetentionSettings
-from app.store.database import Database as Store
-from app.store.unit_of_work import UnitOfWork
+from app.accounts.accounts import Actor, Tenant, act_as, current_actor
+from app.accounts.usage import UsageQuery
+from app.accounts.usage_service import UsageService
+from app.database import Database as Store
+from app.database import UnitOfWork
+from app.kit.errors import Unavailable
+from app.models.chat_service import asks_for_usage, metered_events, with_usage
+from app.models.chat_usage import ChatUsage
+from app.settings import PricingSettings, RetentionSettings
+from app.wiring import build_key_service, provisioning_service
 from tests.support.api.organization import execute
 from tests.support.patience import until
 from tests.support.stack import Database
-from workers.maintenance.retention import retire
+from workers.maintenance.expiry import retire
 
 REPLY = {
     "prompt_tokens": 10,

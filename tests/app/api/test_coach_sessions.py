@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.errors import LeaseLost
+from app.kit.errors import LeaseLost
 from tests.support.api.application import Api
 from tests.support.api.organization import execute
 from tests.support.coach.sessions import CLERK, SESSIONS, Coaching, coaching_of

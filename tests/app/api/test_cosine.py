@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.settings.graders import EmbeddingSettings
+from app.settings import EmbeddingSettings
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS, changed
 from tests.support.endpoints import Reply, endpoint

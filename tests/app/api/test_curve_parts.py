@@ -6,9 +6,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.errors import InvalidRequest
-from app.domain.jobs.curves.curve_parts import check_parts
-from app.domain.methods.method_documents import stored_method
+from app.jobs.curves import check_parts
+from app.jobs.methods import stored_method
+from app.kit.errors import InvalidRequest
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.stack import Database
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.secrets import redaction
-from app.domain.secrets.bounds import MAX_KEY, MAX_SEALED
-from app.domain.secrets.echoes import MAX_CREDENTIALS
-from app.domain.secrets.free_form import secrets_in
+from app.kit import redaction
+from app.kit.redaction import MAX_KEY, MAX_SEALED
+from app.kit.secret_echoes import MAX_CREDENTIALS
+from app.kit.secret_finding import secrets_in
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS, changed
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.api.schemas.preflight import read_call
-from app.domain.graders.definition_work import MAX_PLACEHOLDERS_TOGETHER
-from app.domain.graders.templates.templates import MAX_PLACEHOLDERS
-from app.preflight.call_faults import call_issues
+from app.graders.program_definitions import MAX_PLACEHOLDERS_TOGETHER
+from app.graders.templates import MAX_PLACEHOLDERS
+from app.jobs.call_faults import call_issues
+from app.jobs.preflight_schemas import read_call
 from tests.support.api.application import Api
 from tests.support.api.offline import offline
 from tests.support.grading.app_calls import counted_calls

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.domain.texts.request_bodies import json_problem
+from app.kit.strict_json import json_problem
 from app.main import create_app
 from tests.support.api.application import Api
 from tests.support.costs.growth import growth

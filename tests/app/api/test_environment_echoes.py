@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from app.domain.documents.json_object import Json
-from app.domain.secrets.urls import REDACTED
+from app.kit.fields import Json
+from app.kit.secret_echoes import REDACTED
 from tests.support.api.application import running
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.environments.http_environments import GuessingWorld

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.documents.json_object import Json
+from app.kit.fields import Json
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.environments.http_environments import GUESS, GuessingWorld

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.rollouts.rollouts import RolloutRow
-from app.grading.computing import ComputingShares
-from app.store.database import Database as Store
-from app.store.jobs.claims import job_claims
+from app.database import Database as Store
+from app.graders.scorer import ComputingShares
+from app.jobs.claims import job_claims
+from app.rollouts.rollouts import RolloutRow
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 from tests.support.patience import PATIENCE_S, until

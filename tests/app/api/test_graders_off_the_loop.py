@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.single import SINGLE_MODELS
-from app.settings.graders import EmbeddingSettings
+from app.graders.definitions import SINGLE_MODELS
+from app.settings import EmbeddingSettings
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.grading.loop_work import LONG, watched_loop
 from tests.support.registry.trials import Trials, judge, serving

@@ -6,9 +6,9 @@ from typing import Any
 
 from starlette.types import Message
 
-from app.factory.accounts import provisioning_service
-from app.settings.egress import EgressSettings
-from app.store.database import Database as Store
+from app.database import Database as Store
+from app.settings import EgressSettings
+from app.wiring import provisioning_service
 from tests.support.endpoints import Reply, endpoint
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database

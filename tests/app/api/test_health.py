@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.api.schemas.health import Readiness
-from app.domain.processes.health import Health, PartHealth
+from app.health_routes import Readiness
+from app.kit.health import Health, PartHealth
 from tests.support.api.application import Api, running
 from tests.support.stack import Database
 from tests.support.web.application import application

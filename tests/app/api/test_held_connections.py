@@ -12,7 +12,7 @@ import httpx
 import psycopg
 import pytest
 
-from app.settings.egress import EgressSettings
+from app.settings import EgressSettings
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
 from tests.support.web.api_server import ApiServer, running_api

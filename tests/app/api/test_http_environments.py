@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from app.domain.documents.json_object import Json
+from app.kit.fields import Json
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.job_calls import JOBS
 from tests.support.api.refused_jobs import refused_job

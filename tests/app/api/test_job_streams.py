@@ -12,13 +12,13 @@ import httpx
 import psycopg
 import pytest
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.errors import AuthenticationFailed
-from app.domain.ids import OrganizationId, ProjectId
-from app.domain.rollouts.metrics import MetricPoint
-from app.services.jobs.streams import JobWatch, StreamService
-from app.settings.egress import EgressSettings
-from app.store.database import Database as Store
+from app.accounts.accounts import Tenant
+from app.database import Database as Store
+from app.jobs.stream_service import JobWatch, StreamService
+from app.kit.errors import AuthenticationFailed
+from app.kit.ids import OrganizationId, ProjectId
+from app.rollouts.metrics import MetricPoint
+from app.settings import EgressSettings
 from tests.support.api.application import Api
 from tests.support.dashboard.scenes import create_job, execute
 from tests.support.dashboard.streams import EventSource, Message, reading

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.settings.graders import JudgeSettings
+from app.settings import JudgeSettings
 from tests.support.endpoints import Reply, endpoint
 from tests.support.engines.chat_engine import chat_engine
 from tests.support.registry.trials import FLAGS, judge, serving

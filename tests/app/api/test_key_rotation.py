@@ -11,13 +11,11 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from app.factory.accounts import provisioning_service, rewrapping_service
-from app.gateways.secrets import build_secret_box
-from app.settings.egress import EgressSettings
-from app.settings.environment import to_environment
-from app.settings.settings import Settings
-from app.settings.sources import PREFIX
-from app.store.database import Database as Store
+from app.database import Database as Store
+from app.kit.sealing import build_secret_box
+from app.kit.settings_sources import PREFIX
+from app.settings import EgressSettings, Settings, to_environment
+from app.wiring import provisioning_service, rewrapping_service
 from tests.support.cli.command_line import agent_rft
 from tests.support.stack import Database
 from tests.support.web.application import application

@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.gateways.secrets import SecretBox, build_secret_box
+from app.kit.sealing import SecretBox, build_secret_box
 from tests.support.api.application import Api, running
 from tests.support.endpoints import EndpointServer, Reply, endpoint
 from tests.support.stack import Database

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from app.domain.tools.mcp_servers import McpListing, McpTool
-from app.store.database import Database as Store
+from app.database import Database as Store
+from app.tools.mcp_servers import McpListing, McpTool
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS, changed
 from tests.support.stack import Database

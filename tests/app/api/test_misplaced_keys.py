@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.api.schemas.jobs import CreateFineTuningJob
-from app.domain.environments.environments import ENVIRONMENTS
-from app.domain.methods.method_models import CALL_PARAMETERS
+from app.jobs.methods import CALL_PARAMETERS
+from app.jobs.schemas import CreateFineTuningJob
+from app.tools.environments import ENVIRONMENTS
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 

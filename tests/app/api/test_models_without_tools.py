@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.models.models import BaseModelSpec
+from app.models.models import BaseModelSpec
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.rendering.family_templates import FAMILIES, NO_TOOLS, save_family
 from tests.support.stack import Database

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.gateways.egress import lookups
-from app.gateways.egress.lookups import OF_PROJECT
+from app.kit import addresses as lookups
+from app.kit.addresses import OF_PROJECT
 from tests.support.api.application import Api
 from tests.support.patience import until
 from tests.support.registry.environments import REGISTRY

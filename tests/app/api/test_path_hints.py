@@ -5,7 +5,7 @@ import pytest
 from starlette.routing import BaseRoute, Mount, Route
 from typing_extensions import override
 
-from app.api.support.path_hints import PathHints
+from app.kit.error_replies import PathHints
 
 
 async def _endpoint(_: Any) -> None:

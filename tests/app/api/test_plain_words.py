@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from app.domain.texts.patterns import PATTERNS
+from app.kit.texts import PATTERNS
 from tests.support.api.application import Api
 from tests.support.api.wrong_values import Schemas
 from tests.support.web.application import required_of, specification

@@ -8,10 +8,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr, ValidationError
 
-from app.domain.errors import Unavailable
-from app.domain.jobs.status_counts import StatusCount
-from app.settings.settings import Settings
-from app.store.database import Database as Store
+from app.database import Database as Store
+from app.jobs.jobs import StatusCount
+from app.kit.errors import Unavailable
+from app.settings import Settings
 from tests.support.api.application import Api, running
 from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.gateways.rate_limits import InMemoryRateLimits, RateLimits, RedisRateLimits
+from app.kit.rate_limits import InMemoryRateLimits, RateLimits, RedisRateLimits
 from tests.support.api.application import Api, running
 from tests.support.dashboard.visits import visiting
 from tests.support.stack import Database

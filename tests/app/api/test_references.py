@@ -5,8 +5,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.jobs.job_secrets import restored_method
-from app.gateways.secrets import SecretBox
+from app.jobs.reproducibility import restored_method
+from app.kit.sealing import SecretBox
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.stack import Database
 

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.gateways.job_queue import InMemoryJobQueue
-from app.gateways.objects import LocalObjects
-from app.settings.runs import RetentionSettings
-from app.store.database import Database as Store
-from app.store.maintenance.maintenance import MaintenanceUnitOfWork, maintenance
+from app.database import Database as Store
+from app.kit.job_queue import InMemoryJobQueue
+from app.kit.object_stores import LocalObjects
+from app.maintenance import MaintenanceUnitOfWork, maintenance
+from app.settings import RetentionSettings
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute
 from tests.support.api.trained_jobs import ROLLOUTS, TrainedJob, TrainedJobs
 from tests.support.stack import Database
+from workers.leased_kinds import JOBS as LEASED_JOBS
 from workers.maintenance import ended_job_cleanup
 from workers.processes.sweeper import sweep
-from workers.runs.leased_jobs import JOBS as LEASED_JOBS
 
 ALL_STEPS = [f"step-00000{step}-f1/adapter" for step in (1, 2, 3)]
 SETTLED = "11 minutes"

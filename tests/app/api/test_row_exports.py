@@ -14,9 +14,9 @@ from pyarrow import parquet
 from pydantic import BaseModel
 from starlette.types import Message
 
-from app.api.support.tables import Table, table_reply
-from app.domain.rollouts.rollouts import RolloutRow
-from app.store.rollouts.rollouts import RolloutStore
+from app.kit.downloads import Table, table_reply
+from app.rollouts.rollouts import RolloutRow
+from app.rollouts.store import RolloutStore
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 from tests.support.stack import Database

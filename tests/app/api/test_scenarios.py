@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rapidfuzz import fuzz
 
-from app.domain.data import chat_rows
+from app.files import rows as chat_rows
 from tests.support.api.application import Api, running
 from tests.support.api.job_calls import JOBS
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint

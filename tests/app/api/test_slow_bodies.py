@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 import uvicorn
 from starlette.types import Message, Receive, Scope, Send
 
-from app.api.middleware.body import BodyGuard
-from app.api.middleware.protocol import Protocol
+from app.kit.bodies import BodyGuard
+from app.kit.middleware import Protocol
 from tests.support.patience import PATIENCE_S
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.stop import ReinforcementStopOptions, shown_end
-from app.domain.methods.supervised import resolved_options
+from app.jobs.stop_options import ReinforcementStopOptions, shown_end
+from app.jobs.supervised import resolved_options
 from tests.support.api.application import Api
 
 JOBS = "/v1/fine_tuning/jobs"

@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 from sqlalchemy.dialects.postgresql import JSONB
 
-from app.store.schema.base import Base
+from app.kit.sql import Base
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.canary import CANARY, HEADERS, format_with, stored
 from tests.support.api.job_calls import JOBS

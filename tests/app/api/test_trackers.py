@@ -7,9 +7,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.jobs.integrations import LIBRARIES, TrackerKind
-from app.domain.jobs.job_secrets import restored_integrations
-from app.gateways.secrets import build_secret_box
+from app.jobs.integrations import LIBRARIES, TrackerKind
+from app.jobs.reproducibility import restored_integrations
+from app.kit.sealing import build_secret_box
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.stack import Database
 

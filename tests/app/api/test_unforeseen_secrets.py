@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.secrets.bounds import MAX_SEALED
+from app.kit.redaction import MAX_SEALED
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.canary import CANARY, HEADERS, format_with, stored
 from tests.support.api.job_calls import JOBS, changed

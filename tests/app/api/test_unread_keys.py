@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.api.schemas.common import ClosedBody
+from app.kit.schemas import ClosedBody
 from tests.support.api.application import Api
 
 CHECK = {

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.chat.messages import check_message
-from app.domain.errors import InvalidRequest
-from app.domain.texts.strict_json import MAX_VALUES
+from app.files.conversations import check_message
+from app.kit.errors import InvalidRequest
+from app.kit.strict_json import MAX_VALUES
 from tests.support.api.application import Api
 
 RUN = "/v1/fine_tuning/alpha/graders/run"

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from openai import OpenAI
 
-from app.domain.events.webhooks import MAX_ENDPOINTS
+from app.webhooks.events import MAX_ENDPOINTS
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.webhook_endpoints import DONE, NEW, PATH, execute, made_endpoint
 from tests.support.endpoints import Reply, endpoint

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.events.webhooks import EndpointCredentials, SigningSecret
-from app.gateways.endpoints.webhooks import EndpointSecrets
-from app.gateways.secrets import SecretBox
+from app.kit.sealing import SecretBox
+from app.webhooks.events import EndpointCredentials, SigningSecret
+from app.webhooks.sending import EndpointSecrets
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.webhook_endpoints import DONE, PATH, execute, made_endpoint
 from tests.support.endpoints import Reply, endpoint

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from app.disk.measured_choices import write_choice
-from app.domain.models.compute_choices import ComputeChoice, ComputeScore, MeasuredChoice
-from app.domain.models.models import BaseModelSpec
-from app.embedded.children.orphans import command_line
-from app.embedded.ports import free_port
-from app.embedded.state import DataDir, ownership
-from app.settings.models import shipped_model_dir
+from app.local.orphans import command_line
+from app.local.state import DataDir, free_port, ownership
+from app.models.compute import ComputeChoice, ComputeScore, MeasuredChoice
+from app.models.directories import write_choice
+from app.models.models import BaseModelSpec
+from app.settings import shipped_model_dir
 from tests.support.cli.command_line import agent_rft
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from app.cli.files import uploading
-from app.cli.models.chat import ChatOptions, chat
-from app.cli.profiles.profiles import AddressSources
-from app.cli.service.remote import Remote
-from app.cli.terminal.output import Output
-from app.cli.terminal.service_errors import ServiceError
+from app.cli import files as uploading
+from app.cli.models import ChatOptions, chat
+from app.cli.output import Output
+from app.cli.profiles import AddressSources
+from app.cli.remote import Remote
+from app.cli.terminal import ServiceError
 from tests.support.cli.command_line import running_agent_rft
 from tests.support.cli.remote_commands import Commands, address_of
 from tests.support.contract.service import BASE, ENDPOINT, HOOK_PORT, ROW, Service

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from app.embedded.base_model.last_model import ChosenModel, write_chosen
-from app.embedded.state import DataDir
-from app.settings.models import shipped_models
+from app.local.base_model import ChosenModel, write_chosen
+from app.local.state import DataDir
+from app.settings import shipped_models
 from tests.support.cli.command_line import agent_rft
 
 TOOL = {"type": "function", "function": {"name": "lookup", "parameters": {"type": "object"}}}

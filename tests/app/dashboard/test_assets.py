@@ -5,14 +5,14 @@ import hashlib
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
-import app.dashboard
+import app.pages
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.dashboard.scenes import create_job, put_points, train
 from tests.support.dashboard.tokens import put_tokens
 from tests.support.dashboard.visits import Markup, Visit
 from tests.support.stack import Database
 
-STATIC = Path(app.dashboard.__file__).with_name("static")
+STATIC = Path(app.pages.__file__).with_name("static")
 SCRIPTS = {
     *("charts.js", "copy.js", "keys.js", "live.js", "playground.js", "sign_in.js"),
     *("students_chat.js", "students_plan.js", "students_wait.js"),

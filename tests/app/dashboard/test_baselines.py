@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.rollouts.baselines import Baseline, BaselineRow
+from app.rollouts.baselines import Baseline, BaselineRow
 from tests.support.api.application import Api
 from tests.support.dashboard.scenes import create_job, put_baseline
 from tests.support.dashboard.visits import Visit, rows_of, texts_of

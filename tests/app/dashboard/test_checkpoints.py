@@ -3,7 +3,7 @@
 import re
 from html import unescape
 
-from app.settings.models import DEFAULT_MODEL
+from app.settings import DEFAULT_MODEL
 from tests.support.api.application import Api
 from tests.support.dashboard.scenes import create_job, put_checkpoints
 from tests.support.dashboard.visits import Visit, rows_of

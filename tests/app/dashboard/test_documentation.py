@@ -8,7 +8,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 import pytest
 from typing_extensions import override
 
-from app.dashboard.rendering.pages import HEADERS
+from app.pages.rendering import HEADERS
 from tests.support.dashboard.documentation import built_site, serve
 from tests.support.dashboard.visits import ORIGIN, Visit
 

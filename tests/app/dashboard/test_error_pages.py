@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from app.dashboard.rendering.pages import HEADERS
+from app.pages.rendering import HEADERS
 from tests.support.api.application import Api
 from tests.support.dashboard.visits import ORIGIN, Visit
 

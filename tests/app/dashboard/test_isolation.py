@@ -1,9 +1,9 @@
 """A visitor sees their own project: every page of another one answers as if it had never been."""
 
-from app.domain.accounts.tenants import KeyKind
-from app.domain.ids import OrganizationId
-from app.factory.accounts import build_key_service
-from app.store.database import Database as Store
+from app.accounts.accounts import KeyKind
+from app.database import Database as Store
+from app.kit.ids import OrganizationId
+from app.wiring import build_key_service
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.organization import ADMIN_KEYS, PROJECTS, Admin, opens
 from tests.support.api.organization import execute as query

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.dashboard.rendering import formats, pages
-from app.dashboard.rendering.chart_tables import SHOWN_STEPS
-from app.domain.rollouts.metrics import PackedCurve
+from app.pages import rendering as formats
+from app.pages import rendering as pages
+from app.pages.charts import SHOWN_STEPS
+from app.rollouts.metrics import PackedCurve
 from tests.support.api.application import Api
 from tests.support.dashboard.scenes import (
     STEPS,

@@ -2,7 +2,7 @@
 
 import psycopg
 
-from app.domain.jobs.curves.outlines import WHOLE
+from app.jobs.curves import WHOLE
 from tests.support.api.application import Api
 from tests.support.dashboard.scenes import create_job, put_points
 from tests.support.dashboard.visits import Visit, rows_of, texts_of

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.dashboard.rendering.changes import Pair
-from app.domain.rollouts.rollouts import RowMean
+from app.pages.changes import Pair
+from app.rollouts.rollouts import RowMean
 
 
 def _mean(step: int, reward: float) -> RowMean:

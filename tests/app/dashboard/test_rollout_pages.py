@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.ids import SampleKey
+from app.kit.ids import SampleKey
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.dashboard.scenes import (
     HOSTILE,

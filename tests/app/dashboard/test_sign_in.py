@@ -8,10 +8,10 @@ from http.cookies import SimpleCookie
 import httpx
 import pytest
 
-from app.factory.accounts import dashboard_session_service
-from app.settings.environment import to_environment
-from app.store.database import Database as Store
-from app.store.maintenance.maintenance import maintenance
+from app.database import Database as Store
+from app.maintenance import maintenance
+from app.settings import to_environment
+from app.wiring import dashboard_session_service
 from tests.support.api.application import Api
 from tests.support.api.canary import stored
 from tests.support.api.organization import PROJECTS, Admin

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from app.domain.errors import first_fault
+from app.kit.errors import first_fault
 
 
 async def fail(error: BaseException) -> None:

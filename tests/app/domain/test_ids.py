@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from app.domain.ids import GroupKey, SampleKey, is_turn_key
+from app.kit.ids import GroupKey, SampleKey, is_turn_key
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5, 1)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from app.cli import main as command_line
-from app.domain.processes.exit_codes import BACKUP_UNUSABLE
-from app.embedded.backup.manifest import Manifest, fingerprint, write
-from app.embedded.migrate import revisions
+from app.kit.processes import BACKUP_UNUSABLE
+from app.local.backup_files import Manifest, fingerprint, write
+from app.local.provision import revisions
 from tests.support.embedded.backups import CONTENT, KEY
 
 

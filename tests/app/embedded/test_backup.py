@@ -9,27 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.models.models import BaseModelSpec
-from app.embedded.backup import backup as backup_module
-from app.embedded.backup import manifest as manifest_module
-from app.embedded.backup.manifest import Manifest, signature
-from app.embedded.backup.plain_files import BackupUnusable
-from app.embedded.backup.restore import restore
-from app.embedded.backup.server import running_server
-from app.embedded.backup.snapshot import NamedObjects
-from app.embedded.backup.staging import stage
-from app.embedded.base_model.last_model import (
+from app.local import backup as backup_module
+from app.local import backup_files as manifest_module
+from app.local.backup import NamedObjects, running_server, stage
+from app.local.backup_files import BackupUnusable, Manifest, signature
+from app.local.base_model import (
     ChosenModel,
     forget_chosen_model,
     read_chosen,
     write_chosen,
 )
-from app.embedded.errors import DataDirUnusable
-from app.embedded.migrate import revisions
-from app.embedded.provision import provision
-from app.embedded.state import DataDir, load_state, ownership
-from app.settings.host import HostSettings
-from app.settings.objects import ObjectsSettings
+from app.local.provision import provision, revisions
+from app.local.restore import restore
+from app.local.state import DataDir, DataDirUnusable, load_state, ownership
+from app.models.models import BaseModelSpec
+from app.settings import HostSettings, ObjectsSettings
 from tests.support.embedded.backups import HOST, BackupInstallation
 
 OLDER = "0021"
@@ -237,7 +231,7 @@ def test_a_restore_that_fails_leaves_nothing(
     def killed(*_: object) -> None:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr("app.embedded.backup.restore._migrate", killed)
+    monkeypatch.setattr("app.local.restore._migrate", killed)
     with pytest.raises(RuntimeError, match="killed"):
         restore(older, tmp_path / "new", HOST)
     assert list(tmp_path.iterdir()) == []

@@ -8,11 +8,9 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from app.embedded.servers.postgres import LOST_PEERS
-from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
-from app.settings.host import HostSettings
-from app.settings.settings import Settings
-from app.settings.sources import CONFIG_VARIABLE, PREFIX
+from app.kit.settings_sources import CONFIG_VARIABLE, PREFIX
+from app.local.servers import LOST_PEERS
+from app.settings import APP_ROLE, OWNER_ROLE, WORKER_ROLE, HostSettings, Settings
 
 _ROOT = Path(__file__).resolve().parents[3]
 

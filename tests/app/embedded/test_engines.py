@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.models.models import BaseModelSpec
-from app.domain.models.start_plans import EngineKind
-from app.embedded.base_model.last_model import ChosenModel
-from app.embedded.children.processes import ChildSpec
-from app.embedded.engines import engine_child
-from app.embedded.layout import worker_child
-from app.embedded.state import DataDir
-from app.settings.settings import Settings
+from app.local.base_model import ChosenModel
+from app.local.layout import worker_child
+from app.local.processes import ChildSpec
+from app.local.state import DataDir
+from app.local.supervisor import engine_child
+from app.models.compute import EngineKind
+from app.models.models import BaseModelSpec
+from app.settings import Settings
 from workers.engines.vllm import _arguments
 
 SPEC = BaseModelSpec(name="m", path="/models/m", context_length=2048)

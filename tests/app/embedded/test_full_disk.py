@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.embedded.children.log_files import KEPT, rotate_full_log
-from app.embedded.children.probes import LogLine
-from app.embedded.children.processes import Child, ChildSpec
-from app.embedded.children.readiness import stop_in_order
-from app.embedded.reserve import Reserve
-from app.settings.environment import inherited_environment
+from app.local.probes import LogLine, stop_in_order
+from app.local.processes import KEPT, Child, ChildSpec, rotate_full_log
+from app.local.provision import Reserve
+from app.settings import inherited_environment
 
 SIZE = 4096
 

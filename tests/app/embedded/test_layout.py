@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from app.domain.models.models import BaseModelSpec
-from app.embedded.base_model.last_model import ChosenModel
-from app.embedded.layout import UpOptions, api_child, build_settings
-from app.embedded.ports import free_port
-from app.embedded.state import DataDir, InstallationState
-from app.settings.host import HostSettings
-from app.settings.runs import ConfiguredRuns
+from app.local.base_model import ChosenModel
+from app.local.layout import UpOptions, api_child, build_settings
+from app.local.state import DataDir, InstallationState, free_port
+from app.models.models import BaseModelSpec
+from app.settings import ConfiguredRuns, HostSettings
 
 SPEC = BaseModelSpec(name="m", path="/models/m", context_length=2048)
 

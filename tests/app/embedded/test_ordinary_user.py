@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from app.embedded.identity import RunAs, service_user
+from app.local.state import RunAs, service_user
 
 _ROOT = Path(__file__).resolve().parents[3]
 _PROGRAM = """
 import os, sys
 from pathlib import Path
 import psycopg
-from app.embedded.identity import unprivileged
+from app.local.state import unprivileged
 from tests.support.stack import running_services
 
 with running_services(Path(sys.argv[1])) as services:

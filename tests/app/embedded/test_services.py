@@ -4,7 +4,7 @@ import psycopg
 import pytest
 import redis
 
-from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
+from app.settings import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 from tests.support.stack import Database
 
 

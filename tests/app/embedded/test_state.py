@@ -10,11 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from app.embedded.children.orphans import fingerprint, record, stop_recorded, wait_gone
-from app.embedded.errors import DataDirBusy, DataDirUnusable
-from app.embedded.ports import free_port, is_free
-from app.embedded.shutdown import shut_down
-from app.embedded.state import DataDir, load_state, owner_pid, ownership, save_state
+from app.local.orphans import fingerprint, record, stop_recorded, wait_gone
+from app.local.state import (
+    DataDir,
+    DataDirBusy,
+    DataDirUnusable,
+    free_port,
+    is_free,
+    load_state,
+    owner_pid,
+    ownership,
+    save_state,
+)
+from app.local.supervisor import shut_down
 from tests.support.patience import PATIENCE_S
 
 
@@ -98,7 +106,7 @@ def test_ports_lie_outside_the_kernels_range_for_outgoing_connections() -> None:
 def test_two_supervisors_cannot_own_one_directory(data_dir: DataDir) -> None:
     program = f"""
 from pathlib import Path
-from app.embedded.state import DataDir, ownership
+from app.local.state import DataDir, ownership
 with ownership(DataDir(Path({str(data_dir.root)!r}))):
     pass
 """

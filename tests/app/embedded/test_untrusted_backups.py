@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from app.cli import main as command_line
-from app.embedded.backup.manifest import signature
-from app.embedded.state import DataDir, ownership
+from app.local.backup_files import signature
+from app.local.state import DataDir, ownership
 from tests.support.embedded.backups import CONTENT, KEY, changed
 
 

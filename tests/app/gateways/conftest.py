@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.gateways.objects import InMemoryObjects, LocalObjects, Objects
+from app.kit.object_stores import InMemoryObjects, LocalObjects, Objects
 from tests.support.objects.s3_server import S3Server
 
 
@@ -20,6 +20,6 @@ def objects(request: pytest.FixtureRequest, tmp_path: Path) -> Objects:
 
 
 def _s3(server: S3Server) -> Objects:
-    from app.gateways.objects.s3 import S3Objects  # noqa: PLC0415 - after the check of the extra
+    from app.kit.s3_objects import S3Objects  # noqa: PLC0415 - after the check of the extra
 
     return S3Objects(server.settings())

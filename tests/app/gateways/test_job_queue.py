@@ -8,7 +8,7 @@ import pytest
 import redis
 from structlog.testing import capture_logs
 
-from app.gateways.job_queue import CeleryJobQueue
+from app.kit.job_queue import CeleryJobQueue
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
 

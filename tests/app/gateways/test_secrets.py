@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.gateways.secrets import SecretBox, SecretsUnreadable
+from app.kit.sealing import SecretBox, SecretsUnreadable
 
 KEY, NEW_KEY = "a first key of at least 32 bytes ....", "a second key of at least 32 bytes ..."
 HEADERS = {"tool:search": {"Authorization": "Bearer canary-1"}, "grader:g": {"X-Key": "canary-2"}}

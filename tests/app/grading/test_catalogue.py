@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from app.domain.graders.graders import read_grader
-from app.grading.scorer import ITEM_MISSING, ScoreFault
+from app.graders.definitions import read_grader
+from app.graders.scorer import ITEM_MISSING, ScoreFault
 from tests.support.grading.scores import scored
 
 Case = tuple[dict[str, Any], str, float]

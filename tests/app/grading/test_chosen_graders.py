@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.auto import AutoGrader
-from app.domain.graders.choice.choice import choose_by_item
-from app.domain.graders.python_source import check_source
+from app.graders.choice import choose_by_item
+from app.graders.definitions import AutoGrader
+from app.graders.python_source import check_source
 from tests.support.grading.scores import scored
 from tests.support.sandbox.running import RunningSandbox
 

@@ -4,7 +4,7 @@ import asyncio
 import gc
 from threading import Event
 
-from app.grading.computing import ComputingShares, run_on_scoring_thread
+from app.graders.scorer import ComputingShares, run_on_scoring_thread
 from tests.support.patience import PATIENCE_S, until
 
 

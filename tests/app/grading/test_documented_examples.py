@@ -6,11 +6,10 @@ from typing import Any, get_args
 
 import pytest
 
-from app.domain.graders.auto import AUTO, AutoGrader
-from app.domain.graders.choice.choice import choose_by_item
-from app.domain.graders.graders import GRADER_MODELS
-from app.gateways.inference.embeddings import InMemoryEmbeddings
-from app.gateways.inference.judges import InMemoryJudges, JudgeReply
+from app.graders.choice import choose_by_item
+from app.graders.definitions import AUTO, GRADER_MODELS, AutoGrader
+from app.graders.embeddings import InMemoryEmbeddings
+from app.graders.judge_calls import InMemoryJudges, JudgeReply
 from tests.support.grading.scores import scored
 from tests.support.sandbox.running import RunningSandbox
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.templates.templates import MAX_RENDERED
-from app.domain.graders.texts.combining_marks import MAX_MARKS, has_long_run_of_marks
+from app.graders.answer_words import MAX_MARKS, has_long_run_of_marks
+from app.graders.templates import MAX_RENDERED
 from tests.support.grading.scores import scored
 
 LOCAL: list[dict[str, Any]] = [

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.gateways.endpoints.calls import FaultKind
-from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
-from app.grading.scorer import ScoreFault, TokenUsage
+from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.scorer import ScoreFault, TokenUsage
+from app.kit.endpoints import FaultKind
 from tests.support.grading.scores import scored
 from tests.support.grading.three_requests import ITEM, LABELS, RANKS, RUBRIC, SCORES
 

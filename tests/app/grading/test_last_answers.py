@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from app.domain.graders.kinds.ai_judge import AiJudgeGrader
-from app.gateways.inference.judges import InMemoryJudges, JudgeQuestion, JudgeReply
-from app.grading.group_judge import GroupGradeRequest
-from app.grading.kinds.ai_judge import GroupAiJudge
-from app.grading.scorer import ScoreFault, TokenUsage
+from app.graders.group_judge import GroupGradeRequest
+from app.graders.judge_calls import InMemoryJudges, JudgeQuestion, JudgeReply
+from app.graders.kinds.ai_judge import GroupAiJudge
+from app.graders.model_definitions import AiJudgeGrader
+from app.graders.scorer import ScoreFault, TokenUsage
 from tests.support.grading.coded_judges import KEY, coded_key, judge_that_says
 from tests.support.grading.scores import scored
 from tests.support.grading.three_requests import (

@@ -12,8 +12,8 @@ from rapidfuzz.fuzz_py import ratio
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 
-from app.grading.group_prompt import answer_format, canonical, group_messages, read_scores
-from app.grading.kinds.text_similarity import similarity
+from app.graders.group_judge import answer_format, canonical, group_messages, read_scores
+from app.graders.kinds.text_similarity import similarity
 from tests.support.grading.scores import scored
 
 SENTENCE = "Ulm lies on the Danube and has the highest church spire of all towns in the south"

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs.creation.preflight import DatasetReport, InspectionRequest
-from app.domain.methods.supervised import TrainOn
-from app.domain.models.models import BaseModelSpec
-from app.preflight.dataset import inspect
-from app.preflight.method_parts import train_on as train_on_of
-from app.settings.models import shipped_models
+from app.jobs.dataset_checks import inspect
+from app.jobs.method_parts import train_on as train_on_of
+from app.jobs.preflight import DatasetReport, InspectionRequest
+from app.jobs.supervised import TrainOn
+from app.models.models import BaseModelSpec
+from app.settings import shipped_models
 from tests.support.models.tiny_model import KEEPS_THINKING, build_tokenizer
 
 TOOL: dict[str, Any] = {

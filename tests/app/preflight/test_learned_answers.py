@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.chat_rows import DatasetError
-from app.domain.jobs.creation.preflight import InspectionRequest
-from app.domain.methods.supervised import OfflineMethodType
-from app.preflight.dataset import inspect
-from app.rendering.renderer import Renderer
-from app.settings.models import shipped_models
-from workers.supervised.examples import preference_examples, supervised_examples
-from workers.supervised.rows import ExampleRow
+from app.files.rows import DatasetError
+from app.jobs.dataset_checks import inspect
+from app.jobs.preflight import InspectionRequest
+from app.jobs.supervised import OfflineMethodType
+from app.rollouts.renderer import Renderer
+from app.settings import shipped_models
+from workers.methods.supervised.examples import ExampleRow, preference_examples, supervised_examples
 
 BASE = shipped_models()[0]
 LIMIT = BASE.context_length

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from app.preflight.tool_schemas import example_of, tool_problems
-from app.rendering.renderer import Renderer
-from app.settings.models import shipped_models
+from app.jobs.row_checks import example_of, tool_problems
+from app.rollouts.renderer import Renderer
+from app.settings import shipped_models
 from examples.records_agent.tools import SCHEMAS
 from tests.support.models.tiny_model import KEEPS_THINKING
 from tests.support.rendering.renderers import renderer_of

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.errors import InvalidRequest
-from app.rendering.renderer import Renderer
+from app.kit.errors import InvalidRequest
+from app.rollouts.renderer import Renderer
 from tests.support.rendering.family_templates import (
     FAMILIES,
     NO_TOOLS,

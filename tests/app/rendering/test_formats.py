@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.models.tool_parsers import ToolParser
-from app.rendering.formats.build import build_tool_format
-from app.rendering.formats.reasoning import Reasoning
+from app.models.models import ToolParser
+from app.rollouts.reasoning import Reasoning
+from app.rollouts.turns import build_tool_format
 from tests.support.costs.growth import growth
 from tests.support.rendering.format_cases import ANSWERS, BROKEN, MARKED, READ, THOUGHTS, TOOLS
 

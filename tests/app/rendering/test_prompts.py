@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.errors import InvalidRequest
-from app.domain.models.context_size import CHARACTERS_PER_TOKEN, check_messages
-from app.rendering.prompts import fitting_prompt_ids
-from app.rendering.renderer import Renderer
-from app.rendering.tokens import THREAD_FROM
+from app.kit.errors import InvalidRequest
+from app.models.context_size import CHARACTERS_PER_TOKEN, check_messages
+from app.rollouts.renderer import Renderer, fitting_prompt_ids
+from app.rollouts.tokens import THREAD_FROM
 from tests.support.models.tiny_model import KEEPS_THINKING, build_tokenizer
 
 CONTEXT = 100_000

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from app.domain.errors import InvalidRequest
-from app.rendering.formats.tool_format import ParsedToolCall
-from app.rendering.renderer import Renderer
-from app.rendering.turn_parser import call_fault
-from app.settings.models import shipped_model_dir
+from app.kit.errors import InvalidRequest
+from app.rollouts.renderer import Renderer
+from app.rollouts.tool_formats import ParsedToolCall
+from app.rollouts.turns import call_fault
+from app.settings import shipped_model_dir
 from tests.support.models.tiny_model import DROPS_THINKING, KEEPS_THINKING, build_tokenizer
 from tests.support.rendering.renderers import renderer_of
 
@@ -273,5 +273,5 @@ def test_a_template_that_quotes_argument_text_gets_objects(tmp_path: Path) -> No
 
 
 def test_importing_the_renderer_loads_no_torch() -> None:
-    code = "import sys, app.rendering.renderer; sys.exit('torch' in sys.modules)"
+    code = "import sys, app.rollouts.renderer; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

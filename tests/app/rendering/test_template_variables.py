@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.methods.reasoning_efforts import template_variables
-from app.rendering.chat_template import ChatTemplate
+from app.jobs.response_formats import template_variables
+from app.rollouts.chat_template import ChatTemplate
 from tests.support.models.tiny_model import KEEPS_THINKING
 from tests.support.rendering.renderers import renderer_of
 

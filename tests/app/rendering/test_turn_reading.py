@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.rendering.formats.reasoning import THINK
-from app.rendering.turn_formats import TURN_FORMATS, TurnFormats
-from app.rendering.turn_reading import TurnOptions
+from app.rollouts.reasoning import THINK
+from app.rollouts.turns import TURN_FORMATS, TurnFormats, TurnOptions
 from tests.support.rendering.format_cases import TOOLS
 from tests.support.rendering.sampled_turns import read_streamed, read_whole
 from tests.support.rendering.vllm_parsers import THOUGHT_TURNS, ThoughtTurn

@@ -1,7 +1,7 @@
 import pytest
 
-from app.domain.errors import RateLimited
-from app.slots.project_slots import ProjectSlots
+from app.kit.errors import RateLimited
+from app.kit.slots import ProjectSlots
 
 LIMIT = 2
 

@@ -5,7 +5,7 @@ import gc
 from contextlib import AsyncExitStack
 from threading import Event
 
-from app.slots.shared_slots import SharedSlots
+from app.kit.slots import SharedSlots
 from tests.support.patience import PATIENCE_S, until
 
 

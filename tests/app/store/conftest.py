@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.store.database import Database
+from app.database import Database
 from tests.support import stack
 from tests.support.store.rows import Rows
 from tests.support.store.tenants import insert_tenant

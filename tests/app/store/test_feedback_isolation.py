@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.errors import NotFound
-from app.domain.feedback.feedback import FeedbackFilter
+from app.kit.errors import NotFound
+from app.teaching.feedback.feedback import FeedbackFilter
 from tests.support.store.feedback import a_feedback, insert_feedback
 from tests.support.store.rows import Rows
 

@@ -6,21 +6,27 @@ import pytest
 from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
-from app.current_actor import act_as
-from app.domain.accounts.actors import Actor
-from app.domain.accounts.dashboard_sessions import SessionKind, StoredSession
-from app.domain.accounts.keys import ApiKeyRow, ServiceAccount, ServiceAccountRole
-from app.domain.accounts.tenants import KeyKind, Tenant
-from app.domain.data.uploads import UploadPartRow, UploadRow
-from app.domain.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
-from app.domain.http.idempotency import HttpResponse
-from app.domain.jobs.jobs import Job
-from app.domain.registry.registered_objects import Noun, RegisteredVersion
-from app.store.database import Database, UnboundRoleError
-from app.store.jobs.claims import job_claims
-from app.store.jobs.rows import job_row
-from app.store.schema import Base
-from app.store.schema.jobs import FineTuningJobTable
+from app.accounts.accounts import (
+    Actor,
+    ApiKeyRow,
+    KeyKind,
+    ServiceAccount,
+    ServiceAccountRole,
+    SessionKind,
+    StoredSession,
+    Tenant,
+    act_as,
+)
+from app.database import Database, UnboundRoleError
+from app.files.files import UploadPartRow, UploadRow
+from app.jobs.claims import job_claims
+from app.jobs.jobs import Job
+from app.jobs.rows import job_row
+from app.jobs.tables import FineTuningJobTable
+from app.kit.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
+from app.kit.http import HttpResponse
+from app.tables import Base
+from app.tools.registry import Noun, RegisteredVersion
 from tests.support import stack
 from tests.support.patience import PATIENCE_S
 from tests.support.store import evals, webhook_events

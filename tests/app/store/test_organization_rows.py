@@ -3,12 +3,10 @@
 import pytest
 from sqlalchemy.exc import ProgrammingError
 
-from app.current_actor import act_as
-from app.domain.accounts.actors import Actor
-from app.domain.accounts.audit_logs import AuditFilter
-from app.domain.accounts.tenants import Tenant
-from app.domain.accounts.usage import UsageQuery, buckets_of
-from app.store.unit_of_work import UnitOfWork
+from app.accounts.accounts import Actor, Tenant, act_as
+from app.accounts.audit import AuditFilter
+from app.accounts.usage import UsageQuery, buckets_of
+from app.database import UnitOfWork
 from tests.support.store.rows import Rows, a_usage, owner_of
 
 QUERY = UsageQuery("completions", 0, 86_400)

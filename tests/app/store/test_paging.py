@@ -1,6 +1,6 @@
 import pytest
 
-from app.store.paging import MAX_PAGE_BYTES, fitting
+from app.kit.sql import MAX_PAGE_BYTES, fitting
 
 
 @pytest.mark.parametrize(

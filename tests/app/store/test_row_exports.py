@@ -5,10 +5,10 @@ import json
 import psycopg
 import pytest
 
-from app.domain.errors import AuthenticationFailed
-from app.domain.rollouts.rollouts import RolloutCursor, RolloutFilter
-from app.services.jobs.rollouts import RolloutService
-from app.store.paging import MAX_PAGE_BYTES
+from app.kit.errors import AuthenticationFailed
+from app.kit.sql import MAX_PAGE_BYTES
+from app.rollouts.rollouts import RolloutCursor, RolloutFilter
+from app.rollouts.service import RolloutService
 from tests.support.stack import Database
 from tests.support.store.rows import Rows
 

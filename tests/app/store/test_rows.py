@@ -4,18 +4,18 @@ from dataclasses import replace
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.data.files import NewFile
-from app.domain.errors import InvalidRequest
-from app.domain.ids import new_id
-from app.domain.jobs.jobs import Checkpoint, Job
-from app.domain.models.tuned_models import TunedModel
-from app.domain.rollouts.metrics import MetricPoint
-from app.domain.rollouts.rollouts import RolloutFilter
-from app.gateways.objects.objects import StoredObject
-from app.services.files.files import file_row
-from app.store.jobs.claims import job_claims
-from app.store.leases.leases import Lease
-from app.store.storable import storable
+from app.files.files import NewFile
+from app.files.service import file_row
+from app.jobs.claims import job_claims
+from app.jobs.jobs import Checkpoint, Job
+from app.kit.errors import InvalidRequest
+from app.kit.ids import new_id
+from app.kit.leases import Lease
+from app.kit.objects import StoredObject
+from app.kit.sql import storable
+from app.models.models import TunedModel
+from app.rollouts.metrics import MetricPoint
+from app.rollouts.rollouts import RolloutFilter
 from tests.support.store.claims import claimed_rows, run_unit
 from tests.support.store.new_jobs import CREATED, insert_job_in
 from tests.support.store.rows import Rows, a_job, a_rollout

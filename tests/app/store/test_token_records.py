@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import event
 
-from app.domain.errors import NotFound
-from app.domain.rollouts.rollouts import RolloutFilter
-from app.domain.rollouts.token_records import RecordedTurn, TokenRecord
+from app.kit.errors import NotFound
+from app.rollouts.rollouts import RolloutFilter
+from app.rollouts.trajectory import RecordedTurn, TokenRecord
 from tests.support.store.claims import claimed_rows, run_unit
 from tests.support.store.rows import Rows, a_rollout
 

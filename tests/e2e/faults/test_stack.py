@@ -18,9 +18,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.embedded.children.log_files import LOG_BYTES
-from app.embedded.ports import free_port
-from app.settings.models import DEFAULT_MODEL
+from app.local.processes import LOG_BYTES
+from app.local.state import free_port
+from app.settings import DEFAULT_MODEL
 from tests.support.embedded.installation import Installation, cli
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.priorities import session_niceness

@@ -13,7 +13,7 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from app.embedded.ports import free_port
+from app.local.state import free_port
 from tests.support.embedded.installation import cli, opened, wait_until_final
 from tests.support.embedded.jobs import upload
 from tests.support.models.tiny_model import VOCAB_SIZE, build_tokenizer

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.embedded.ports import free_port
-from app.settings.models import SCHOLAR_MODEL
+from app.local.state import free_port
+from app.settings import SCHOLAR_MODEL
 from tests.support.embedded.installation import cli, opened, wait_until_final
 
 pytestmark = pytest.mark.long

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.embedded.ports import free_port
+from app.local.state import free_port
 from tests.support.embedded.installation import Installation, cli, opened, wait_until_final
 from tests.support.embedded.jobs import upload
 from tests.support.models.hub_server import Hub, hub_server

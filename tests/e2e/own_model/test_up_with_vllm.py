@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.embedded.ports import free_port
-from app.settings.models import ModelSettings
+from app.local.state import free_port
+from app.settings import ModelSettings
 from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue

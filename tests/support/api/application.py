@@ -8,10 +8,8 @@ from typing import Any
 
 import httpx
 
-from app.factory.accounts import provisioning_service
-from app.settings.egress import EgressSettings
-from app.settings.hub import HubSettings
-from app.settings.sandbox import SandboxSettings
+from app.settings import EgressSettings, HubSettings, SandboxSettings
+from app.wiring import provisioning_service
 from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
 from tests.support.api.job_calls import JOBS
 from tests.support.processes.shared_inspections import shared_inspections

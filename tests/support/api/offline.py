@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from app.cli.validate import validate
-from app.domain.processes.exit_codes import FAILED
-from app.settings.models import ModelSettings
+from app.kit.processes import FAILED
+from app.settings import ModelSettings
 
 
 def offline(content: bytes) -> dict[str, Any]:

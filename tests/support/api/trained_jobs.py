@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.domain.data.files import FileRow
-from app.domain.errors import RunFailed
-from app.domain.ids import new_id
-from app.domain.jobs.jobs import Checkpoint
-from app.domain.jobs.usage import Usage
-from app.domain.methods.method_documents import StoredReinforcementMethod
-from app.domain.models.tuned_models import TunedModel
-from app.domain.rollouts.metrics import MetricPoint
-from app.gateways.inference.adapters import AdapterCache
-from app.gateways.inference.inference import Completion, InMemoryInference
-from app.gateways.objects import LocalObjects, Objects
-from app.settings.runs import RetentionSettings
-from app.store.database import Database as Store
-from app.store.jobs.claims import job_claims
+from app.database import Database as Store
+from app.files.files import FileRow
+from app.jobs.claims import job_claims
+from app.jobs.jobs import Checkpoint, Usage
+from app.jobs.methods import StoredReinforcementMethod
+from app.kit.errors import RunFailed
+from app.kit.ids import new_id
+from app.kit.object_stores import LocalObjects, Objects
+from app.models.engine import AdapterCache, Completion, InMemoryInference
+from app.models.models import TunedModel
+from app.rollouts.metrics import MetricPoint
+from app.settings import RetentionSettings
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute
@@ -28,7 +26,7 @@ from tests.support.stack import Database
 from tests.support.store.claims import claim_row
 from tests.support.store.rows import a_rollout
 from workers.maintenance.expiry import expire
-from workers.runs.endings.ending import RunEnding
+from workers.runs.ending import RunEnding
 
 STEPS = (1, 2, 3)
 PUBLISHED = 2

@@ -12,19 +12,17 @@ from typing import Any, TypeVar
 
 import httpx
 
-from app.factory.accounts import provisioning_service
-from app.factory.process import context_of
-from app.factory.project import coach_runner
-from app.gateways.egress.client import build_egress
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.judges import build_judge_egress
-from app.gateways.objects import build_objects
-from app.services.coach.runner import CoachRunner
-from app.settings.egress import EgressSettings
-from app.store.database import Database as Store
-from app.store.evals.claims import eval_claims
-from app.store.jobs.claims import job_claims
-from app.store.leases.leases import Lease
+from app.database import Database as Store
+from app.evals.claims import eval_claims
+from app.graders.judge_calls import build_judge_egress
+from app.jobs.claims import job_claims
+from app.kit.egress_client import build_egress
+from app.kit.leases import Lease
+from app.kit.object_stores import build_objects
+from app.models.engine_http import HttpInference
+from app.settings import EgressSettings
+from app.teaching.coach.driver import CoachRunner
+from app.wiring import coach_runner, context_of, provisioning_service
 from tests.support.api.organization import execute
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S

@@ -9,11 +9,11 @@ from typing import Any
 
 from typing_extensions import override
 
-from app.store.across_tenants import ClaimUnitOfWork
-from app.store.database import Database as Store
-from app.store.evals.claims import eval_claims
-from app.store.jobs.claims import job_claims
-from app.store.leases.leases import Lease
+from app.across_tenants import ClaimUnitOfWork
+from app.database import Database as Store
+from app.evals.claims import eval_claims
+from app.jobs.claims import job_claims
+from app.kit.leases import Lease
 from tests.support.api.organization import execute
 from tests.support.coach.classroom import SESSIONS, Classroom
 from tests.support.patience import until

@@ -4,10 +4,9 @@
 
 import sys
 
-from app.factory.process import ProcessContext
-from app.factory.project import Factory
-from app.services.coach.runner import CoachRunner
-from app.settings.settings import load_settings
+from app.settings import load_settings
+from app.teaching.coach.driver import CoachRunner
+from app.wiring import Factory, ProcessContext
 from tests.support.processes.counted_turns import run_turns
 
 _LEASE_S = 0.02

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from app.domain.coach.sessions import Phase
-from app.settings.models import shipped_models
+from app.settings import shipped_models
+from app.teaching.coach.sessions import Phase
 from tests.support.coach.classroom import Classroom, classroom_of, rows
 from tests.support.coach.killed_classroom import KilledClassroom, Kills
 from tests.support.stack import Database, Services

@@ -6,10 +6,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from app.factory.process import ProcessContext
-from app.factory.project import Factory, coach_runner
-from app.services.coach.runner import CoachRunner
-from app.store.database import CoachClaim
+from app.database import CoachClaim
+from app.teaching.coach.driver import CoachRunner
+from app.wiring import Factory, ProcessContext, coach_runner
 from tests.support.api.application import Api
 from tests.support.api.organization import execute
 from tests.support.stack import Database

@@ -2,21 +2,21 @@
 
 from typing import Any
 
-from app.domain.coach.evidence import Evidence, SkillEvidence
-from app.domain.coach.practice import SliceGain
-from app.domain.coach.samples import Attempt, Measurement
-from app.domain.coach.sessions import (
+from app.jobs.intervals import Gain
+from app.jobs.jobs import Usage
+from app.teaching.coach.evidence import Evidence, SkillEvidence
+from app.teaching.coach.sessions import (
     AwaitedObject,
     CoachOptions,
     CoachSession,
     MeasuredRollouts,
     Phase,
     SessionProgress,
+    SliceGain,
 )
-from app.domain.coach.weaknesses import Slice
-from app.domain.jobs.curves.gains import Gain
-from app.domain.jobs.usage import Usage
-from app.domain.students.students import SkillStatus
+from app.teaching.coach.statistics import Attempt, Measurement
+from app.teaching.coach.weaknesses import Slice
+from app.teaching.students.students import SkillStatus
 
 JOB, SKILL = AwaitedObject("job", "ftjob-1"), AwaitedObject("skill", "skill_1")
 ROWS = 12

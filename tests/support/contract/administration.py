@@ -10,9 +10,9 @@ from openai import (
     OpenAI,
 )
 
-from app.factory.accounts import provisioning_service
-from app.settings.settings import Settings
-from app.store.database import Database as Store
+from app.database import Database as Store
+from app.settings import Settings
+from app.wiring import provisioning_service
 from tests.support.contract.calls import Args, args
 from tests.support.contract.service import Service
 

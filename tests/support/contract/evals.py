@@ -5,11 +5,11 @@ from typing import Any
 
 from openai import OpenAI
 
-from app.gateways.egress.client import build_egress
-from app.gateways.inference.http import HttpInference
-from app.gateways.objects import build_objects
-from app.store.database import Database as Store
-from app.store.evals.claims import eval_claims
+from app.database import Database as Store
+from app.evals.claims import eval_claims
+from app.kit.egress_client import build_egress
+from app.kit.object_stores import build_objects
+from app.models.engine_http import HttpInference
 from tests.support.contract.service import Service
 from tests.support.store.claims import claim_row
 from workers.evals.child import work

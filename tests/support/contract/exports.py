@@ -6,24 +6,22 @@ from typing import Any
 import httpx
 import torch
 
-from app.gateways.inference.inference import Completion, InMemoryInference
-from app.gateways.job_queue import InMemoryJobQueue
-from app.gateways.objects import build_objects
-from app.settings.models import shipped_model_dir
-from app.settings.runs import RetentionSettings
-from app.settings.settings import Settings
-from app.store.leases.leases import Lease
-from app.store.models.export_claims import export_claims
+from app.kit.job_queue import InMemoryJobQueue
+from app.kit.leases import Lease
+from app.kit.object_stores import build_objects
+from app.models.engine import Completion, InMemoryInference
+from app.models.export_claims import export_claims
+from app.settings import RetentionSettings, Settings, shipped_model_dir
 from tests.support.contract.service import Service
 from tests.support.patience import PATIENCE_S
 from workers.exports.child import work
-from workers.exports.leased_exports import EXPORTS
-from workers.learning.adapters.adapters import (
+from workers.learning.adapters import (
     adapter_parameters,
     attach_lora,
     load_base,
     save_adapter,
 )
+from workers.leased_kinds import EXPORTS
 from workers.maintenance.expiry import expire
 from workers.processes.clients import open_clients, open_database
 from workers.processes.sweeper import sweep

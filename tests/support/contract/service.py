@@ -12,8 +12,8 @@ import httpx
 import psycopg
 from openai import AsyncOpenAI, DefaultHttpxClient, OpenAI
 
-from app.embedded.ports import free_port
-from app.settings.egress import EgressSettings
+from app.local.state import free_port
+from app.settings import EgressSettings
 from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
 from tests.support.engines.chat_engine import ChatEngine, chat_engine
 from tests.support.objects.stored_directories import store_directory

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fastapi.staticfiles import StaticFiles
 
-from app.dashboard import documentation
+from app.pages import documentation
 from docs.site.build import build
 
 
@@ -30,4 +30,4 @@ def serve(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes the application of the test serve these pages."""
     monkeypatch.setattr(documentation, "SITE", site)
     files = StaticFiles(directory=site, check_dir=False)
-    monkeypatch.setattr(documentation, "_FILES", files)
+    monkeypatch.setattr(documentation, "_FILES_DOCUMENTATION", files)

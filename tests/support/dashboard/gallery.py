@@ -5,8 +5,8 @@ import random
 from math import exp
 from typing import Any, Final
 
-from app.dashboard.rendering.histograms import COLUMNS
-from app.domain.jobs.curves.thinning import thin
+from app.jobs.curves import thin
+from app.pages.plots import COLUMNS
 from tests.support.dashboard.scenes import call, execute, put_points, put_rollout, trace
 from tests.support.stack import Database
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 
-from app.settings.models import DEFAULT_MODEL
+from app.settings import DEFAULT_MODEL
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS
 from tests.support.stack import Database

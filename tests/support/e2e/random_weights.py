@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from app.embedded.ports import free_port
+from app.local.state import free_port
 from tests.support.embedded.installation import Installation, cli, opened, wait_until_final
 from tests.support.embedded.jobs import upload
 from tests.support.engines.vllm_server import VLLM_PYTHON

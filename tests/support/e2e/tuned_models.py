@@ -8,8 +8,8 @@ from typing import Any
 from openai import OpenAI
 from transformers import AutoTokenizer
 
-from app.rendering.renderer import Renderer
-from app.settings.models import shipped_models
+from app.rollouts.renderer import Renderer
+from app.settings import shipped_models
 from examples.records_agent.tools import SCHEMAS
 from tests.support.e2e.main_job import Endpoints
 from tests.support.embedded.installation import Installation, wait_until_final

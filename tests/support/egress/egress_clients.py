@@ -2,13 +2,13 @@
 
 import pytest
 
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.egress import (
+from app.kit.egress import (
     EgressFailure,
     EgressReply,
     FailureKind,
 )
-from app.gateways.egress.guard import EgressPolicy
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
 from tests.support.endpoints import (
     EndpointServer,
 )

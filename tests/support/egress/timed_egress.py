@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
-from app.gateways.endpoints.calls import EndpointAnswer, EndpointRequest
-from app.gateways.endpoints.limits import OutagePatience
-from app.gateways.endpoints.pool import Endpoint, EndpointPool
-from app.gateways.endpoints.signing import CallSigner
+from app.kit.egress import EgressFailure, EgressReply, FailureKind
+from app.kit.endpoint_limits import OutagePatience
+from app.kit.endpoint_pool import Endpoint, EndpointPool
+from app.kit.endpoints import CallSigner, EndpointAnswer, EndpointRequest
 from tests.support.egress.clock import VirtualClock
 
 URL = "https://tool.example/"

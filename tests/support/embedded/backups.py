@@ -7,15 +7,12 @@ import psycopg
 from alembic import command
 from alembic.config import Config
 
-from app.embedded.backup.backup import BackupOptions, take
-from app.embedded.backup.manifest import signature
-from app.embedded.provision import database_url
-from app.embedded.servers.binaries import package_dir
-from app.embedded.servers.postgres import SUPERUSER
-from app.embedded.state import DataDir, load_state
-from app.settings.database import OWNER_ROLE
-from app.settings.host import HostSettings
-from app.settings.objects import ObjectsSettings
+from app.local.backup import BackupOptions, take
+from app.local.backup_files import signature
+from app.local.provision import database_url
+from app.local.servers import SUPERUSER, package_dir
+from app.local.state import DataDir, load_state
+from app.settings import OWNER_ROLE, HostSettings, ObjectsSettings
 
 HOST = HostSettings()
 

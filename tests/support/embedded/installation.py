@@ -15,10 +15,10 @@ from typing import Any
 import httpx
 from openai import DefaultHttpxClient, OpenAI
 
-from app.embedded.children.orphans import command_line
-from app.embedded.ports import free_port
-from app.embedded.provision import DATABASE
-from app.embedded.servers.postgres import SUPERUSER
+from app.local.orphans import command_line
+from app.local.provision import DATABASE
+from app.local.servers import SUPERUSER
+from app.local.state import free_port
 from tests.support.patience import PATIENCE_S, wait_for
 
 REPOSITORY = Path(__file__).resolve().parents[3]

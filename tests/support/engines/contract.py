@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from app.domain.models.models import BaseModelSpec
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import Completion
+from app.models.engine import Completion
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
 from tests.support.engines.engine_server import running_engine
 from tests.support.engines.vllm_server import running_vllm
 from workers.engines.cpu.batching.scheduler import Limits
-from workers.learning.trainer_options import TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import TrainerOptions
+from workers.learning.trainer import TrainingSample
 
 KEY = "sk-engine"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from app.domain.models.models import BaseModelSpec
+from app.models.models import BaseModelSpec
 from tests.support.web.web_server import running_app
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.engine import Engine

@@ -5,15 +5,13 @@ import random
 import torch
 
 from tests.support.models.tiny_model import VOCAB_SIZE
-from workers.engines.cpu.batching.prefixes import PrefixStore
-from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
+from workers.engines.cpu.batching.sequence import PrefixStore, Sampling, Sequence, SequenceUpdate
 from workers.engines.cpu.batching.version_batch import (
     BatchShape,
     VersionBatch,
 )
-from workers.engines.cpu.models.base_model import BaseModel
-from workers.engines.cpu.models.kv_pool import KV_POOL_BYTES, KvPool
-from workers.engines.cpu.models.versions import Version
+from workers.engines.cpu.models.attention import KV_POOL_BYTES, KvPool
+from workers.engines.cpu.models.versions import BaseModel, Version
 
 
 class World:

@@ -11,9 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.domain.models.models import BaseModelSpec
-from app.embedded.ports import free_port
-from app.settings.models import to_models_json
+from app.local.state import free_port
+from app.models.models import BaseModelSpec
+from app.settings import to_models_json
 from tests.support.embedded.installation import REPOSITORY
 
 VLLM_PYTHON = REPOSITORY / ".venv-vllm" / "bin" / "python"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.domain.environments.environments import BuiltIn, built_in, read_environment
+from app.tools.environments import BuiltIn, built_in, read_environment
 
 
 def read_built_in(sent: Any) -> BuiltIn:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from app.domain.documents.json_object import Json
+from app.kit.fields import Json
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.rollout.rollouts import schema
 

@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.rollouts.trajectory import Failure, ScoredRollout, Trajectory
-from app.gateways.endpoints.signing import CallSigner
+from app.files.datasets import DatasetRow
+from app.kit.endpoints import CallSigner
+from app.rollouts.trajectory import Failure, ScoredRollout, Trajectory
 from tests.support.endpoints import EndpointServer, Script, endpoint
 from tests.support.environments.number_game import game_row
 from tests.support.patience import PATIENCE_S
 from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool
-from workers.environments.http_environment import HttpEnvironment
-from workers.environments.http_episode import EnvironmentEndpoint
-from workers.journal.journal import InMemoryJournal
+from workers.environments.http_environment import EnvironmentEndpoint, HttpEnvironment
+from workers.journal import InMemoryJournal
 from workers.rollout.episode import RolloutFailure, run_episode
-from workers.rollout.limits import EpisodeLimits
+from workers.rollout.policy import EpisodeLimits
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=2048, max_turn_tokens=200)
 HEADERS = {"X-Key": "canary-environment"}

@@ -7,20 +7,20 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.tools.outcome import ToolOutcome
+from app.files.datasets import DatasetRow
+from app.kit.ids import SampleKey
+from app.tools.tools import ToolOutcome
 from tests.support.rollout.rollouts import schema
-from workers.journal.journal import Journal
+from workers.journal import Journal
 from workers.rollout.environment import (
     AssistantTurn,
+    CallPosition,
     Observation,
     Reply,
     StepResult,
     ToolReply,
     UserReply,
 )
-from workers.rollout.tools import CallPosition
 
 GUESS = schema("guess", n="integer")
 RULES = {"role": "system", "content": "Guess a number from 0 to 99."}

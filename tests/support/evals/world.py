@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 
-from app.store.evals.claims import eval_claims
-from app.store.leases.leases import Lease
+from app.evals.claims import eval_claims
+from app.kit.leases import Lease
 from tests.support.endpoints import EndpointServer
 from tests.support.patience import until
 from tests.support.store.claims import claim_row

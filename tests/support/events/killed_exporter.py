@@ -10,10 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.domain.events.log import CommittedEvent
-from app.store.database import Database
-from workers.events.consumers import ExternalConsumer
-from workers.events.follower import Follower
+from app.database import Database
+from app.kit.events import CommittedEvent
+from workers.processes.event_follower import ExternalConsumer, Follower
 
 NAME = "step-recorder"
 

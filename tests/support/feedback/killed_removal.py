@@ -4,11 +4,10 @@
 
 import sys
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.ids import OrganizationId, ProjectId
-from app.factory.process import ProcessContext
-from app.factory.project import Factory
-from app.settings.settings import load_settings
+from app.accounts.accounts import Tenant
+from app.kit.ids import OrganizationId, ProjectId
+from app.settings import load_settings
+from app.wiring import Factory, ProcessContext
 from tests.support.processes.counted_turns import run_turns
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from app.gateways.inference.judges import InMemoryJudges, JudgeQuestion, JudgeReply
+from app.graders.judge_calls import InMemoryJudges, JudgeQuestion, JudgeReply
 
 KEY = "KEY"
 """Stands for the coded key in an answer."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.grading.group_judge import GroupGradeRequest
-from app.grading.scorer import ScoreResult
+from app.graders.group_judge import GroupGradeRequest
+from app.graders.scorer import ScoreResult
 
 
 def answer_of(conversation: list[dict[str, Any]]) -> str:

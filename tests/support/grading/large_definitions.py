@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.domain.graders.templates.templates import MAX_PLACEHOLDERS
+from app.graders.templates import MAX_PLACEHOLDERS
 
 FITTING = "|".join(f"w\u00f6rd{number}x" for number in range(180))
 MANY = "{{item.a}}" * MAX_PLACEHOLDERS

@@ -2,17 +2,16 @@
 
 from typing import Any
 
-from app.domain.graders.graders import read_grader
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.embeddings import Embeddings, NoEmbeddings
-from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from app.gateways.sandbox.sandbox import InMemorySandbox, Sandbox
-from app.grading.build import GradingPorts, build_scorer
-from app.grading.samples import text_sample
-from app.grading.scorer import GradeRequest, ScoreResult
+from app.graders.build import GradingPorts, build_scorer
+from app.graders.definitions import read_grader
+from app.graders.embeddings import Embeddings, NoEmbeddings
+from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.graders.scorer import GradeRequest, ScoreResult, text_sample
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner
+from app.tools.sandbox import InMemorySandbox, Sandbox
 from tests.support.rollout.rollouts import SECRET_KEY
 
 

@@ -11,8 +11,8 @@ from typing import Final
 
 import torch
 
-from app.domain.errors import AgentRftError
-from app.domain.models.models import BaseModelSpec
+from app.kit.errors import AgentRftError
+from app.models.models import BaseModelSpec
 from tests.support.learning.architectures import ARCHITECTURES, build_architecture
 from tests.support.models.tiny_model import DROPS_THINKING
 from tests.support.rendering.family_templates import FAMILIES, NO_TOOLS, save_family
@@ -20,9 +20,9 @@ from workers.engines.base_model_check import check_base_model
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling
 from workers.engines.cpu.engine import Engine
-from workers.learning.trainer_options import TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import TrainerOptions
+from workers.learning.trainer import TrainingSample
 
 TEMPLATES: Final = {
     "Qwen2.5": "hermes",

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 from tests.support.learning.samples import MakeTrainer
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer import TrainingSample
 
 
 def gradients(trainer: LoraTrainer, samples: list[TrainingSample]) -> dict[str, Tensor]:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from app.domain.methods.learning import Learning, LearningOptions, resolved_learning
-from app.domain.models.models import BaseModelSpec
+from app.jobs.learning import Learning, LearningOptions, resolved_learning
+from app.models.models import BaseModelSpec
 
 BASE = BaseModelSpec(name="m", path="m", context_length=4096, max_turn_tokens=300)
 

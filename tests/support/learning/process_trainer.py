@@ -13,12 +13,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from app.disk.manifest_directories import ManifestMismatch
-from app.domain.errors import AgentRftError
+from app.kit.errors import AgentRftError
+from app.models.directories import ManifestMismatch
 from tests.support.processes.child_processes import FORKS, killed
-from workers.learning.trainer import UpdateStats
-from workers.learning.trainer_settings import StateMismatch, TrainerSettings
-from workers.learning.training_samples import TrainingSample
+from workers.learning.trainer import StateMismatch, TrainerSettings, TrainingSample, UpdateStats
 
 ROOT: Final = Path(__file__).parents[3]
 _MAIN: Final = f"""
@@ -117,8 +115,8 @@ def _samples(plain: list[dict[str, Any]]) -> list[TrainingSample]:
 
 
 def _serve(settings: dict[str, Any]) -> None:
-    from workers.learning.trainer_options import TrainerOptions  # noqa: PLC0415 - torch is loaded in this process only
-    from workers.learning.training.lora_trainer import LoraTrainer  # noqa: PLC0415 - as above
+    from workers.learning.lora_trainer import LoraTrainer  # noqa: PLC0415 - as above
+    from workers.learning.options import TrainerOptions  # noqa: PLC0415 - torch is loaded in this process only
 
     options = TrainerOptions(**settings.pop("options"))
     trainer = LoraTrainer(**settings, options=options)

@@ -7,8 +7,8 @@ import torch
 from transformers import Gemma2Config, Gemma2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from tests.support.learning.samples import VOCAB
-from workers.learning.trainer_options import TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import TrainerOptions
 
 SMALL: dict[str, Any] = {
     "vocab_size": VOCAB,

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import torch
 
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer import TrainingSample
 
 VOCAB = 128
 

@@ -16,10 +16,10 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from workers.learning.adapters.adapters import adapter_parameters
-from workers.learning.trainer_options import TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.adapters import adapter_parameters
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import TrainerOptions
+from workers.learning.trainer import TrainingSample
 
 RANK, ALPHA = 8, 16
 EPSILON, EPSILON_HIGH = 0.2, 0.28

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.samples import MakeTrainer, random_samples
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer import TrainingSample
 
 TEMPERATURE = 0.8
 

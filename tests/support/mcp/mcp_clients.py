@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from app.domain.tools.mcp_servers import McpServerSpec
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.mcp.job_listing import JobListing, list_job_tools
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.endpoints import CallSigner
+from app.tools.mcp_discovery import JobListing, list_job_tools
+from app.tools.mcp_servers import McpServerSpec
 from tests.support.endpoints import EndpointServer
 from tests.support.mcp.mcp_server import McpServerUnderTest
 from tests.support.patience import PATIENCE_S

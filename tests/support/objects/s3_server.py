@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import httpx
 
-from app.settings.objects import ObjectsSettings
+from app.settings import ObjectsSettings
 from tests.support.patience import PATIENCE_S, wait_for
 
 ACCESS_KEY: Final = "tests"

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from app.disk.manifest_directories import commit_directory
-from app.gateways.objects import Objects
+from app.kit.object_stores import Objects
+from app.models.directories import commit_directory
 from tests.support.stack import Database
 
 

@@ -13,17 +13,16 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from app.settings.environment import inherited_environment, to_environment
-from app.settings.settings import Settings
+from app.settings import Settings, inherited_environment, to_environment
 from tests.support.patience import PATIENCE_S
 from workers.processes.forking.forks import ChildProcess, ForkServer
 
 FORKS: Final = ForkServer(
     [
         "workers.job_child",
-        "workers.reinforcement.training",
-        "workers.supervised.training",
-        "workers.learning.training.lora_trainer",
+        "workers.methods.reinforcement.training",
+        "workers.methods.supervised.training",
+        "workers.learning.lora_trainer",
         "workers.evals.child",
         "workers.exports.child",
         "workers.trackers.child",

@@ -16,14 +16,14 @@ from unittest.mock import patch
 from anyio import CapacityLimiter, to_process, to_thread
 from typing_extensions import override
 
-from app.logs import log_to_stderr
-from app.settings.settings import Settings
+from app.kit.logs import log_to_stderr
+from app.settings import Settings
 from tests.support.processes.child_processes import child
+from workers.processes.child import end_with_parent
 from workers.processes.forking.forks import ForkServer
-from workers.processes.parent_watch import end_with_parent
 
 Report = TypeVar("Report")
-_API_FORKS: Final = ForkServer(["app.factory.project"])
+_API_FORKS: Final = ForkServer(["app.wiring"])
 """Starts processes that have imported the services of the API."""
 _PROGRAM: Final = """
 import runpy, sys

@@ -1,6 +1,6 @@
 """Reads files in one process for all tests.
 
-The processes of `app.services.files.inspections` belong to an event loop, and each test has a loop
+The processes of `app.files.row_files` belong to an event loop, and each test has a loop
 of its own: each would start a process that imports the application again, for two seconds of
 processor time. Tests of how such a process ends use the product's own.
 """

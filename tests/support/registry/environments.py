@@ -4,7 +4,7 @@ from typing import Any
 
 from standardwebhooks import Webhook
 
-from app.domain.documents.json_object import Json
+from app.kit.fields import Json
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.endpoints import ReceivedRequest, Script, endpoint
 from tests.support.stack import Database

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.services.recipes.shipped_recipes import shipped_recipe
+from app.teaching.recipes.service import shipped_recipe
 from tests.support.registry.trials import Trials
 
 

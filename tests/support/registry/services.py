@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from app.domain.errors import NotFound
-from app.services.models.judge_models import JudgeModels
+from app.kit.errors import NotFound
+from app.models.service import JudgeModels
 
 
 class _NoModels:

@@ -7,11 +7,9 @@ from typing import Any
 
 import httpx
 
-from app.factory.accounts import provisioning_service
-from app.settings.egress import EgressSettings
-from app.settings.graders import EmbeddingSettings, JudgeSettings
-from app.settings.sandbox import SandboxSettings
-from app.store.database import Database as Store
+from app.database import Database as Store
+from app.settings import EgressSettings, EmbeddingSettings, JudgeSettings, SandboxSettings
+from app.wiring import provisioning_service
 from tests.support.endpoints import EndpointServer
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database

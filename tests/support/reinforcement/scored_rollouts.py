@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey, Split
-from app.domain.rollouts.trajectory import (
+from app.files.datasets import DatasetRow
+from app.kit.ids import SampleKey, Split
+from app.rollouts.trajectory import (
     Failure,
     FailureClass,
     Grade,

@@ -11,24 +11,22 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Grade, ScoredRollout, Trajectory
-from app.gateways.egress.egress import EgressReply, InMemoryEgress
-from app.rendering.renderer import Renderer
+from app.files.datasets import DatasetRow
+from app.kit.egress import EgressReply, InMemoryEgress
+from app.kit.ids import SampleKey
+from app.rollouts.renderer import Renderer
+from app.rollouts.trajectory import Grade, ScoredRollout, Trajectory
 from tests.support.rollout.policies import shipped_renderer
 from tests.support.rollout.rollouts import caller, pool
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.group_scorer import GroupScorer, PerSampleScorer
-from workers.journal.journal import InMemoryJournal, Journal
-from workers.learning.objective.reward_shaping import ShapingConfig
-from workers.learning.training_samples import TrainingSample
-from workers.reinforcement.schedulers.groups import GroupConfig
-from workers.reinforcement.schedulers.mode import Mode, PromptSchedule, SchedulerContext
-from workers.reinforcement.steps.outcome import SampledStep
-from workers.rollout.limits import EpisodeLimits
-from workers.rollout.policy import SampledTurn, SamplingParams
-from workers.rollout.setup import RolloutSetup, RolloutSlots
+from workers.journal import InMemoryJournal, Journal
+from workers.learning.advantages import ShapingConfig
+from workers.learning.trainer import TrainingSample
+from workers.methods.reinforcement.step_summary import SampledStep
+from workers.methods.schedulers.mode import GroupConfig, Mode, PromptSchedule, SchedulerContext
+from workers.rollout.groups import RolloutSetup, RolloutSlots
+from workers.rollout.policy import EpisodeLimits, SampledTurn, SamplingParams
 
 JOB_SEED = 11
 Gate = Callable[[SampleKey], Awaitable[None]]

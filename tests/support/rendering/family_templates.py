@@ -5,7 +5,7 @@ and a tokenizer with a family's control tokens.
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from app.rendering.renderer import Renderer
+from app.rollouts.renderer import Renderer
 from tests.support.models.tiny_model import KEEPS_THINKING, build_tokenizer
 
 _EACH: Final = "{% for m in messages %}"

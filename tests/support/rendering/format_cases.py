@@ -4,8 +4,8 @@ in them. `tests/workers/engines/test_vllm_parsers.py` reads the same turns with 
 
 from typing import Any
 
-from app.domain.models.tool_parsers import ToolParser
-from app.rendering.formats.reasoning import GEMMA4, GRANITE, HARMONY, MISTRAL, THINK, Reasoning
+from app.models.models import ToolParser
+from app.rollouts.reasoning import GEMMA4, GRANITE, HARMONY, MISTRAL, THINK, Reasoning
 
 TOOLS = [
     {

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.rendering.renderer import Renderer
+from app.rollouts.renderer import Renderer
 from tests.support.models.tiny_model import build_tokenizer
 
 

@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from app.rendering.formats.build import build_tool_format
-from app.rendering.tokens import ModelTokens
-from app.rendering.turn_parser import TurnParser
-from app.rendering.turn_reading import ParsedAnswer, TurnOptions, TurnReading
+from app.rollouts.tokens import ModelTokens
+from app.rollouts.turns import ParsedAnswer, TurnOptions, TurnParser, TurnReading, build_tool_format
 from tests.support.rendering.format_cases import TOOLS
 from tests.support.rendering.vllm_parsers import ThoughtTurn, save_marked_tokenizer
 

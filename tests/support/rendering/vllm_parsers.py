@@ -15,10 +15,9 @@ from typing import Any, Final
 import pytest
 from tokenizers import AddedToken
 
-from app.domain.models.tool_parsers import ToolParser
-from app.rendering.formats.build import build_tool_format
-from app.rendering.formats.reasoning import HARMONY, reasoning_of
-from app.rendering.turn_formats import TurnFormats
+from app.models.models import ToolParser
+from app.rollouts.reasoning import HARMONY, reasoning_of
+from app.rollouts.turns import TurnFormats, build_tool_format
 from tests.support.engines.vllm_server import VLLM_PYTHON
 from tests.support.models.tiny_model import build_tokenizer
 from tests.support.rendering.format_cases import ANSWERS, BROKEN, MARKED, READ, THOUGHTS, TOOLS

@@ -11,10 +11,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from app.domain.models.tool_parsers import ToolParser
-from app.rendering.formats.reasoning import GEMMA4, GRANITE, HARMONY, MISTRAL, THINK, Reasoning
-from app.rendering.turn_formats import TurnFormats
-from app.rendering.turn_reading import TurnOptions
+from app.models.models import ToolParser
+from app.rollouts.reasoning import GEMMA4, GRANITE, HARMONY, MISTRAL, THINK, Reasoning
+from app.rollouts.turns import TurnFormats, TurnOptions
 from tests.support.rendering.sampled_turns import read_streamed, read_whole
 from tests.support.rendering.vllm_parsers import ThoughtTurn, ask_vllm, save_marked_tokenizer
 

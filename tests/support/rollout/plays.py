@@ -4,17 +4,17 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.rollouts.trajectory import Trajectory
-from app.gateways.egress.client import EgressClient
+from app.files.datasets import DatasetRow
+from app.kit.egress_client import EgressClient
+from app.rollouts.trajectory import Trajectory
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply
 from tests.support.patience import PATIENCE_S
 from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import KEY, caller, pool, row
 from workers.environments.tool_environment import ToolEnvironment
-from workers.journal.journal import InMemoryJournal
+from workers.journal import InMemoryJournal
 from workers.rollout.episode import run_episode
-from workers.rollout.limits import EpisodeLimits
+from workers.rollout.policy import EpisodeLimits
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=4096, max_turn_tokens=400)
 NAMES = ("search", "lookup")

@@ -6,8 +6,8 @@ from random import Random
 
 from tokenizers import Tokenizer
 
-from app.rendering.renderer import Renderer
-from app.settings.models import shipped_model_dir
+from app.rollouts.renderer import Renderer
+from app.settings import shipped_model_dir
 from workers.rollout.policy import SampledTurn, SamplingParams
 
 

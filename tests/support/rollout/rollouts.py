@@ -2,21 +2,19 @@
 
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.tools.outcome import ToolOutcome
-from app.domain.tools.tools import ToolSpec
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.rendering.formats.tool_format import ParsedToolCall
+from app.files.datasets import DatasetRow
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner
+from app.kit.ids import SampleKey
+from app.rollouts.tool_formats import ParsedToolCall
+from app.tools.tools import ToolOutcome, ToolSpec
 from tests.support.endpoints import EndpointServer
-from workers.environments.http_tools import HttpTools
 from workers.environments.tool_environment import ToolEnvironment
-from workers.journal.journal import Journal
-from workers.rollout.environment import AssistantTurn, ToolReply
-from workers.rollout.tools import RolloutTools
+from workers.environments.tools import HttpTools
+from workers.journal import Journal
+from workers.rollout.environment import AssistantTurn, RolloutTools, ToolReply
 
 SECRET_KEY = "a service secret key of 32 bytes and more"
 KEY = SampleKey("ftjob-1", "train", 2, 5, 1)

@@ -1,6 +1,6 @@
 """Points of a job's curves for rules that watch them."""
 
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 
 
 def noisy(values: list[float], *, deviation: float, count: int) -> list[dict[str, float]]:

@@ -6,19 +6,17 @@ from typing import Any
 
 from typing_extensions import override
 
-from app.domain.data.prompts import Overlap
-from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
-from app.domain.jobs.usage import Usage
-from app.domain.methods.method_documents import StoredMethod
-from app.domain.methods.stop import StopOptions
-from workers.methods import build_method
+from app.files.datasets import Overlap
+from app.jobs.jobs import Usage
+from app.jobs.methods import StoredMethod
+from app.jobs.stop_options import StopOptions
+from app.jobs.stop_rules import ObjectiveCurves
+from workers.job_child import build_method
 from workers.runs.context import RunContext
-from workers.runs.endings.training_result import TrainingResult
 from workers.runs.job import JobRun
-from workers.runs.method import CheckStop, Method, PreparedRun
-from workers.runs.steps.announcer import StepReport
-from workers.runs.steps.reporter import Reporter
-from workers.runs.steps.step_outcome import StepOutcome
+from workers.runs.method import CheckStop, Method, PreparedRun, TrainingResult
+from workers.runs.reporter import Reporter, StepReport
+from workers.runs.step_outcome import StepOutcome
 
 
 class RunKilled(BaseException):
@@ -119,7 +117,7 @@ class _InterruptedRun:
 
 @dataclass(frozen=True, slots=True)
 class _RecordedReport:
-    """Implements `workers.runs.steps.announcer.StepReport`."""
+    """Implements `workers.runs.reporter.StepReport`."""
 
     report: StepReport
     reported: list[int]

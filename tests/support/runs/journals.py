@@ -2,9 +2,8 @@
 
 import json
 
-from workers.journal.journal import InMemoryJournal
-from workers.journal.postgres import PostgresJournal
-from workers.runs.context import RunContext
+from workers.journal import InMemoryJournal
+from workers.runs.context import PostgresJournal, RunContext
 
 
 def journal_of(context: RunContext, step: int) -> PostgresJournal:

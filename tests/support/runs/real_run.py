@@ -12,23 +12,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from app.domain.data.files import FileRow
-from app.domain.ids import new_id
-from app.domain.jobs.jobs import Checkpoint, Job, JobEvent
-from app.domain.methods.method_documents import stored_method
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.stop import ReinforcementStopOptions
-from app.domain.models.models import BaseModelSpec
-from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
-from app.gateways.egress.egress import EgressReply, EgressRequest, InMemoryEgress
-from app.gateways.inference.http import HttpInference
-from app.gateways.objects import build_objects, put_bytes
+from app.files.files import FileRow
+from app.jobs.jobs import Checkpoint, Job, JobEvent
+from app.jobs.methods import stored_method
+from app.jobs.reinforcement import ReinforcementMethod
+from app.jobs.stop_options import ReinforcementStopOptions
+from app.kit.egress import EgressReply, EgressRequest, InMemoryEgress
+from app.kit.ids import new_id
+from app.kit.object_stores import build_objects, put_bytes
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
+from app.rollouts.rollouts import RolloutFilter, RolloutRow
 from tests.support.engines.engine_server import running_engine
 from tests.support.models.tiny_model import DROPS_THINKING, save_tiny_model
 from tests.support.patience import PATIENCE_S
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import CREATED, insert_job
-from workers.methods import job_run
+from workers.job_child import job_run
 from workers.runs.context import RunContext
 
 ROWS = 10

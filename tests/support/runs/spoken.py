@@ -5,10 +5,10 @@ from typing import Any
 
 from typing_extensions import override
 
-from app.domain.models.models import BaseModelSpec
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import Completion
-from app.settings.models import shipped_models
+from app.models.engine import Completion
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
+from app.settings import shipped_models
 from tests.support.rollout.policies import Writer
 
 Says = Callable[[str, int], str]

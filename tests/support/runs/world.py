@@ -7,26 +7,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.accounts.usage import Amounts, UsageQuery, buckets_of
-from app.domain.ids import new_id
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.methods.method_documents import stored_method
-from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
-from app.domain.models.models import BaseModelSpec
-from app.gateways.egress.egress import EgressReply, InMemoryEgress
-from app.gateways.inference.inference import Completion, InMemoryInference
-from app.gateways.objects import build_objects
-from app.settings.settings import Settings
-from app.store.database import Database
-from app.store.jobs.claims import job_claims
-from app.store.leases.leases import Lease
+from app.accounts.accounts import Tenant
+from app.accounts.usage import Amounts, UsageQuery, buckets_of
+from app.database import Database
+from app.jobs.claims import job_claims
+from app.jobs.jobs import Job, JobStatus
+from app.jobs.methods import stored_method
+from app.jobs.reinforcement import ReinforcementMethod, resolve_hyperparameters
+from app.kit.egress import EgressReply, InMemoryEgress
+from app.kit.ids import new_id
+from app.kit.leases import Lease
+from app.kit.object_stores import build_objects
+from app.models.engine import Completion, InMemoryInference
+from app.models.models import BaseModelSpec
+from app.settings import Settings
 from tests.support import stack
 from tests.support.patience import until
 from tests.support.store.claims import claim_row
 from tests.support.store.new_jobs import CREATED, insert_job
 from tests.support.store.tenants import insert_tenant
-from workers.reinforcement.plan import Plan
+from workers.methods.reinforcement.rows import Plan
 from workers.runs.context import RunContext
 
 BASE = BaseModelSpec(name="tiny-2026", path="nowhere", context_length=64, max_turn_tokens=16)

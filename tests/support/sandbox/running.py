@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.sandbox.layers import ALWAYS, Layer
-from app.embedded.identity import namespaces_work
-from app.gateways.sandbox.client import UnixSandbox
+from app.local.state import namespaces_work
+from app.tools.programs import ALWAYS, Layer
+from app.tools.sandbox import UnixSandbox
 from tests.support.patience import wait_for
 
 ENVIRONMENT_SECRET = "canary-of-the-runners-environment"

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 from sqlalchemy import func, select, update
 
-from app.domain.jobs.jobs import Job
-from app.store.across_tenants import ClaimUnitOfWork
-from app.store.jobs.claims import job_claims
-from app.store.leases.leases import Lease, is_unleased
-from app.store.leases.queues import QueuedRows
-from app.store.unit_of_work import RunUnitOfWork
+from app.across_tenants import ClaimUnitOfWork
+from app.database import RunUnitOfWork
+from app.jobs.claims import job_claims
+from app.jobs.jobs import Job
+from app.kit.leases import Lease, is_unleased
+from app.kit.queues import QueuedRows
 from tests.support.store.rows import Rows
 
 LEASE_S = 30.0

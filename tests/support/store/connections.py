@@ -2,7 +2,7 @@
 
 from sqlalchemy import text
 
-from app.store.database import Database
+from app.database import Database
 
 LEFT = "SELECT current_setting('app.project', true), current_setting('app.key_id', true)"
 

@@ -13,8 +13,8 @@ from typing import Any
 import psycopg
 import redis
 
-from app.embedded.provision import DATABASE
-from app.settings.database import OWNER_ROLE
+from app.local.provision import DATABASE
+from app.settings import OWNER_ROLE
 from tests.support.patience import wait_for
 
 _MAX_DELETED = 1000

@@ -1,11 +1,10 @@
 """Inserts eval runs and their items as the API and a worker do."""
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, OutputItem, Tally
-from app.domain.ids import new_id
-from app.store.evals.claims import eval_claims
-from app.store.evals.leased_runs import leased_eval_run
-from app.store.leases.leases import Lease
+from app.accounts.accounts import Tenant
+from app.evals.claims import eval_claims, leased_eval_run
+from app.evals.evals import Eval, EvalRun, EvalRunStatus, OutputItem, Tally
+from app.kit.ids import new_id
+from app.kit.leases import Lease
 from tests.support.store.claims import claim_row
 from tests.support.store.rows import Rows
 

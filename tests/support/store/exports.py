@@ -1,7 +1,7 @@
 """Exports of models as the API inserts them."""
 
-from app.domain.ids import new_id
-from app.domain.models.exports import ModelExport
+from app.kit.ids import new_id
+from app.models.adapters import ModelExport
 
 
 def an_export() -> ModelExport:

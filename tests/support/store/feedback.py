@@ -1,8 +1,8 @@
 """Rows of a stored completion, of feedback about it, and of a build from it."""
 
-from app.domain.chat.stored_completions import StoredCompletion
-from app.domain.feedback.feedback import Feedback
-from app.store.unit_of_work import UnitOfWork
+from app.database import UnitOfWork
+from app.models.chat import StoredCompletion
+from app.teaching.feedback.feedback import Feedback
 
 
 def a_completion() -> StoredCompletion:

@@ -4,16 +4,14 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
-from app.domain.data.files import FileRow
-from app.domain.errors import NotFound
-from app.domain.evals.evals import EvalRun, EvalRunStatus
-from app.domain.jobs.attached_evals import AttachedEval
-from app.domain.jobs.jobs import Checkpoint, JobError
-from app.domain.jobs.usage import Usage
-from app.domain.methods.method_documents import StoredSupervisedMethod
-from app.domain.models.tuned_models import TunedModel
-from app.domain.rollouts.metrics import MetricPoint
-from app.store.unit_of_work import RunUnitOfWork
+from app.database import RunUnitOfWork
+from app.evals.evals import EvalRun, EvalRunStatus
+from app.files.files import FileRow
+from app.jobs.jobs import AttachedEval, Checkpoint, JobError, Usage
+from app.jobs.methods import StoredSupervisedMethod
+from app.kit.errors import NotFound
+from app.models.models import TunedModel
+from app.rollouts.metrics import MetricPoint
 from tests.support.store.rows import a_rollout
 
 Verb = Callable[[RunUnitOfWork, str], Awaitable[Any]]

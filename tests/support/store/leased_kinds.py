@@ -15,15 +15,14 @@ from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.schema import CreateTable
 from typing_extensions import override
 
-from app.domain.ids import new_id
-from app.store.across_tenants import ClaimUnitOfWork, CrossTenantUnitOfWork
-from app.store.database import Database
-from app.store.evals.claims import ClaimableEvalRuns, eval_claims
-from app.store.jobs.claims import ClaimableJobs, job_claims
-from app.store.leases.leases import Lease, lock_held
-from app.store.leases.queues import QueuedRows
-from app.store.models import export_claims as export_leases
-from app.store.schema.leases import QueuedRow
+from app.across_tenants import ClaimUnitOfWork, CrossTenantUnitOfWork
+from app.database import Database
+from app.evals.claims import ClaimableEvalRuns, eval_claims
+from app.jobs.claims import ClaimableJobs, job_claims
+from app.kit.ids import new_id
+from app.kit.leases import Lease, QueuedRow, lock_held
+from app.kit.queues import QueuedRows
+from app.models import export_claims as export_leases
 from tests.support import stack
 from tests.support.store.evals import a_run
 from tests.support.store.exports import an_export

@@ -2,12 +2,11 @@
 
 from typing import Final
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.data.files import FileRow
-from app.domain.errors import NotFound
-from app.domain.jobs.jobs import Job
-from app.store.database import Database
-from app.store.unit_of_work import UnitOfWork
+from app.accounts.accounts import Tenant
+from app.database import Database, UnitOfWork
+from app.files.files import FileRow
+from app.jobs.jobs import Job
+from app.kit.errors import NotFound
 
 CREATED: Final = "Created"
 """The message of each job's first event."""

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, replace
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.accounts.usage import Amounts, UsageRecord
-from app.domain.ids import new_id
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.methods.method_documents import stored_method
-from app.domain.rollouts.rollouts import RolloutRow
-from app.store.database import Database
+from app.accounts.accounts import Tenant
+from app.accounts.usage import Amounts, UsageRecord
+from app.database import Database
+from app.jobs.jobs import Job, JobStatus
+from app.jobs.methods import stored_method
+from app.kit.ids import new_id
+from app.rollouts.rollouts import RolloutRow
 from tests.support.store.new_jobs import insert_job
 
 

@@ -1,9 +1,9 @@
 """A student as a row, with a skill and a session of the Coach."""
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.coach.sessions import CoachSession, LogbookEntry
-from app.domain.students.students import Skill, SkillStatus, Student
-from app.store.unit_of_work import UnitOfWork
+from app.accounts.accounts import Tenant
+from app.database import UnitOfWork
+from app.teaching.coach.sessions import CoachSession, LogbookEntry
+from app.teaching.students.students import Skill, SkillStatus, Student
 
 
 async def insert_student(unit: UnitOfWork, tenant: Tenant, job_id: str) -> None:

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from app.domain.accounts.keys import Organization, Project
-from app.domain.accounts.tenants import Tenant
-from app.domain.ids import OrganizationId, ProjectId, new_id
-from app.store.database import Database
+from app.accounts.accounts import Organization, Project, Tenant
+from app.database import Database
+from app.kit.ids import OrganizationId, ProjectId, new_id
 
 
 async def insert_tenant(database: Database, slug: str) -> Tenant:

@@ -1,12 +1,11 @@
 """Inserts webhook endpoints and ends jobs, so that events exist."""
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.events.webhooks import EVENT_TYPES, WebhookEndpoint
-from app.domain.ids import new_id
-from app.domain.jobs.jobs import Job, StopRequest
+from app.accounts.accounts import Tenant
+from app.jobs.jobs import Job, StopRequest
+from app.kit.ids import new_id
+from app.webhooks.events import EVENT_TYPES, WebhookEndpoint
 from tests.support.store.rows import Rows
-from workers.events.consumers import WEBHOOKS
-from workers.events.follower import Follower
+from workers.processes.event_follower import WEBHOOKS, Follower
 
 
 async def an_endpoint(rows: Rows, tenant: Tenant | None = None, *types: str) -> str:

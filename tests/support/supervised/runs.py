@@ -10,23 +10,23 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.files import FileRow
-from app.domain.ids import new_id
-from app.domain.jobs.jobs import Job
-from app.domain.methods.method_documents import stored_method
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.models.models import BaseModelSpec
-from app.gateways.egress.egress import InMemoryEgress
-from app.gateways.inference.http import HttpInference
-from app.settings.compute import ComputeSettings
+from app.files.files import FileRow
+from app.jobs.jobs import Job
+from app.jobs.methods import stored_method
+from app.jobs.reinforcement import ReinforcementMethod
+from app.kit.egress import InMemoryEgress
+from app.kit.ids import new_id
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
+from app.settings import ComputeSettings
 from tests.support.patience import PATIENCE_S
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
-from workers.methods import job_run
+from workers.job_child import job_run
 from workers.runs.context import RunContext
-from workers.runs.opening.opening import open_run
+from workers.runs.opening import open_run
 
 CITIES = ("Rome", "Oslo", "Lima", "Cairo", "Quito")
 

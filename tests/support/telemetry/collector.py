@@ -10,7 +10,7 @@ from typing import Any, Literal
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from typing_extensions import override
 
-from app.telemetry.span_export import SpanExport
+from app.kit.span_export import SpanExport
 
 Manner = Literal["takes", "refuses", "hangs"]
 _ERROR = 2

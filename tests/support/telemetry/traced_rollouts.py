@@ -1,9 +1,9 @@
 """A rollout whose tool fails once and whose grader answers, over real sockets, to be traced."""
 
-from app.domain.graders.kinds.endpoint import EndpointGrader
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.grading.kinds.endpoint import EndpointScorer
+from app.graders.endpoint_definitions import EndpointGrader
+from app.graders.kinds.endpoint import EndpointScorer
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply
 from tests.support.rollout.plays import LIMITS, search
 from tests.support.rollout.policies import ScriptedPolicy, Writer
@@ -11,9 +11,8 @@ from tests.support.rollout.rollouts import KEY, SECRET_KEY, caller, egress_to, p
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.group_scorer import PerSampleScorer
 from workers.grading.job_grader import JobGrader
-from workers.journal.journal import InMemoryJournal
-from workers.rollout.groups import run_group
-from workers.rollout.setup import RolloutSetup, RolloutSlots
+from workers.journal import InMemoryJournal
+from workers.rollout.groups import RolloutSetup, RolloutSlots, run_group
 
 SECRETS = ("the-customers-question", "the-models-argument", "the-tools-answer", "the-header")
 SPANS_OF_ONE = 8

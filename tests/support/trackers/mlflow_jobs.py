@@ -2,10 +2,10 @@
 
 from typing import Any, Final
 
-from app.domain.jobs.job_secrets import split_integrations
-from app.domain.jobs.jobs import Job
-from app.gateways.secrets import build_secret_box
-from app.settings.egress import EgressSettings
+from app.jobs.jobs import Job
+from app.jobs.reproducibility import split_integrations
+from app.kit.sealing import build_secret_box
+from app.settings import EgressSettings
 from tests.support.endpoints import EndpointServer
 from tests.support.runs.world import World
 from tests.support.stack import Database

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 import psycopg
 from typing_extensions import override
 
-from app.domain.jobs.jobs import Job
-from app.domain.rollouts.metrics import REWARD_MEAN
-from app.domain.rollouts.trajectory import ScoredRollout
+from app.jobs.jobs import Job
+from app.rollouts.metrics import REWARD_MEAN
+from app.rollouts.trajectory import ScoredRollout
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.world import World, plan
 from tests.support.stack import Database
-from workers.methods import build_method
+from workers.job_child import build_method
 from workers.runs.context import RunContext
 from workers.runs.method import build_reporter
-from workers.runs.steps.reporter import Reporter
-from workers.runs.steps.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
+from workers.runs.reporter import Reporter
+from workers.runs.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
 from workers.trackers.tracker_sync import TrackerSync
 
 MESSAGE = "canary of a conversation"

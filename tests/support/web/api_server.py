@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import uvicorn
 
-from app.factory.accounts import provisioning_service
-from app.settings.settings import Settings
-from app.store.database import Database as Store
+from app.database import Database as Store
+from app.settings import Settings
+from app.wiring import provisioning_service
 from tests.support.web.application import application
 
 
@@ -37,7 +37,7 @@ def running_api(settings: Settings) -> Iterator[ApiServer]:
     keys = asyncio.run(make_keys(settings))
     config = uvicorn.Config(
         application(settings),
-        http="app.api.middleware.protocol:Protocol",
+        http="app.kit.middleware:Protocol",
         loop="asyncio",
         host="127.0.0.1",
         port=0,

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from app.main import create_app
-from app.settings.settings import Settings
+from app.settings import Settings
 
 
 @cache

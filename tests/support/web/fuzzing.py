@@ -20,7 +20,7 @@ from tests.support.web.application import specification
 _UNMET = '["2xx", "400", "401", "403", "404", "503"]'
 
 # One worker: hypothesis parses Python, and CPython 3.11 cannot do that on two threads
-# (see app/domain/texts/python_syntax.py).
+# (see app/kit/texts.py).
 _CONFIG = """
 continue-on-failure = true
 request-timeout = 30

@@ -1,6 +1,6 @@
 """Looks at the deliveries of an endpoint."""
 
-from app.domain.events.webhooks import (
+from app.webhooks.events import (
     WebhookDelivery,
 )
 from tests.support.webhooks.scene import Scene

@@ -1,9 +1,9 @@
 """Delivers what the application has committed, as the worker of an installation does."""
 
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
-from app.gateways.secrets import build_secret_box
-from app.store.database import Database as Store
+from app.database import Database as Store
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.sealing import build_secret_box
 from tests.support.endpoints import EndpointServer
 from tests.support.stack import Database
 from workers.webhooks.delivery import Deliverer, DeliveryPorts

@@ -7,22 +7,21 @@ from typing import Any
 
 import psycopg
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.events.webhooks import EVENT_TYPES, SigningSecret, WebhookDelivery, WebhookEndpoint
-from app.domain.ids import new_id
-from app.domain.jobs.jobs import Job, JobStatus, StopRequest
-from app.domain.methods.method_documents import stored_method
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
-from app.gateways.job_queue import InMemoryJobQueue
-from app.gateways.secrets import SecretBox
-from app.services.webhooks.webhook_endpoints import WebhookEndpointService
-from app.store.database import Database
+from app.accounts.accounts import Tenant
+from app.database import Database
+from app.jobs.jobs import Job, JobStatus, StopRequest
+from app.jobs.methods import stored_method
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.ids import new_id
+from app.kit.job_queue import InMemoryJobQueue
+from app.kit.sealing import SecretBox
+from app.webhooks.events import EVENT_TYPES, SigningSecret, WebhookDelivery, WebhookEndpoint
+from app.webhooks.service import WebhookEndpointService
 from tests.support import stack
 from tests.support.endpoints import EndpointServer
 from tests.support.store.new_jobs import insert_job_in
-from workers.events.consumers import WEBHOOKS
-from workers.events.follower import Follower
+from workers.processes.event_follower import WEBHOOKS, Follower
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 
 

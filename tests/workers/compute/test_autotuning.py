@@ -8,16 +8,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.domain.models.compute_choices import ComputeChoice, ComputeScore, Products
-from workers.compute import autotuning as room
-from workers.compute import measurement
-from workers.compute.autotuning import Autotuning, ForcedCompute, choose, ways
-from workers.compute.measurement import (
+from app.models.compute import ComputeChoice, ComputeScore, Products
+from workers import autotuning as measurement
+from workers import autotuning as room
+from workers.autotuning import (
     FEWEST_ROUNDS,
+    Autotuning,
+    ForcedCompute,
     TooBusy,
     Work,
     busy_neighbours,
+    choose,
     measured_scores,
+    ways,
 )
 
 ALL = ways(("onednn", "torch"), (2, 1))

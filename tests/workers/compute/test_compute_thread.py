@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from workers.compute.compute_thread import run_on_compute_thread
+from workers.compute import run_on_compute_thread
 
 TASKS = Path("/proc/self/task")
 

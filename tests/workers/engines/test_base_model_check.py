@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from transformers import GPT2Config
 
-from app.domain.models.models import BaseModelSpec
-from app.settings.models import shipped_models, to_models_json
+from app.models.models import BaseModelSpec
+from app.settings import shipped_models, to_models_json
 from tests.support.cli.command_line import agent_rft
 from tests.support.learning.architectures import build_architecture
 from tests.support.models.tiny_model import DROPS_THINKING, KEEPS_THINKING, save_tiny_model

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.domain.errors import InvalidRequest
-from app.gateways.inference.inference import (
+from app.kit.errors import InvalidRequest
+from app.models.engine import (
     AdapterMissing,
     Completion,
     EngineUnavailable,

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 import bootstrap
-from app.domain.models.models import BaseModelSpec
-from app.settings.models import to_models_json
+from app.models.models import BaseModelSpec
+from app.settings import to_models_json
 from tests.support.embedded.installation import REPOSITORY
 from tests.support.rendering.family_templates import FAMILIES, save_family
 from workers.engines.vllm import VllmOptions, vllm_arguments, vllm_command, vllm_environment

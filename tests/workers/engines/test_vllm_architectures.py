@@ -10,7 +10,7 @@ import pytest
 import bootstrap
 from tests.support.engines.vllm_server import VLLM_PYTHON
 from tests.support.learning.architectures import build_architecture
-from workers.engines.vllm_architectures import RECORDED, is_served_by_vllm
+from workers.engines.base_model_check import RECORDED, is_served_by_vllm
 
 _PROGRAM = Path(__file__).parents[2] / "support" / "engines" / "vllm_model_list.py"
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.rendering.formats.tool_format import ParsedToolCall
-from workers.environments.arguments import check_arguments
+from app.rollouts.tool_formats import ParsedToolCall
+from workers.environments.tool_environment import check_arguments
 
 ODD: list[Any] = [None, 5, "q", [["q"]], [{"q": 1}], {"q": ["string", ["x"]]}, {"q": {"type": {}}}]
 

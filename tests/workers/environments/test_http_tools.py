@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from app.domain.rollouts.trajectory import FailureClass
-from app.domain.tools.outcome import ToolOutcome
-from app.gateways.endpoints.retry_after import retry_after
-from app.gateways.endpoints.signing import signing_secret
-from app.rendering.formats.tool_format import ParsedToolCall
+from app.kit.endpoints import retry_after, signing_secret
+from app.rollouts.tool_formats import ParsedToolCall
+from app.rollouts.trajectory import FailureClass
+from app.tools.tools import ToolOutcome
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollout.rollouts import (
     KEY,
@@ -22,8 +21,8 @@ from tests.support.rollout.rollouts import (
     pool,
     schema,
 )
-from workers.journal.journal import InMemoryJournal
-from workers.rollout.tools import CallPosition, ToolFailure
+from workers.journal import InMemoryJournal
+from workers.rollout.environment import CallPosition, ToolFailure
 
 POSITION = CallPosition(KEY, 0, 0)
 SCHEMAS = [schema("search", q="string")]

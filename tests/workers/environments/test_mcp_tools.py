@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from app.domain.rollouts.trajectory import FailureClass
-from app.domain.tools.outcome import ToolOutcome
-from app.rendering.formats.tool_format import ParsedToolCall
+from app.rollouts.tool_formats import ParsedToolCall
+from app.rollouts.trajectory import FailureClass
+from app.tools.tools import ToolOutcome
 from tests.support.mcp.mcp_clients import SIGNER, egress_to, frozen, listing_of, spec, tools_of
 from tests.support.mcp.mcp_server import PICTURE, mcp_server
 from tests.support.patience import until
 from tests.support.rollout.rollouts import KEY, call_once, pool, row
 from tests.support.runs.journals import as_stored
 from workers.environments.mcp_tools import McpTools
-from workers.journal.journal import InMemoryJournal
-from workers.rollout.tools import CallPosition, ToolFailure
+from workers.journal import InMemoryJournal
+from workers.rollout.environment import CallPosition, ToolFailure
 
 POSITION = CallPosition(KEY, 0, 0)
 MODERN, HANDSHAKE = "2026-07-28", "2025-11-25"

@@ -5,16 +5,14 @@ from collections.abc import AsyncIterator, Iterator
 import httpx
 import pytest
 
-from app.domain.models.models import BaseModelSpec
-from app.factory.accounts import provisioning_service
-from app.gateways.egress.client import build_egress
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.judges import build_judge_egress
-from app.gateways.objects import build_objects
-from app.settings.egress import EgressSettings
-from app.settings.runs import LeaseSettings
-from app.settings.settings import Settings
-from app.store.database import Database as Store
+from app.database import Database as Store
+from app.graders.judge_calls import build_judge_egress
+from app.kit.egress_client import build_egress
+from app.kit.object_stores import build_objects
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
+from app.settings import EgressSettings, LeaseSettings, Settings
+from app.wiring import provisioning_service
 from tests.support import stack
 from tests.support.endpoints import EndpointServer, Reply, endpoint
 from tests.support.engines.engine_server import running_engine

@@ -1,15 +1,13 @@
 """Spans of claims of eval runs and exports, as a collector gets them from their processes."""
 
-from app.settings.settings import Settings
-from app.settings.telemetry import TelemetrySettings
-from app.store.leases.leases import Lease
-from app.telemetry.trace_ids import trace_of
+from app.kit.leases import Lease
+from app.kit.telemetry import trace_of
+from app.settings import Settings, TelemetrySettings
 from tests.support.evals.criteria import RIGHT, WRONG
 from tests.support.evals.world import World, exact, rows, sampled
 from tests.support.processes.child_processes import child
 from tests.support.telemetry.collector import Collector, collector
-from workers.evals.leased_runs import EVAL_RUNS
-from workers.exports.leased_exports import EXPORTS
+from workers.leased_kinds import EVAL_RUNS, EXPORTS
 from workers.processes.child import EXIT_LEASE_LOST
 
 

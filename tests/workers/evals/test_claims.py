@@ -5,17 +5,17 @@ import asyncio
 import psycopg
 import pytest
 
-from app.domain.errors import LeaseLost
-from app.gateways.job_queue import InMemoryJobQueue
-from app.settings.environment import to_environment
+from app.kit.errors import LeaseLost
+from app.kit.job_queue import InMemoryJobQueue
+from app.settings import to_environment
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import World, exact, rows, sampled
 from tests.support.processes.child_processes import CONTROL_FORKS, ended
 from workers.evals.child import work
-from workers.evals.leased_runs import EVAL_RUNS
-from workers.processes.children import Children
+from workers.leased_kinds import EVAL_RUNS
 from workers.processes.dispatcher import dispatch
+from workers.processes.forking.forks import Children
 from workers.processes.sweeper import sweep
 
 

@@ -5,22 +5,20 @@ import re
 from types import SimpleNamespace
 from typing import Any, cast
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.evals.evals import INVOCATIONS, Eval, Tally, result_names, token_usage
-from app.domain.graders.graders import read_grader
-from app.domain.ids import GroupKey, SampleKey
-from app.domain.rollouts.trajectory import Failure, Grade, GradeOrFailure, Trajectory
-from app.gateways.endpoints.calls import FaultKind
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
-from app.gateways.sandbox.sandbox import InMemorySandbox
-from app.grading.build import GradingPorts
+from app.evals.evals import INVOCATIONS, Eval, Tally, result_names, token_usage
+from app.files.datasets import DatasetRow
+from app.graders.build import GradingPorts
+from app.graders.definitions import read_grader
+from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner, FaultKind
+from app.kit.ids import GroupKey, SampleKey
+from app.rollouts.trajectory import Failure, Grade, GradeOrFailure, Trajectory
+from app.tools.sandbox import InMemorySandbox
 from tests.support.rollout.rollouts import SECRET_KEY
-from workers.evals.context import EvalContext
+from workers.evals.context import EvalContext, build_criterion
 from workers.evals.criteria import CriteriaScorer
-from workers.evals.criterion import build_criterion
-from workers.journal.journal import InMemoryJournal
+from workers.journal import InMemoryJournal
 
 LABELS: dict[str, Any] = {
     "type": "label_model",

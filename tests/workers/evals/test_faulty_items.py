@@ -11,13 +11,13 @@ import structlog
 from structlog.testing import capture_logs
 from typing_extensions import override
 
-from app.domain.errors import InvalidRequest, Unavailable
-from app.gateways.egress.egress import Egress
-from app.gateways.inference.inference import Completion, InMemoryInference
+from app.kit.egress import Egress
+from app.kit.errors import InvalidRequest, Unavailable
+from app.models.engine import Completion, InMemoryInference
 from tests.support.endpoints import Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import ANSWER, QUESTION, World, exact, rows, sampled
-from workers.evals import sampling
+from workers.evals import items as sampling
 from workers.evals.child import work
 from workers.processes.clients import Clients
 

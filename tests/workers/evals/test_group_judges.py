@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.evals.data_sources import MAX_ITEMS, MAX_REPEATED_BYTES
+from app.evals.data_sources import MAX_ITEMS, MAX_REPEATED_BYTES
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import QUESTION, World, exact, rows, sampled

@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from typing_extensions import override
 
-from app.domain.errors import LeaseLost
-from app.domain.evals.data_sources import MAX_ITEMS
-from app.gateways.inference.inference import Completion, InMemoryInference
-from app.store.evals.claims import eval_claims
+from app.evals.claims import eval_claims
+from app.evals.data_sources import MAX_ITEMS
+from app.kit.errors import LeaseLost
+from app.models.engine import Completion, InMemoryInference
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled

@@ -1,8 +1,7 @@
 import pytest
 
-from app.domain.evals.data_sources import DATA_SOURCE, SampledSource, SentSampling
-from app.domain.evals.sampling import settings_of
-from workers.evals.eval_prompts import UnusableItem, given_sample, prompt_of, sample_of
+from app.evals.data_sources import DATA_SOURCE, SampledSource, SentSampling, settings_of
+from workers.evals.items import UnusableItem, given_sample, prompt_of, sample_of
 
 FUNCTION = {"name": "f", "description": "d", "parameters": {"type": "object"}}
 FORM = {"name": "answer", "schema": {"type": "object"}, "strict": True}

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.models.models import BaseModelSpec
+from app.models.models import BaseModelSpec
 from tests.support.api.organization import execute
 from tests.support.evals.criteria import RIGHT, WRONG
 from tests.support.evals.learned_models import NO_LOSS, learned_model

@@ -10,19 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.events.log import CommittedEvent
-from app.domain.jobs.jobs import Job
-from app.domain.rollouts.metrics import REWARD_MEAN
-from app.store.events.reader import EventReaderUnitOfWork, event_reader
+from app.jobs.jobs import Job
+from app.kit.event_reader import EventReaderUnitOfWork, event_reader
+from app.kit.events import CommittedEvent
+from app.rollouts.metrics import REWARD_MEAN
 from tests.support import stack
 from tests.support.events.killed_exporter import recorder
 from tests.support.patience import PATIENCE_S
 from tests.support.runs.world import World, plan
-from workers.events.consumers import ExternalConsumer, RowConsumer
-from workers.events.follower import Follower
-from workers.methods import build_method
+from workers.job_child import build_method
+from workers.processes.event_follower import ExternalConsumer, Follower, RowConsumer
 from workers.runs.method import build_reporter
-from workers.runs.steps.step_outcome import PublishedAdapter, StepOutcome, TrainedStep
+from workers.runs.step_outcome import PublishedAdapter, StepOutcome, TrainedStep
 
 LEASE_S = 1.0
 ROOT = Path(__file__).parents[3]

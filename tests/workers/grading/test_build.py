@@ -3,17 +3,17 @@
 import json
 import re
 
-from app.domain.graders.graders import read_grader
-from app.domain.ids import GroupKey
-from app.domain.rollouts.trajectory import Grade, Trajectory, Turn
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.judges import InMemoryJudges, JudgeQuestion, JudgeReply
-from app.gateways.sandbox.sandbox import InMemorySandbox
-from app.grading.build import GradingPorts
+from app.graders.build import GradingPorts
+from app.graders.definitions import read_grader
+from app.graders.judge_calls import InMemoryJudges, JudgeQuestion, JudgeReply
+from app.kit.endpoints import CallSigner
+from app.kit.ids import GroupKey
+from app.rollouts.trajectory import Grade, Trajectory, Turn
+from app.tools.sandbox import InMemorySandbox
 from tests.support.endpoints import Reply, endpoint
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
-from workers.grading.build import build_group_scorer
-from workers.journal.journal import InMemoryJournal
+from workers.grading.job_grader import build_group_scorer
+from workers.journal import InMemoryJournal
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5, 1)
 JUDGE = {"type": "ai_judge", "name": "ranks", "model": "judge-1"}

@@ -4,18 +4,18 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from app.domain.graders.kinds.endpoint import EndpointGrader
-from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner, signing_secret
-from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from app.gateways.sandbox.sandbox import InMemorySandbox
-from app.grading.build import GradingPorts
+from app.graders.build import GradingPorts
+from app.graders.endpoint_definitions import EndpointGrader
+from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner, signing_secret
+from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
+from app.tools.sandbox import InMemorySandbox
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
-from workers.grading.build import build_grader
-from workers.grading.failure import GraderFailure
-from workers.journal.journal import InMemoryJournal
+from workers.grading.group_scorer import GraderFailure
+from workers.grading.job_grader import build_grader
+from workers.journal import InMemoryJournal
 
 CALLS = [{"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{}"}}]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.domain.rollouts.trajectory import ENVIRONMENT_FAILURES, FailureClass
-from app.grading.kinds.environment import EnvironmentScorer
-from app.grading.scorer import GradeRequest, ScoreFault
+from app.graders.kinds.environment import EnvironmentScorer
+from app.graders.scorer import GradeRequest, ScoreFault
+from app.rollouts.trajectory import ENVIRONMENT_FAILURES, FailureClass
 from workers.grading.job_grader import to_failure
 
 

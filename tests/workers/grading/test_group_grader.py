@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from app.domain.ids import GroupKey
-from app.domain.rollouts.trajectory import (
+from app.graders.group_judge import GroupGradeRequest
+from app.graders.scorer import GraderErrors, ScoreFault, ScoreResult, TokenUsage
+from app.kit.ids import GroupKey
+from app.rollouts.trajectory import (
     Failure,
     FailureClass,
     Grade,
@@ -15,13 +17,11 @@ from app.domain.rollouts.trajectory import (
     Trajectory,
     Turn,
 )
-from app.grading.group_judge import GroupGradeRequest
-from app.grading.scorer import GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from tests.support.grading.group_judges import RankingJudge
 from tests.support.rollout.rollouts import row
 from tests.support.runs.journals import as_stored
-from workers.grading.group_grader import GroupGrader
-from workers.journal.journal import AdapterJournal, InMemoryJournal
+from workers.grading.job_grader import GroupGrader
+from workers.journal import AdapterJournal, InMemoryJournal
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5, 1)
 ANSWERS = ("the longest", "two", "short")

@@ -10,9 +10,16 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.graders import read_grader
-from app.domain.ids import GroupKey
-from app.domain.rollouts.trajectory import (
+from app.graders.build import GradingPorts
+from app.graders.calibration import kendall
+from app.graders.definitions import read_grader
+from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
+from app.kit.endpoints import CallSigner
+from app.kit.ids import GroupKey
+from app.kit.object_stores import LocalObjects
+from app.models.engine import AdapterCache
+from app.models.engine_http import HttpInference
+from app.rollouts.trajectory import (
     Failure,
     FailureClass,
     Grade,
@@ -20,19 +27,12 @@ from app.domain.rollouts.trajectory import (
     Trajectory,
     Turn,
 )
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.adapters import AdapterCache
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
-from app.gateways.objects import LocalObjects
-from app.gateways.sandbox.sandbox import InMemorySandbox
-from app.grading.build import GradingPorts
-from app.grading.calibration.agreement import kendall
+from app.tools.sandbox import InMemorySandbox
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
-from workers.grading.build import build_group_scorer
 from workers.grading.group_scorer import GroupScorer
-from workers.journal.journal import InMemoryJournal
+from workers.grading.job_grader import build_group_scorer
+from workers.journal import InMemoryJournal
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5, 1)
 USAGE = {"prompt_tokens": 100, "completion_tokens": 7}

@@ -5,23 +5,21 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from app.domain.graders.graders import Grader as GraderUnion
-from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
-from app.domain.sandbox.programs import ProgramOutcome
-from app.gateways.endpoints.calls import FaultKind
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
-from app.gateways.sandbox.sandbox import InMemorySandbox, Sandbox
-from app.grading.build import GradingPorts
-from app.grading.scorer import GradeRequest, ScoreResult
+from app.graders.build import GradingPorts
+from app.graders.definitions import Grader as GraderUnion
+from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.scorer import GradeRequest, ScoreResult
+from app.kit.endpoints import CallSigner, FaultKind
+from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
+from app.tools.programs import ProgramOutcome
+from app.tools.sandbox import InMemorySandbox, Sandbox
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
-from workers.grading.build import build_grader
-from workers.grading.failure import GraderFailure
-from workers.grading.job_grader import JobGrader
-from workers.journal.journal import InMemoryJournal
-from workers.reinforcement.infrastructure import too_many_lost
+from workers.grading.group_scorer import GraderFailure
+from workers.grading.job_grader import JobGrader, build_grader
+from workers.journal import InMemoryJournal
+from workers.methods.reinforcement.loop import too_many_lost
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(GraderUnion)
 CHECK = {

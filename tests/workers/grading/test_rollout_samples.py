@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from app.domain.graders.graders import Grader
-from app.domain.graders.rollout_samples import sample_object
-from app.domain.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from app.gateways.sandbox.sandbox import InMemorySandbox
-from app.grading.build import GradingPorts
+from app.graders.build import GradingPorts
+from app.graders.definitions import Grader
+from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.graders.samples import sample_object
+from app.kit.endpoints import CallSigner
+from app.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
+from app.tools.sandbox import InMemorySandbox
 from tests.support.endpoints import Reply, endpoint
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
-from workers.grading.build import build_grader
-from workers.journal.journal import InMemoryJournal
+from workers.grading.job_grader import build_grader
+from workers.journal import InMemoryJournal
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 

@@ -1,7 +1,7 @@
 """A sampled turn belongs to the adapter that sampled it; other answers belong to the request."""
 
-from app.domain.ids import SampleKey
-from workers.journal.journal import AdapterJournal, InMemoryJournal
+from app.kit.ids import SampleKey
+from workers.journal import AdapterJournal, InMemoryJournal
 
 KEY = SampleKey("ftjob-1", "valid", 3, 0, 0)
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from sqlalchemy import event
 
-from app.domain.errors import LeaseLost
+from app.kit.errors import LeaseLost
 from tests.support.patience import PATIENCE_S
 from tests.support.runs.journals import journal_of
 from tests.support.runs.world import World

@@ -7,11 +7,10 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import override
 
-from app.domain.rollouts.trajectory import Grade
-from app.domain.tools.outcome import ToolOutcome
+from app.rollouts.trajectory import Grade
+from app.tools.tools import ToolOutcome
 from tests.support.runs.journals import as_stored
-from workers.journal.journal import InMemoryJournal
-from workers.journal.replay import T, replay_or_ask
+from workers.journal import InMemoryJournal, T, replay_or_ask
 from workers.rollout.episode import JournalledTurn
 
 GRADES: Final = TypeAdapter(Grade)

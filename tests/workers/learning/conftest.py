@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.learning.random_model import save_random_model, trainer_on
 from tests.support.learning.samples import MakeTrainer, random_samples
-from workers.learning.training_samples import TrainingSample
+from workers.learning.trainer import TrainingSample
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from transformers import Gemma3Config, Gemma3ForConditionalGeneration
 
 from tests.support.learning.architectures import ARCHITECTURES, build_architecture
 from tests.support.learning.family_matrix import HEADER, measure
-from workers.learning.adapters.lora_targets import lora_targets
+from workers.learning.adapters import lora_targets
 
 PAGE = Path(__file__).parents[3] / "docs" / "models.md"
 MEASURED_HERE = ["Qwen2.5", "Qwen3 MoE", "Mixtral", "Qwen3.5", "Granite", "Gemma 2", "gpt-oss"]

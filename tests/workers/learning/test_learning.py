@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from tests.support.learning.samples import VOCAB, MakeTrainer
-from workers.learning.objective.advantages import group_advantages
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.advantages import group_advantages
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer import TrainingSample
 
 PROMPTS, GROUP, NEW, STEPS = 8, 16, 4, 40
 

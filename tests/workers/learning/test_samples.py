@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Trajectory
-from workers.learning.training_samples import TrainingSample
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import Trajectory
+from workers.learning.trainer import TrainingSample
 
 
 def test_an_advantage_is_every_tokens_unless_each_has_its_own() -> None:

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from tests.support.learning.samples import MakeTrainer, random_samples
-from workers.learning.training.lora_trainer import LoraTrainer
+from workers.learning.lora_trainer import LoraTrainer
 
 STEPS = 4
 

@@ -11,14 +11,18 @@ from typing import Any
 import pytest
 import torch
 
-from app.disk.manifest_directories import ManifestMismatch
+from app.models.directories import ManifestMismatch
 from tests.support.learning.process_trainer import ROOT, ProcessTrainer
 from tests.support.learning.samples import random_samples
-from workers.learning.trainer import Trainer
-from workers.learning.trainer_options import TrainerOptions
-from workers.learning.trainer_settings import StateMismatch, TrainerSettings, saved_settings
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import TrainerOptions
+from workers.learning.trainer import (
+    StateMismatch,
+    Trainer,
+    TrainerSettings,
+    TrainingSample,
+    saved_settings,
+)
 
 WEIGHTS = "adapter_model.safetensors"
 Make = Callable[..., Trainer]

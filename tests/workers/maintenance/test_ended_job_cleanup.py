@@ -6,23 +6,22 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.domain.errors import RunFailed
-from app.domain.ids import new_id
-from app.domain.jobs.jobs import Checkpoint, Job, JobStatus, StopRequest
-from app.domain.jobs.usage import Usage
-from app.domain.models.tuned_models import TunedModel
-from app.domain.rollouts.metrics import MetricPoint
-from app.gateways.job_queue import InMemoryJobQueue
-from app.gateways.objects import LocalObjects
+from app.jobs.jobs import Checkpoint, Job, JobStatus, StopRequest, Usage
+from app.kit.errors import RunFailed
+from app.kit.ids import new_id
+from app.kit.job_queue import InMemoryJobQueue
+from app.kit.object_stores import LocalObjects
+from app.models.models import TunedModel
+from app.rollouts.metrics import MetricPoint
 from tests.support.runs.journals import journal_of
 from tests.support.runs.world import World
 from tests.support.stack import Database
+from workers.leased_kinds import JOBS
 from workers.maintenance.expiry import expire
 from workers.processes.sweeper import sweep
-from workers.runs.adapters.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
-from workers.runs.endings.ending import RunEnding
-from workers.runs.leased_jobs import JOBS
+from workers.runs.ending import RunEnding
+from workers.runs.publisher import adapter_prefix
 
 PARTS = ("adapter", "state")
 NOTES = ("start", "reference", "validation")

@@ -7,20 +7,19 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.domain.data.files import FileRow, NewFile
-from app.domain.errors import NotFound
-from app.domain.http.idempotency import HttpResponse
-from app.domain.jobs.jobs import StopRequest
-from app.gateways.objects import LocalObjects
-from app.services.files.files import FileService
-from app.services.files.uploads import UploadService
-from app.store.idempotency import StoredResponse
+from app.files.files import FileRow, NewFile
+from app.files.service import FileService
+from app.files.upload_service import UploadService
+from app.jobs.jobs import StopRequest
+from app.kit.errors import NotFound
+from app.kit.http import HttpResponse
+from app.kit.idempotency_store import StoredResponse
+from app.kit.object_stores import LocalObjects
 from tests.support.runs.world import World
 from tests.support.stack import Database
-from workers.events.consumers import WEBHOOKS
-from workers.events.follower import Follower
 from workers.maintenance.expiry import expire, expire_once
-from workers.processes.periodic_tasks import PeriodicTasks
+from workers.processes.clients import PeriodicTasks
+from workers.processes.event_follower import WEBHOOKS, Follower
 
 
 async def blocks(content: bytes) -> AsyncIterator[bytes]:

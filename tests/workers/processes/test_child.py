@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.jobs.jobs import Job
-from app.settings.runs import LeaseSettings
-from app.store.leases.leases import Lease
+from app.jobs.jobs import Job
+from app.kit.leases import Lease
+from app.settings import LeaseSettings
 from tests.support import stack
 from tests.support.patience import until
 from tests.support.processes import child_processes
@@ -22,7 +22,7 @@ from workers.processes.child import EXIT_FAULT, EXIT_LEASE_LOST, EXIT_ORPHANED
 DISPATCHED = """
 import asyncio, pathlib, sys
 from workers.processes.child import run_dispatched
-from workers.runs.leased_jobs import JOBS
+from workers.leased_kinds import JOBS
 
 async def work(clients, lease):
     pathlib.Path({started!r}).touch()
@@ -33,7 +33,7 @@ sys.exit(run_dispatched(JOBS, work))
 SUPERVISED = """
 import sys
 from workers.processes.child import run_supervised
-from workers.runs.leased_jobs import JOBS
+from workers.leased_kinds import JOBS
 
 async def work(clients, lease):
     raise ZeroDivisionError(lease.id)

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 import structlog
 
-from app.domain.errors import Unavailable
-from app.store.leases.leases import Lease
+from app.kit.errors import Unavailable
+from app.kit.leases import Lease
 from tests.support.patience import PATIENCE_S
-from workers.processes import claim_loop, retry
-from workers.processes.claim_loop import ClaimLoop
+from workers.processes import leased_work as claim_loop
+from workers.processes import retry
+from workers.processes.leased_work import ClaimLoop
 
 FIRST, SECOND = Lease("row_1", "proj", 1), Lease("row_2", "proj", 1)
 

@@ -10,21 +10,20 @@ import pytest
 from structlog.testing import capture_logs
 from typing_extensions import override
 
-from app.domain.jobs.jobs import Job, JobStatus, StopRequest
-from app.gateways.job_queue import InMemoryJobQueue
-from app.settings.runs import LeaseSettings
-from app.store.database import Database
-from app.store.leases.leases import Lease
+from app.database import Database
+from app.jobs.jobs import Job, JobStatus, StopRequest
+from app.kit.job_queue import InMemoryJobQueue
+from app.kit.leases import Lease
+from app.settings import LeaseSettings
 from tests.support import stack
 from tests.support.patience import PATIENCE_S, until, wait_for
 from tests.support.processes.child_processes import FORKS
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
-from workers.processes.claim_supervisor import ClaimSupervisor
+from workers.leased_kinds import JOBS
+from workers.processes.claim_supervisor import ClaimSupervisor, Patience
 from workers.processes.forking.forks import ForkServer, Starter
-from workers.processes.hang_detection import Patience
 from workers.processes.leased_work import LeasedWork
-from workers.runs.leased_jobs import JOBS
 
 
 class Eager(LeaseSettings):

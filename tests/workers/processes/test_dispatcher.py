@@ -15,10 +15,9 @@ from tests.support.patience import PATIENCE_S, until
 from tests.support.processes.child_processes import FORKS, ended, killed
 from tests.support.runs.world import World
 from tests.support.store.tenants import insert_project, insert_tenant
-from workers.processes.children import Children, TaskChild
+from workers.leased_kinds import JOBS
 from workers.processes.dispatcher import child_to_end, dispatch, newest_of_several
-from workers.processes.forking.forks import ChildProcess
-from workers.runs.leased_jobs import JOBS
+from workers.processes.forking.forks import ChildProcess, Children, TaskChild
 
 WAITS = replace(JOBS, child=("-c", "import sys; sys.stdin.read()"))
 

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from workers.processes.hang_detection import Patience, Vitals
-from workers.processes.pulse import decode, encode
+from workers.processes.child import decode, encode
+from workers.processes.claim_supervisor import Patience, Vitals
 from workers.progress import Progress, ProgressMark
 
 PATIENCE = Patience(look_s=2.0, stall_s=8.0, progress_s=20.0, pause_s=12.0, start_s=30.0)

@@ -15,29 +15,26 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.jobs.jobs import Job, JobStatus, StopRequest
-from app.gateways.job_queue import InMemoryJobQueue
-from app.settings.environment import to_environment
-from app.settings.runs import LeaseSettings
-from app.store.across_tenants import ClaimUnitOfWork
-from app.store.database import Database
-from app.store.jobs.claims import ClaimableJobs, job_claims
+from app.across_tenants import ClaimUnitOfWork
+from app.database import Database
+from app.jobs.claims import ClaimableJobs, job_claims
+from app.jobs.jobs import Job, JobStatus, StopRequest
+from app.kit.job_queue import InMemoryJobQueue
+from app.settings import LeaseSettings, to_environment
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.processes.child_processes import FORKS, ended
 from tests.support.runs.world import World
-from workers.processes.child import EXIT_ORPHANED
-from workers.processes.claim_supervisor import ClaimSupervisor
-from workers.processes.hang_detection import Patience
-from workers.processes.pulse import decode
+from workers.leased_kinds import JOBS
+from workers.processes.child import EXIT_ORPHANED, decode
+from workers.processes.claim_supervisor import ClaimSupervisor, Patience
 from workers.progress import ProgressMark
-from workers.runs.leased_jobs import JOBS
 
 CHILD = """
 import asyncio, pathlib, os, sys, time
-from workers.compute.compute_thread import run_on_compute_thread
+from workers.compute import run_on_compute_thread
 from workers.processes.child import run_supervised
 from workers.progress import PROGRESS
-from workers.runs.leased_jobs import JOBS
+from workers.leased_kinds import JOBS
 
 def started():
     PROGRESS.mark("start of the test")

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from tests.support import stack
-from workers.processes.periodic_tasks import PeriodicTaskClients, PeriodicTasks
+from workers.processes.clients import PeriodicTaskClients, PeriodicTasks
 
 
 @pytest.fixture

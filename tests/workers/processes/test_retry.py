@@ -1,7 +1,7 @@
 import pytest
 from structlog.testing import capture_logs
 
-from app.domain.errors import Unavailable
+from app.kit.errors import Unavailable
 from workers.processes.retry import retry_while_unavailable
 
 

@@ -1,15 +1,15 @@
 import pytest
 import redis
 
-from app.domain.errors import Unavailable
-from app.domain.jobs.jobs import RUNS_QUEUE, JobStatus
-from app.gateways.job_queue import CeleryJobQueue, InMemoryJobQueue
-from app.store.database import Database
+from app.database import Database
+from app.jobs.jobs import RUNS_QUEUE, JobStatus
+from app.kit.errors import Unavailable
+from app.kit.job_queue import CeleryJobQueue, InMemoryJobQueue
 from tests.support import stack
 from tests.support.api.organization import execute
 from tests.support.runs.world import World
+from workers.leased_kinds import JOBS
 from workers.processes.sweeper import MOST_UNREAD, sweep
-from workers.runs.leased_jobs import JOBS
 
 
 async def test_lost_notifications_and_crashed_workers_are_sent_again(world: World) -> None:

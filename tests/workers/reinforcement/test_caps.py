@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.jobs.usage import Caps
+from app.jobs.jobs import Caps, Job, JobStatus
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script
-from workers.methods import job_run
-from workers.runs.steps.reporter import Reporter
+from workers.job_child import job_run
+from workers.runs.reporter import Reporter
 
 BASELINE, STEP = 10, 10
 """Rollouts of each; the next validation is after the last step."""

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from app.domain.environments.environments import training_numbers
-from app.domain.jobs.jobs import JobStatus
-from app.settings.sandbox import SandboxSettings
+from app.jobs.jobs import JobStatus
+from app.settings import SandboxSettings
+from app.tools.environments import training_numbers
 from tests.support.environments.built_in import read_built_in
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script, engine_of
 from tests.support.runs.spoken import SpokenInference, roomy_model
 from tests.support.runs.world import World
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
-from workers.methods import job_run
+from workers.job_child import job_run
 
 Task = dict[str, Any]
 

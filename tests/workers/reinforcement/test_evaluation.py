@@ -2,14 +2,14 @@
 
 import pytest
 
-from app.domain.methods.reinforcement import Evaluation
-from app.domain.rollouts.trajectory import ScoredRollout
+from app.jobs.reinforcement import Evaluation
+from app.rollouts.trajectory import ScoredRollout
 from tests.support.reinforcement.scored_rollouts import scored, tool_call
 from tests.support.runs.world import World
-from workers.reinforcement.evaluation import NoReport, build_report
+from workers.methods.reinforcement.evaluation import NoReport, build_report
 from workers.runs.context import RunContext
-from workers.runs.endings.training_result import ChosenAdapter
-from workers.runs.steps.trace import rollout_row
+from workers.runs.method import ChosenAdapter
+from workers.runs.step_writer import rollout_row
 
 
 def published(step: int) -> ChosenAdapter:

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout
+from app.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout
 from tests.support.reinforcement.scored_rollouts import scored
-from workers.reinforcement.steps import metrics_event
-from workers.reinforcement.steps.summary import summarise
+from workers.methods.reinforcement import step_report as metrics_event
+from workers.methods.reinforcement.step_summary import summarise
 
 MULTI: dict[str, Any] = {
     "type": "multi",
@@ -58,7 +58,7 @@ def entries(part: str) -> dict[str, dict[str, Any]]:
     return {entry["name"]: entry for entry in EVENT[part]["graders"]}
 
 
-EVENT = metrics_event.data(
+EVENT = metrics_event.event_data(
     step=1, total_steps=2, grader=MULTI, train=summarise(TRAIN), valid=summarise(TRAIN[:2])
 )
 IDENTITY = {"name": "judge", "type": "score_model", "model": "judge-1"}

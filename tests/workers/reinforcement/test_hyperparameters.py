@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from safetensors.torch import load
 
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.rollouts import metrics as names
-from app.domain.rollouts.trajectory import StopReason
-from app.gateways.inference.http import HttpInference
-from app.settings.models import shipped_models
+from app.jobs.jobs import Job, JobStatus
+from app.models.engine_http import HttpInference
+from app.rollouts import metrics as names
+from app.rollouts.trajectory import StopReason
+from app.settings import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.models.tiny_model import DROPS_THINKING

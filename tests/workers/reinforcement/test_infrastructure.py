@@ -10,17 +10,17 @@ from typing import get_args
 import pytest
 from typing_extensions import override
 
-from app.domain.errors import PYTHON_ERROR, NotFound
-from app.domain.ids import Split
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.rollouts.rollouts import RolloutFilter
-from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout
-from app.gateways.egress.egress import EgressReply, EgressRequest
-from app.services.jobs.rollouts import RolloutService
+from app.jobs.jobs import Job, JobStatus
+from app.kit.egress import EgressReply, EgressRequest
+from app.kit.errors import PYTHON_ERROR, NotFound
+from app.kit.ids import Split
+from app.rollouts.rollouts import RolloutFilter
+from app.rollouts.service import RolloutService
+from app.rollouts.trajectory import Failure, FailureClass, ScoredRollout
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script
 from workers.grading.job_grader import CAUSE_FLAGS
-from workers.reinforcement.infrastructure import CURES, too_many_lost
+from workers.methods.reinforcement.loop import CURES, too_many_lost
 
 
 @dataclass

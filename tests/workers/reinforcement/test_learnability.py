@@ -6,15 +6,14 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from app.domain.graders.graders import Grader
-from app.domain.methods.nothing_to_learn import NothingToLearnOptions
-from app.domain.methods.objective import ObjectiveOptions
-from app.domain.rollouts.trajectory import Grade, ScoredRollout, StopReason
+from app.graders.definitions import Grader
+from app.jobs.learning import NothingToLearnOptions, ObjectiveOptions
+from app.rollouts.trajectory import Grade, ScoredRollout, StopReason
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.world import plan
-from workers.reinforcement.learnability import Diagnosis, LearnabilityCounts
-from workers.reinforcement.plan import Plan
-from workers.runs.steps.trace import rollout_row
+from workers.methods.reinforcement.learning_check import Diagnosis, LearnabilityCounts
+from workers.methods.reinforcement.rows import Plan
+from workers.runs.step_writer import rollout_row
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 CHECK = {"type": "string_check", "input": "a", "reference": "b", "operation": "eq"}

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.mismatch import MismatchOptions
-from app.domain.methods.objective import ObjectiveOptions
+from app.jobs.learning import ObjectiveOptions
+from app.jobs.modes import MismatchOptions
 from tests.support.learning.options import resolved
+from workers.learning.advantages import ShapingConfig
 from workers.learning.losses.build import build_loss
-from workers.learning.mismatch_config import MismatchConfig
-from workers.learning.objective.reward_shaping import ShapingConfig
-from workers.reinforcement.learning_setup import mismatch_config, shaping_config, trainer_options
+from workers.learning.options import MismatchConfig
+from workers.methods.reinforcement.assembly import mismatch_config, shaping_config, trainer_options
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from app.domain.errors import RunFailed
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.gateways.egress.client import EgressClient
+from app.jobs.jobs import Job, JobStatus
+from app.jobs.reinforcement import ReinforcementMethod
+from app.kit.egress_client import EgressClient
+from app.kit.errors import RunFailed
 from tests.support.mcp.mcp_clients import egress_to
 from tests.support.mcp.mcp_server import McpServerUnderTest, mcp_server
 from tests.support.rollout.policies import call_text
 from tests.support.runs.real_run import RealRuns, Script, engine_of
 from tests.support.runs.spoken import SpokenInference, roomy_model
 from tests.support.runs.world import METHOD, World
-from workers.methods import job_run
-from workers.reinforcement.mcp_servers import new_listings, record_listings, with_listings
-from workers.reinforcement.rows import load_rows
+from workers.job_child import job_run
+from workers.methods.reinforcement.method import new_listings, record_listings, with_listings
+from workers.methods.reinforcement.rows import load_rows
 from workers.runs.context import RunContext
 from workers.runs.data import JobFile
 

@@ -8,8 +8,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.api.schemas.rollouts import Rollout
-from app.domain.jobs.jobs import JobStatus
+from app.jobs.jobs import JobStatus
+from app.rollouts.schemas import Rollout
 from tests.support import stack
 from tests.support.runs.real_run import QUIET, RealRuns, Script
 

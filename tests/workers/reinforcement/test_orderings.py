@@ -9,15 +9,14 @@ import psycopg
 import pytest
 from typing_extensions import override
 
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.rollouts.rollouts import PlayedRow
-from app.gateways.egress.egress import EgressReply, EgressRequest
+from app.jobs.jobs import Job, JobStatus
+from app.jobs.reinforcement import ReinforcementMethod
+from app.kit.egress import EgressReply, EgressRequest
+from app.rollouts.rollouts import PlayedRow
 from tests.support import stack
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script, by_text
-from workers.reinforcement.pass_rates import RowPassRates
-from workers.reinforcement.schedulers.orderings import RowOrder, StepSizes
+from workers.methods.reinforcement.rows import RowOrder, RowPassRates, StepSizes
 
 MODES: list[dict[str, Any]] = [
     {"type": "sync"},

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.domain.jobs.jobs import Job, JobStatus
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import Completion
+from app.jobs.jobs import Job, JobStatus
+from app.models.engine import Completion
+from app.models.engine_http import HttpInference
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import ROWS, RealRuns, Script
-from workers.methods import job_run
+from workers.job_child import job_run
 
 
 class Counting(HttpInference):

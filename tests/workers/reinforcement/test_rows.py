@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError
-from app.domain.graders.kinds.tool_call import ToolCallGrader
-from app.domain.jobs.creation.row_needs import row_needs
-from workers.reinforcement.rows import RowFile
+from app.files.datasets import MAX_ROW_BYTES, DatasetError
+from app.graders.endpoint_definitions import ToolCallGrader
+from app.jobs.warnings import row_needs
+from workers.methods.reinforcement.rows import RowFile
 
 
 def _line(question: str) -> bytes:

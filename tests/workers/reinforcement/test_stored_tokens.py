@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs.jobs import JobStatus
-from app.domain.rollouts.rollouts import RolloutRow
-from app.domain.rollouts.token_records import TokenRecord
+from app.jobs.jobs import JobStatus
+from app.rollouts.rollouts import RolloutRow
+from app.rollouts.trajectory import TokenRecord
 from tests.support.runs.real_run import QUIET, RealRuns, Script
 
 MODES: list[dict[str, Any]] = [

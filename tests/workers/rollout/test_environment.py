@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 import pytest
 from typing_extensions import override
 
-from app.domain.ids import GroupKey
-from app.domain.models.models import BaseModelSpec
-from app.domain.rollouts.trajectory import (
+from app.kit.ids import GroupKey
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
+from app.rollouts.trajectory import (
     UNPARSABLE_CALL,
     Failure,
     FailureClass,
     StopReason,
     Trajectory,
 )
-from app.gateways.inference.http import HttpInference
-from app.settings.models import shipped_model_dir
+from app.settings import shipped_model_dir
 from tests.support.engines.engine_server import running_engine
 from tests.support.environments.number_game import GUESS, RULES, GuessingGame, game_row
 from tests.support.grading.group_judges import RankingJudge
@@ -27,15 +27,12 @@ from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import KEY
 from tests.support.runs.journals import as_stored
 from workers.engines.policy import EnginePolicy
-from workers.grading.group_grader import GroupGrader
-from workers.journal.journal import InMemoryJournal
-from workers.rollout.environment import AssistantTurn, StepResult
+from workers.grading.job_grader import GroupGrader
+from workers.journal import InMemoryJournal
+from workers.rollout.environment import AssistantTurn, InfrastructureFailure, StepResult
 from workers.rollout.episode import RolloutFailure, run_episode
-from workers.rollout.groups import run_group
-from workers.rollout.limits import EpisodeLimits
-from workers.rollout.policy import Policy, SampledTurn, SamplingParams
-from workers.rollout.setup import RolloutSetup, RolloutSlots
-from workers.rollout.tools import InfrastructureFailure
+from workers.rollout.groups import RolloutSetup, RolloutSlots, run_group
+from workers.rollout.policy import EpisodeLimits, Policy, SampledTurn, SamplingParams
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=2048, max_turn_tokens=200)
 UNREACHABLE = Failure(FailureClass.TOOL_UNREACHABLE, "connection refused", "game")

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.domain.rollouts.trajectory import UNPARSABLE_CALL, FailureClass, StopReason
-from app.rendering.turn_parser import call_fault
+from app.rollouts.trajectory import UNPARSABLE_CALL, FailureClass, StopReason
+from app.rollouts.turns import call_fault
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S
 from tests.support.rollout.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
 from tests.support.rollout.policies import Writer, call_text
 from tests.support.rollout.rollouts import KEY, egress_to, row
 from workers.rollout.episode import RolloutFailure
-from workers.rollout.limits import EpisodeLimits
+from workers.rollout.policy import EpisodeLimits
 
 
 async def test_two_tools_then_an_answer(writer: Writer) -> None:

@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import GroupKey, SampleKey
-from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout, Trajectory
+from app.files.datasets import DatasetRow
+from app.kit.ids import GroupKey, SampleKey
+from app.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout, Trajectory
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.grading.group_judges import RankingJudge
 from tests.support.patience import PATIENCE_S
@@ -16,15 +16,12 @@ from tests.support.reinforcement.scored_rollouts import scored, scored_group
 from tests.support.rollout.policies import Writer, call_text
 from tests.support.rollout.rollouts import caller, egress_to, pool, row
 from workers.environments.tool_environment import ToolEnvironment
-from workers.grading.failure import GraderFailure
-from workers.grading.group_grader import GroupGrader
-from workers.grading.group_scorer import GroupScorer, PerSampleScorer
-from workers.journal.journal import InMemoryJournal, Journal
-from workers.rollout.groups import ScoredGroup, run_group, score_group
-from workers.rollout.limits import EpisodeLimits
-from workers.rollout.policy import SampledTurn, SamplingParams
-from workers.rollout.setup import RolloutSetup, RolloutSlots
-from workers.rollout.tools import RolloutTools
+from workers.grading.group_scorer import GraderFailure, GroupScorer, PerSampleScorer
+from workers.grading.job_grader import GroupGrader
+from workers.journal import InMemoryJournal, Journal
+from workers.rollout.environment import RolloutTools
+from workers.rollout.groups import RolloutSetup, RolloutSlots, ScoredGroup, run_group, score_group
+from workers.rollout.policy import EpisodeLimits, SampledTurn, SamplingParams
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5)
 

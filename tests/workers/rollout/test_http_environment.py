@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from standardwebhooks import Webhook
 
-from app.dashboard.rendering.transcripts import transcript
-from app.domain.documents.json_object import Json
-from app.domain.graders.rollout_samples import sample_object
-from app.domain.rollouts.stored_traces import trajectory_of
-from app.domain.rollouts.trajectory import FailureClass, Grade, ScoredRollout, StopReason
-from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.environment_calls import read_step
-from app.gateways.endpoints.signing import signing_secret
+from app.graders.samples import sample_object
+from app.kit.egress import EgressReply
+from app.kit.endpoints import signing_secret
+from app.kit.fields import Json
+from app.pages.transcripts import transcript
+from app.rollouts.rollouts import trajectory_of
+from app.rollouts.trajectory import FailureClass, Grade, ScoredRollout, StopReason
+from app.tools.environment_calls import read_step
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.environments.http_environments import GUESS, RULES, GuessingWorld
 from tests.support.environments.http_tables import HEADERS, LIMITS, SEED, guess, table
@@ -23,7 +23,7 @@ from tests.support.rollout.policies import Writer, call_text
 from tests.support.rollout.rollouts import KEY, SECRET_KEY
 from tests.support.runs import world as claims
 from tests.support.runs.journals import as_stored, journal_of
-from workers.runs.steps.trace import rollout_row
+from workers.runs.step_writer import rollout_row
 
 
 async def test_an_episode_is_reset_stepped_and_closed(writer: Writer) -> None:

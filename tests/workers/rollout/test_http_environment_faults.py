@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.documents.json_object import Json
-from app.domain.ids import GroupKey
-from app.domain.rollouts.trajectory import (
+from app.kit.fields import Json
+from app.kit.ids import GroupKey
+from app.rollouts.trajectory import (
     Failure,
     FailureClass,
     Grade,
@@ -25,8 +25,8 @@ from tests.support.environments.http_tables import LIMITS, SEED, guess, table
 from tests.support.patience import PATIENCE_S
 from tests.support.rollout.policies import Writer
 from tests.support.rollout.rollouts import KEY, egress_to
-from workers.journal.journal import InMemoryJournal
-from workers.reinforcement.steps.summary import summarise
+from workers.journal import InMemoryJournal
+from workers.methods.reinforcement.step_summary import summarise
 
 
 def nested(levels: int) -> Any:

@@ -7,15 +7,15 @@ from functools import partial
 from html import unescape
 from typing import Any
 
-from app.domain.data.dataset import parse_rows
-from app.domain.ids import GroupKey
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from app.gateways.sandbox.sandbox import InMemorySandbox
-from app.grading.build import GradingPorts
-from app.store.database import Database
-from app.store.jobs.claims import job_claims
+from app.database import Database
+from app.files.datasets import parse_rows
+from app.graders.build import GradingPorts
+from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.jobs.claims import job_claims
+from app.jobs.reinforcement import ReinforcementMethod
+from app.kit.endpoints import CallSigner
+from app.kit.ids import GroupKey
+from app.tools.sandbox import InMemorySandbox
 from tests.support import stack
 from tests.support.api.application import running
 from tests.support.api.job_calls import JOBS
@@ -24,14 +24,13 @@ from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endp
 from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, schema
 from tests.support.store.claims import claim_row
-from workers.environments.http_tools import HttpTools
 from workers.environments.tool_environment import ToolEnvironment
-from workers.grading.build import build_group_scorer
-from workers.journal.journal import InMemoryJournal
-from workers.rollout.groups import ScoredGroup, run_group
-from workers.rollout.limits import EpisodeLimits
-from workers.rollout.setup import RolloutSetup, RolloutSlots
-from workers.runs.steps.trace import rollout_row
+from workers.environments.tools import HttpTools
+from workers.grading.job_grader import build_group_scorer
+from workers.journal import InMemoryJournal
+from workers.rollout.groups import RolloutSetup, RolloutSlots, ScoredGroup, run_group
+from workers.rollout.policy import EpisodeLimits
+from workers.runs.step_writer import rollout_row
 
 SECRET = "of the customer"
 ROWS = [

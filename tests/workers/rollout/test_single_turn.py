@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.graders.rollout_samples import sample_object
-from app.domain.rollouts.trajectory import StopReason
+from app.graders.samples import sample_object
+from app.rollouts.trajectory import StopReason
 from tests.support.endpoints import endpoint
 from tests.support.rollout.plays import LIMITS, Play, check_tokens, echo, search
 from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import KEY, egress_to, row
-from workers.environments.single_turn import SingleTurn
-from workers.journal.journal import InMemoryJournal
+from workers.environments.tool_environment import SingleTurn
+from workers.journal import InMemoryJournal
 from workers.rollout.episode import run_episode
 
 

@@ -5,18 +5,17 @@ from dataclasses import asdict, dataclass
 
 import pytest
 
-from app.domain.rollouts.trajectory import Grade, ScoredRollout
+from app.rollouts.trajectory import Grade, ScoredRollout
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S
 from tests.support.rollout.plays import LIMITS, search
 from tests.support.rollout.policies import Writer
 from tests.support.rollout.rollouts import KEY, caller, egress_to, pool, row
 from workers.environments.tool_environment import ToolEnvironment
-from workers.journal.journal import InMemoryJournal
+from workers.journal import InMemoryJournal
 from workers.rollout.episode import RolloutFailure, run_episode
 from workers.rollout.policy import SampledTurn, SamplingParams
-from workers.runs.steps.token_record import token_record
-from workers.runs.steps.trace import rollout_row
+from workers.runs.step_writer import rollout_row, token_record
 
 SECRET = "canary-4711-of-the-customer"
 

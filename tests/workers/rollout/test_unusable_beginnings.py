@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.data.dataset import DatasetRow
-from app.rendering.renderer import Renderer
+from app.files.datasets import DatasetRow
+from app.rollouts.renderer import Renderer
 from tests.support.models.tiny_model import DROPS_THINKING, build_tokenizer
 from tests.support.rollout.rollouts import KEY
-from workers.rollout.environment import Observation
+from workers.rollout.environment import InfrastructureFailure, Observation
 from workers.rollout.prompts import prompt_ids
-from workers.rollout.tools import InfrastructureFailure
 
 STRICT = (
     "{% for message in messages %}{% for key in message %}{% if key not in "

@@ -10,7 +10,7 @@ from tests.support.mcp.mcp_server import mcp_server
 from tests.support.models.tiny_model import DROPS_THINKING
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script, TinyEngine, tiny_engine
 from tests.support.runs.world import World
-from workers.methods import job_run
+from workers.job_child import job_run
 
 NAMES_ONLY = DROPS_THINKING.replace("tool | tojson", "tool.function.name")
 ROW = {"messages": [{"role": "user", "content": "part P?"}]}

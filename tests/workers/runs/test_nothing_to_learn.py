@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.domain.jobs.jobs import Job, JobStatus
-from app.gateways.egress.egress import EgressReply, EgressRequest
+from app.jobs.jobs import Job, JobStatus
+from app.kit.egress import EgressReply, EgressRequest
 from tests.support.runs.real_run import ROWS, SPEC, RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
-from workers.methods import job_run
-from workers.reinforcement.learning_check import LearningCheck
+from workers.job_child import job_run
+from workers.methods.reinforcement.learning_check import LearningCheck
 
 QUIET: dict[str, Any] = {
     name: {"action": "off"}

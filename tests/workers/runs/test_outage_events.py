@@ -9,19 +9,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from app.domain.jobs.jobs import Job, JobEvent, JobStatus
-from app.gateways.egress.egress import EgressReply, EgressRequest, InMemoryEgress
-from app.gateways.endpoints.pool import Endpoint, EndpointPool
-from app.settings.settings import Settings
+from app.jobs.jobs import Job, JobEvent, JobStatus
+from app.kit.egress import EgressReply, EgressRequest, InMemoryEgress
+from app.kit.endpoint_pool import Endpoint, EndpointPool
+from app.settings import Settings
 from tests.support.egress.egress_clients import client_for
 from tests.support.egress.timed_egress import call, down
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.real_run import ROWS, RealRuns, Script
-from workers.methods import job_run
-from workers.runs.activity import OPERATORS, Activity
-from workers.runs.context import RunContext
-from workers.runs.outage_events import PAUSE_WAITS, OutageEvents
+from workers.job_child import job_run
+from workers.runs.context import OPERATORS, Activity, RunContext
+from workers.runs.job import PAUSE_WAITS, OutageEvents
 
 SAMPLES = 2
 """Rollouts of a held-out row."""

@@ -8,11 +8,11 @@ from peft import PeftModel
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
-from app.domain.errors import NotFound
-from app.domain.jobs.jobs import JobStatus
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import AdapterMissing
-from app.gateways.objects import Objects, build_objects
+from app.jobs.jobs import JobStatus
+from app.kit.errors import NotFound
+from app.kit.object_stores import Objects, build_objects
+from app.models.engine import AdapterMissing
+from app.models.engine_http import HttpInference
 from tests.support.objects.s3_server import S3Server
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from workers.runs.scratch import claim_scratch
+from workers.runs.context import claim_scratch
 
 HOLDS = """
 import sys, time
 from pathlib import Path
-from workers.runs.scratch import claim_scratch
+from workers.runs.context import claim_scratch
 with claim_scratch(Path(sys.argv[1]), "ftjob-killed", 1) as scratch:
     (scratch / "adapter").mkdir()
     print("held", flush=True)

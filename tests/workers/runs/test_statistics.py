@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from app.domain.coach.scales import Scale, ScoreRanges
-from app.domain.jobs.curves.intervals import UNIT_RANGE
+from app.jobs.intervals import UNIT_RANGE
+from app.teaching.coach.statistics import Scale, ScoreRanges
 from workers.runs.statistics import (
     ComparedValues,
     PairedValues,

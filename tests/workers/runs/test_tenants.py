@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from app.domain.accounts.keys import Organization, Project
-from app.domain.accounts.tenants import Tenant
-from app.domain.ids import OrganizationId, ProjectId, new_id
-from app.domain.jobs.jobs import Job, JobStatus
+from app.accounts.accounts import Organization, Project, Tenant
+from app.jobs.jobs import Job, JobStatus
+from app.kit.ids import OrganizationId, ProjectId, new_id
 from tests.support.patience import until
 from tests.support.processes.child_processes import StartedChild, child
 from tests.support.runs.real_run import RealRuns, TinyEngine

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.domain.jobs.jobs import Job, JobStatus
-from app.gateways.egress.egress import EgressReply, InMemoryEgress
-from app.store.jobs.claims import ClaimableJobs, job_claims
-from app.store.jobs.run_jobs import MOST_PUT_BACKS
+from app.jobs.claims import ClaimableJobs, job_claims
+from app.jobs.jobs import Job, JobStatus
+from app.jobs.run_store import MOST_PUT_BACKS
+from app.kit.egress import EgressReply, InMemoryEgress
 from tests.support import stack
 from tests.support.egress.timed_egress import down
 from tests.support.patience import PATIENCE_S, until
@@ -19,7 +19,7 @@ from tests.support.runs.real_run import RealRuns, Script
 from tests.support.store.leased_kinds import connect
 from tests.support.store.new_jobs import insert_job
 from tests.support.store.tenants import insert_tenant
-from workers.methods import job_run
+from workers.job_child import job_run
 
 
 @dataclass

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.sandbox.programs import FunctionCall, ProgramOutcome
+from app.tools.programs import FunctionCall, ProgramOutcome
 from tests.support.patience import until
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 

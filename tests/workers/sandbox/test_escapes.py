@@ -13,9 +13,8 @@ from typing import get_args
 
 import pytest
 
-from app.domain.sandbox.layers import ALWAYS, LAYERS, Layer
-from app.domain.sandbox.programs import End, FunctionCall, ProgramOutcome
-from app.gateways.sandbox.client import UnixSandbox
+from app.tools.programs import ALWAYS, LAYERS, End, FunctionCall, Layer, ProgramOutcome
+from app.tools.sandbox import UnixSandbox
 from tests.support.patience import PATIENCE_S, until
 from tests.support.sandbox.files import FILES
 from tests.support.sandbox.network import NETWORK

@@ -7,8 +7,7 @@ import time
 import pytest
 from typing_extensions import override
 
-from workers.sandbox.execution import ExecutionFailed, FairClock, _in_fair_time
-from workers.sandbox.forks import IdleFork
+from workers.sandbox.execution import ExecutionFailed, FairClock, IdleFork, _in_fair_time
 
 LIMIT_S = 10.0
 

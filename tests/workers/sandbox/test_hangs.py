@@ -9,13 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.sandbox.layers import ALWAYS
-from app.domain.sandbox.programs import FunctionCall
-from app.embedded.children.probes import sandbox_answers
-from app.gateways.sandbox.client import UnixSandbox
-from app.gateways.sandbox.frames import KEEP_ALIVE, KEEP_ALIVE_S, read_object, to_frame
-from app.gateways.sandbox.sandbox import SandboxUnavailable
-from app.settings.sandbox import SandboxSettings
+from app.local.probes import sandbox_answers
+from app.settings import SandboxSettings
+from app.tools.programs import ALWAYS, FunctionCall
+from app.tools.sandbox import (
+    KEEP_ALIVE,
+    KEEP_ALIVE_S,
+    SandboxUnavailable,
+    UnixSandbox,
+    read_object,
+    to_frame,
+)
 from tests.support.patience import until
 from tests.support.sandbox.running import children, running_sandbox
 from workers.sandbox.runner import Runner, serve

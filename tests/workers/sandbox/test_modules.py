@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.domain.sandbox.layers import ALWAYS
-from app.domain.sandbox.programs import FunctionCall, Script
+from app.tools.programs import ALWAYS, FunctionCall, Script
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 
 USES = {

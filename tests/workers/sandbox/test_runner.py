@@ -11,11 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.processes.exit_codes import SANDBOX_BELOW_FLOOR
-from app.domain.sandbox.layers import ALWAYS
-from app.domain.sandbox.programs import FunctionCall, ProgramOutcome, Script
-from app.gateways.sandbox.client import UnixSandbox
-from app.gateways.sandbox.sandbox import ProgramTooLarge, SandboxUnavailable
+from app.kit.processes import SANDBOX_BELOW_FLOOR
+from app.tools.programs import ALWAYS, FunctionCall, ProgramOutcome, Script
+from app.tools.sandbox import ProgramTooLarge, SandboxUnavailable, UnixSandbox
 from tests.support.patience import until
 from tests.support.sandbox.running import (
     RunningSandbox,

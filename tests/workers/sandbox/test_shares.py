@@ -9,10 +9,15 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from app.domain.sandbox.programs import MAX_REPLY, FunctionCall, ProgramOutcome
-from app.gateways.sandbox.client import UnixSandbox
-from app.gateways.sandbox.frames import KEEP_ALIVE, KEEP_ALIVE_S, read_object, to_frame
-from app.gateways.sandbox.sandbox import SandboxUnavailable
+from app.tools.programs import MAX_REPLY, FunctionCall, ProgramOutcome
+from app.tools.sandbox import (
+    KEEP_ALIVE,
+    KEEP_ALIVE_S,
+    SandboxUnavailable,
+    UnixSandbox,
+    read_object,
+    to_frame,
+)
 from tests.support.patience import until
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 

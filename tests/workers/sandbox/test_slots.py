@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from app.settings.sandbox import SandboxSettings
+from app.settings import SandboxSettings
 from tests.support.patience import PATIENCE_S, until
-from workers.sandbox.slots import NoSlot, Slots, slots_of
+from workers.sandbox.runner import NoSlot, Slots, slots_of
 
 
 class Play:

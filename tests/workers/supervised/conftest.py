@@ -4,7 +4,7 @@ on a tiny model.
 
 import pytest
 
-from app.domain.models.models import BaseModelSpec
+from app.models.models import BaseModelSpec
 from tests.support.runs.real_run import TinyEngine
 from tests.support.runs.world import World
 from tests.support.supervised.runs import SupervisedRuns

@@ -9,11 +9,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from app.domain.accounts.keys import Project
-from app.domain.errors import RunFailed
-from app.domain.ids import ProjectId, new_id
-from app.domain.jobs.jobs import Job, JobStatus
-from app.services.models.permissions import PermissionService
+from app.accounts.accounts import Project
+from app.jobs.jobs import Job, JobStatus
+from app.kit.errors import RunFailed
+from app.kit.ids import ProjectId, new_id
+from app.models.service import PermissionService
 from tests.support import stack
 from tests.support.learning.adapter_weights import distance
 from tests.support.runs.real_run import Script

@@ -6,12 +6,16 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.domain.data.chat_rows import DatasetError
-from app.rendering.renderer import Renderer
+from app.files.rows import DatasetError
+from app.rollouts.renderer import Renderer
 from tests.support.models.tiny_model import DROPS_THINKING, KEEPS_THINKING, LOOKUP
 from tests.support.rendering.renderers import renderer_of
-from workers.supervised.examples import Example, preference_examples, supervised_examples
-from workers.supervised.rows import ExampleRow
+from workers.methods.supervised.examples import (
+    Example,
+    ExampleRow,
+    preference_examples,
+    supervised_examples,
+)
 
 THOUGHT = "<think>\nI should look it up first.\n</think>\n\nWhich part?"
 CALL = {"name": "lookup", "arguments": '{"record": "P017"}'}

@@ -4,17 +4,17 @@ from math import inf, isnan, nan
 
 import pytest
 
-from app.disk.manifest_directories import ManifestMismatch
+from app.models.directories import ManifestMismatch
 from tests.support.runs.world import World
-from workers.runs.endings.training_result import ChosenAdapter
-from workers.supervised.held_out import (
+from workers.methods.supervised.report import (
     RowValues,
     base_values,
+    build_report,
     committed_values,
     store_values,
     weighted_means,
 )
-from workers.supervised.report import build_report
+from workers.runs.method import ChosenAdapter
 
 
 async def test_values_are_of_the_claim_that_committed_its_step(world: World) -> None:

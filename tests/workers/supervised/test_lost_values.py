@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs.jobs import JobStatus
+from app.jobs.jobs import JobStatus
 from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
-from workers.learning.training.lora_trainer import LoraTrainer
+from workers.learning.lora_trainer import LoraTrainer
 
 TRAIN, VALID = [chat_row(n) for n in range(10)], [chat_row(n) for n in range(20, 30)]
 

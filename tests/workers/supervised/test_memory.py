@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from app.domain.jobs.jobs import JobStatus
+from app.jobs.jobs import JobStatus
 from tests.support.supervised.runs import SupervisedRuns, chat_row
-from workers.learning.batches.layout import Layout
-from workers.learning.forward.backbone import Backbone
+from workers.learning.backbone import Backbone
+from workers.learning.batches import Layout
 
 TRAIN = [chat_row(n) for n in range(12)]
 ONE_STEP = {"n_epochs": 1, "batch_size": 12}

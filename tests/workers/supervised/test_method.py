@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.files import FileRow
-from app.domain.ids import new_id
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.methods.method_documents import stored_method
-from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from app.files.files import FileRow
+from app.jobs.jobs import Job, JobStatus
+from app.jobs.methods import stored_method
+from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.ids import new_id
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
-from workers.methods import job_run
+from workers.job_child import job_run
 
 USER, ANSWER = {"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}
 CHAT = {"messages": [USER, ANSWER]}

@@ -2,13 +2,13 @@ from typing import Literal
 
 import pytest
 
-from app.domain.methods.supervised import (
+from app.jobs.supervised import (
     DpoMethod,
     SupervisedMethod,
     resolve_supervised_hyperparameters,
 )
-from app.domain.models.models import BaseModelSpec
-from workers.supervised.plan import SupervisedPlan
+from app.models.models import BaseModelSpec
+from workers.methods.supervised.examples import SupervisedPlan
 
 BASE = BaseModelSpec(name="tiny", path="x", context_length=64, learning_rate=2e-4)
 

@@ -7,12 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from app.gateways.objects import LocalObjects
-from workers.learning.training_samples import TrainingSample
-from workers.runs.directories import JobDirectories
-from workers.supervised.examples import Example, Examples
-from workers.supervised.reference_log_probs import ReferenceLogprobs
-from workers.supervised.rows import ExampleRow, ExampleRows
+from app.kit.object_stores import LocalObjects
+from workers.learning.trainer import TrainingSample
+from workers.methods.supervised.examples import Example, ExampleRow, ExampleRows, Examples
+from workers.methods.supervised.samples import ReferenceLogprobs
+from workers.runs.context import JobDirectories
 
 ROWS = 7
 LINE = (

@@ -6,16 +6,15 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs.jobs import Job, JobStatus, StopRequest
-from app.domain.jobs.usage import Caps
-from app.settings.compute import ComputeSettings
+from app.jobs.jobs import Caps, Job, JobStatus, StopRequest
+from app.settings import ComputeSettings
 from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
-from workers.compute.processor import describe_processor
-from workers.learning.trainer_settings import TrainerSettings
-from workers.methods import job_run
-from workers.runs.adapters.publisher import Publisher
-from workers.runs.steps.step_outcome import PublishedAdapter, TrainedStep
-from workers.supervised.save_schedule import SaveSchedule
+from workers.compute import describe_processor
+from workers.job_child import job_run
+from workers.learning.trainer import TrainerSettings
+from workers.methods.supervised.loop import SaveSchedule
+from workers.runs.publisher import Publisher
+from workers.runs.step_outcome import PublishedAdapter, TrainedStep
 
 CHATS = ([chat_row(n) for n in range(12)], [chat_row(n) for n in range(20, 30)])
 PAIRS = ([pair_row(n) for n in range(12)], [pair_row(n) for n in range(50, 60)])

@@ -10,7 +10,7 @@ from peft import PeftModel
 from torch.nn.functional import logsigmoid
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from app.domain.jobs.jobs import Job, JobStatus
+from app.jobs.jobs import Job, JobStatus
 from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
 
 TRAIN = [chat_row(n) for n in range(12)]

@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from app.embedded.errors import WrongOptions
-from app.embedded.ports import free_port
-from app.embedded.telemetry import check_export
-from app.settings.environment import inherited_environment, to_environment
-from app.settings.telemetry import TelemetrySettings
-from app.telemetry import span_export
-from app.telemetry.exports import SPANS_TOTAL, exporting_spans
+from app.kit import span_export
+from app.kit.telemetry_exports import SPANS_TOTAL, exporting_spans
+from app.local.commands import check_export
+from app.local.state import WrongOptions, free_port
+from app.settings import TelemetrySettings, inherited_environment, to_environment
 from tests.support.endpoints import endpoint
 from tests.support.processes import child_processes
 from tests.support.runs.real_run import RealRuns
@@ -21,13 +19,13 @@ from tests.support.runs.world import World
 from tests.support.stack import Database
 from tests.support.telemetry.collector import Collector, collector
 from tests.support.telemetry.traced_rollouts import SPANS_OF_ONE, Customer, play_traced
-from workers.journal.journal import InMemoryJournal
+from workers.journal import InMemoryJournal
 
 CHILD = """
 import sys
-from app.telemetry.spans import SPANS, SpanName, SpanPosition
+from app.kit.telemetry import SPANS, SpanName, SpanPosition
 from workers.processes.child import run_supervised
-from workers.runs.leased_jobs import JOBS
+from workers.leased_kinds import JOBS
 
 async def work(clients, lease):
     with SPANS.open(SpanName.CALL, SpanPosition("a" * 32, "b" * 16)) as span:

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from app.gateways.egress.egress import EgressReply, EgressRequest
-from app.telemetry.exports import exporting_spans
-from app.telemetry.spans import SPANS
+from app.kit.egress import EgressReply, EgressRequest
+from app.kit.telemetry import SPANS
+from app.kit.telemetry_exports import exporting_spans
 from tests.support.endpoints import endpoint
 from tests.support.rollout.rollouts import KEY
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script
 from tests.support.telemetry.collector import CollectedSpan, Collector, collector
 from tests.support.telemetry.traced_rollouts import SECRETS, SPANS_OF_ONE, Customer, play_traced
-from workers.journal.journal import InMemoryJournal
-from workers.methods import job_run
-from workers.runs.step_telemetry import record_ended
+from workers.job_child import job_run
+from workers.journal import InMemoryJournal
+from workers.runs.reporter import record_ended
 
 
 @pytest.fixture

@@ -14,10 +14,9 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr, ValidationError
 
-from app.domain.rollouts.trajectory import StopReason
-from app.embedded.ports import free_port
-from app.settings.environment import inherited_environment, to_environment
-from app.settings.telemetry import TelemetrySettings
+from app.local.state import free_port
+from app.rollouts.trajectory import StopReason
+from app.settings import TelemetrySettings, inherited_environment, to_environment
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.reinforcement.scored_rollouts import scored, tool_call
 from tests.support.stack import Database
@@ -37,7 +36,7 @@ sys.stdin.read()
 """
 WORKER = """
 import sys
-from app.settings.settings import load_settings
+from app.settings import load_settings
 from workers.telemetry.metrics_server import serve_metrics
 assert "prometheus_client" not in sys.modules
 serve_metrics(load_settings())

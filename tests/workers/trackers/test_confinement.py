@@ -10,25 +10,24 @@ from typing import Any
 
 import pytest
 
-from app.domain.processes.interpreters import interpreter
-from app.settings.trackers import WandbSettings
+from app.kit.processes import interpreter
+from app.settings import WandbSettings
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import until
 from tests.support.runs.world import World
 from tests.support.trackers.tracked_steps import commit_steps
-from workers.sandbox import landlock
-from workers.trackers.assignment import Assignment
+from workers.sandbox import layers as landlock
 from workers.trackers.libraries.guarded_sockets import _is_checked
-from workers.trackers.tracker import TrackerFault
+from workers.trackers.tracker import Assignment, TrackerFault
+from workers.trackers.tracker_factory import WriterProcess, _environment
 from workers.trackers.tracker_sync import TrackerSync
-from workers.trackers.writer_process import WriterProcess, _environment
 
 OPERATORS_KEY = "0123456789" * 4
 CANARY = "canary-of-the-environment"
 TRIES = """
 import ftplib, http.client, json, os, socket, subprocess, sys, urllib.request
 import urllib3
-from workers.trackers.assignment import Assignment
+from workers.trackers.tracker import Assignment
 from workers.trackers.libraries.__main__ import confine
 
 sent, host, allowed, other, outside = json.loads(sys.argv[1])
@@ -58,8 +57,8 @@ print(json.dumps(found))
 """
 PARENT = """
 import asyncio, json, sys
-from workers.trackers import writer_process
-from workers.trackers.assignment import Assignment
+from workers.trackers import tracker_factory
+from workers.trackers.tracker import Assignment
 
 start = asyncio.create_subprocess_exec
 async def printing(*command, **options):
@@ -67,7 +66,7 @@ async def printing(*command, **options):
     print(process.pid, flush=True)
     return process
 asyncio.create_subprocess_exec = printing
-asyncio.run(writer_process.WriterProcess.start(Assignment.from_json(json.loads(sys.argv[1]))))
+asyncio.run(tracker_factory.WriterProcess.start(Assignment.from_json(json.loads(sys.argv[1]))))
 """
 REFUSED = dict.fromkeys(
     ("ftp", "http", "name", "url", "datagram", "unix", "program"), "PermissionError"

@@ -13,11 +13,11 @@ from mlflow.entities import Run
 from trackio import sqlite_storage
 from trackio.sqlite_storage import SQLiteStorage
 
-from app.domain.jobs.integrations import LIBRARIES
-from app.domain.jobs.jobs import Job, JobError
-from app.domain.rollouts.metrics import REWARD_MEAN
-from app.gateways.objects import LocalObjects
-from app.settings.trackers import WandbSettings
+from app.jobs.integrations import LIBRARIES
+from app.jobs.jobs import Job, JobError
+from app.kit.object_stores import LocalObjects
+from app.rollouts.metrics import REWARD_MEAN
+from app.settings import WandbSettings
 from tests.support.endpoints import Reply, endpoint
 from tests.support.runs.world import World
 from tests.support.stack import Database
@@ -35,8 +35,8 @@ from tests.support.trackers.tracked_steps import (
 from workers.maintenance.expiry import expire
 from workers.trackers import tracker_sync
 from workers.trackers.libraries.wandb_run import plain_settings
+from workers.trackers.tracker_factory import WriterProcess
 from workers.trackers.tracker_sync import TrackerSync
-from workers.trackers.writer_process import WriterProcess
 
 WANDB: dict[str, Any] = {
     "type": "wandb",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.domain.rollouts.metrics import REWARD_MEAN
+from app.rollouts.metrics import REWARD_MEAN
 from tests.support.endpoints import Reply, endpoint
 from tests.support.runs.world import World
 from tests.support.stack import Database

@@ -6,16 +6,13 @@ from collections.abc import Callable
 import pytest
 from typing_extensions import override
 
-from app.store.jobs.tracked_jobs import TrackedJob
+from app.jobs.claims import TrackedJob
 from tests.support.patience import until
 from tests.support.runs.world import World
 from workers.trackers import tracker_sync
-from workers.trackers.fair_slots import FairSlots
-from workers.trackers.tracked_integrations import TrackedIntegration
-from workers.trackers.tracker import Tracker, WriteReport
-from workers.trackers.tracker_pool import TrackerPool
-from workers.trackers.tracker_sync import TrackerSync
-from workers.trackers.tracker_update import TrackerUpdate
+from workers.trackers.tracker import Tracker, TrackerUpdate, WriteReport
+from workers.trackers.tracker_sync import FairSlots, TrackerPool, TrackerSync
+from workers.trackers.update_reader import TrackedIntegration
 
 
 def tracker(project_id: str, number: int) -> TrackedIntegration:

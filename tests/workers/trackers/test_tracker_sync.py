@@ -9,9 +9,9 @@ import pytest
 from tensorboard.backend.event_processing.plugin_event_accumulator import EventAccumulator
 from tensorboard.util.tensor_util import make_ndarray
 
-from app.domain.jobs.jobs import Job, JobError
-from app.domain.rollouts.metrics import REWARD_MEAN
-from app.settings.environment import to_environment
+from app.jobs.jobs import Job, JobError
+from app.rollouts.metrics import REWARD_MEAN
+from app.settings import to_environment
 from tests.support.patience import until
 from tests.support.processes.child_processes import CONTROL_FORKS, ended, killed
 from tests.support.runs.world import World
@@ -26,7 +26,7 @@ from tests.support.trackers.tracked_steps import (
     outcome,
     warnings_of,
 )
-from workers.processes.children import Children
+from workers.processes.forking.forks import Children
 from workers.trackers.dispatcher import dispatch_trackers
 from workers.trackers.tracker_sync import TrackerSync
 

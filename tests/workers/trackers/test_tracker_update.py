@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from workers.trackers.tracker_update import cut_messages
+from workers.trackers.tracker import cut_messages
 
 LONG = "x" * 19_000
 

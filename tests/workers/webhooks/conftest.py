@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.gateways.secrets import SecretBox
-from app.store.database import Database
+from app.database import Database
+from app.kit.sealing import SecretBox
 from tests.support import stack
 from tests.support.store.tenants import insert_tenant
 from tests.support.webhooks.scene import Scene

@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-from app.domain.errors import LeaseLost
-from app.domain.events.webhooks import (
+from app.kit.errors import LeaseLost
+from app.webhooks.deliveries import _CHOSEN, DeliveryLimits, delivery_claims, leased_delivery
+from app.webhooks.events import (
     AttemptOutcome,
     DeliveryStatus,
 )
-from app.store.webhooks.claims import _CHOSEN, DeliveryLimits, delivery_claims
-from app.store.webhooks.deliveries import leased_delivery
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import until
 from tests.support.webhooks.deliveries import only

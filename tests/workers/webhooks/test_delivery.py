@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from openai import InvalidWebhookSignatureError, OpenAI
 
-from app.domain.events.webhooks import (
+from app.kit.egress import EgressReply, EgressRequest, InMemoryEgress
+from app.webhooks.deliveries import DeliveryLimits
+from app.webhooks.events import (
     JITTER,
     OVERLAP_S,
     RETRY_DELAYS_S,
@@ -16,9 +18,7 @@ from app.domain.events.webhooks import (
     EndpointCredentials,
     SigningSecret,
 )
-from app.gateways.egress.egress import EgressReply, EgressRequest, InMemoryEgress
-from app.gateways.endpoints.webhooks import EndpointSecrets
-from app.store.webhooks.claims import DeliveryLimits
+from app.webhooks.sending import EndpointSecrets
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.webhooks.deliveries import only
 from tests.support.webhooks.scene import Scene

@@ -5,15 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.domain.events.webhooks import DeliveryStatus
-from app.settings.egress import EgressSettings
-from app.settings.environment import to_environment
+from app.settings import EgressSettings, to_environment
+from app.webhooks.events import DeliveryStatus
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.patience import until
 from tests.support.processes.child_processes import CONTROL_FORKS, ended, killed
 from tests.support.webhooks.scene import Scene
 from workers.processes.child import EXIT_ORPHANED
-from workers.processes.children import Children
+from workers.processes.forking.forks import Children
 from workers.webhooks.dispatcher import dispatch_deliveries
 
 

@@ -5,15 +5,15 @@ from collections import Counter
 
 import pytest
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.events.webhooks import EVENT_TYPES
-from app.gateways.egress import lookups
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
-from app.gateways.egress.lookups import Lookup
-from app.gateways.job_queue import InMemoryJobQueue
-from app.services.webhooks.webhook_endpoints import WebhookEndpointService
-from app.store.webhooks.claims import DeliveryLimits, delivery_claims
+from app.accounts.accounts import Tenant
+from app.kit import addresses as lookups
+from app.kit.addresses import Lookup
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.job_queue import InMemoryJobQueue
+from app.webhooks.deliveries import DeliveryLimits, delivery_claims
+from app.webhooks.events import EVENT_TYPES
+from app.webhooks.service import WebhookEndpointService
 from tests.support.endpoints import Reply, endpoint
 from tests.support.store.tenants import insert_project
 from tests.support.webhooks.scene import Scene

@@ -17,17 +17,16 @@ import torch
 from aiohttp import web
 from pydantic import TypeAdapter
 
-from app.domain.models.compute_choices import ComputeChoice, Products
-from app.domain.models.models import BaseModelSpec
-from app.logs import log_to_stderr
-from app.settings.compute import ConfiguredCompute
-from app.settings.host import HostSettings
-from workers.compute.autotuning import ForcedCompute, choose
+from app.kit.logs import log_to_stderr
+from app.models.compute import ComputeChoice, Products
+from app.models.models import BaseModelSpec
+from app.settings import ConfiguredCompute, HostSettings
+from workers.autotuning import ForcedCompute, choose
 from workers.engines.cpu.autotuning import engine_autotuning
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.http.server import build_app
-from workers.engines.cpu.models.kv_pool import KV_POOL_BYTES
+from workers.engines.cpu.models.attention import KV_POOL_BYTES
 from workers.engines.cpu.models.versions import ADAPTER_BYTES, MERGED_BYTES
 
 log = structlog.get_logger()

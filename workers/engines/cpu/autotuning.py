@@ -8,14 +8,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from app.domain.models.compute_choices import ComputeChoice
-from app.domain.models.models import BaseModelSpec
-from workers.compute.autotuning import Autotuning, ways
-from workers.compute.measurement import Work
-from workers.compute.model_widths import model_widths
+from app.models.compute import ComputeChoice
+from app.models.models import BaseModelSpec
+from workers.autotuning import Autotuning, Work, ways
+from workers.compute import model_widths
 from workers.engines.cpu.batching.version_batch import BatchShape
 from workers.engines.cpu.models.attention import FEWEST_ROWS
-from workers.engines.cpu.models.linear_product import LinearLayer
+from workers.engines.cpu.models.decoder import LinearLayer
 
 # Half the cores: on two busy cores, each small operation with two threads waits for the operating
 # system's scheduler twice. Measured beside other work: 4,150 tokens/s with one thread, 2,850 with

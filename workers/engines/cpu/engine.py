@@ -1,7 +1,6 @@
 """The engine's asynchronous interface to the compute thread.
 
-Owns creating sequences from requests and passing their updates to the event loop. Promises that a
-sequence is cancelled when its consumer stops. Must not know HTTP.
+A sequence is cancelled when its consumer stops.
 """
 
 import asyncio
@@ -16,18 +15,17 @@ from typing import Any, Final
 import structlog
 import torch
 
-from app.domain.errors import InvalidRequest, Unavailable
-from app.domain.jobs.reproducibility import EngineMachine
-from app.domain.models.compute_choices import ComputeChoice
-from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
-from app.domain.models.models import BaseModelSpec
-from app.rendering.renderer import Renderer
-from workers.compute.processor import attends, describe_computation
+from app.jobs.reproducibility import EngineMachine
+from app.kit.errors import InvalidRequest, Unavailable
+from app.models.compute import ComputeChoice
+from app.models.context_size import CONTEXT_LENGTH_EXCEEDED
+from app.models.models import BaseModelSpec
+from app.rollouts.renderer import Renderer
+from workers.compute import attends, describe_computation
 from workers.engines.cpu.batching.scheduler import Limits, Scheduler
 from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
-from workers.engines.cpu.models.base_model import BaseModel, load_model, serve
-from workers.engines.cpu.models.linear_product import LinearLayer
-from workers.engines.cpu.models.versions import Version, Versions
+from workers.engines.cpu.models.decoder import LinearLayer
+from workers.engines.cpu.models.versions import BaseModel, Version, Versions, load_model, serve
 
 log = structlog.get_logger()
 

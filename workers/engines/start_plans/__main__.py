@@ -8,8 +8,8 @@ import asyncio
 import sys
 import warnings
 
-from app.domain.models.start_plans import StartRequest
-from app.logs import log_to_stderr
+from app.kit.logs import log_to_stderr
+from app.models.compute import StartRequest
 
 
 def main(arguments: list[str]) -> None:

@@ -1,16 +1,25 @@
 """Plans the memory of a machine whose processors serve a base model, train it, or both.
 
 Pure: takes counted bytes; returns the parts, the sizes that fit, and, for what does not fit, the
-setting to change. Must not know models or devices.
+setting to change.
 """
 
+import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final, Literal
 
-from workers.learning.memory.batch_tokens import ADAPTER_COPIES
-from workers.learning.memory.plan import GIB, MemoryPart, MemoryPlan, total_bytes
+from workers.learning.memory.plan import (
+    GIB,
+    MemoryPart,
+    MemoryPlan,
+    PlanInputs,
+    plan_memory,
+    total_bytes,
+)
 from workers.learning.memory.training_counts import Counts
-from workers.learning.trainer_options import CPU_BATCH_TOKENS
+from workers.learning.options import CPU_BATCH_TOKENS
+from workers.learning.token_scores import ADAPTER_COPIES
 
 MIB: Final = 2**20
 SERVICES_BYTES: Final = 900 * MIB
@@ -161,3 +170,70 @@ def _batch(needs: CpuNeeds, tokens: int) -> int:
 def _largest_batch(needs: CpuNeeds, room: int) -> int:
     tokens = needs.counts.batch_tokens(room, longest=needs.context_length)
     return max(needs.context_length, min(CPU_BATCH_TOKENS, tokens))
+
+
+LARGEST_SHARE: Final = 0.9
+"""Largest share to plan; the remainder is for the driver and for fragments."""
+STEP: Final = 0.05
+BATCH_TOKENS: Final = 16_384
+"""Tokens of a micro-batch beyond which a GPU gains little speed."""
+
+
+def share_for_engine(
+    gpu_bytes: int,
+    counts: Counts,
+    *,
+    context_length: int,
+    micro_batch_tokens: int | None = None,
+) -> float:
+    """Returns the largest share that leaves the trainer its micro-batch: the operator's, one of
+    `BATCH_TOKENS`, or at least one whole rollout. Without such a share, returns the smallest one
+    into which the engine fits.
+    """
+    shares = [
+        round(LARGEST_SHARE - STEP * number, 2) for number in range(int(LARGEST_SHARE / STEP))
+    ]
+    plans = {
+        share: plan_memory(PlanInputs(gpu_bytes, context_length, engine_share=share), counts)
+        for share in shares
+    }
+    served = {
+        share: plan for share, plan in plans.items() if (plan.kv_tokens or 0) >= context_length
+    }
+    for wanted in (max(micro_batch_tokens or BATCH_TOKENS, context_length), context_length):
+        for share, plan in served.items():
+            if plan.micro_batch_tokens >= wanted:
+                return share
+    return min(served, default=LARGEST_SHARE)
+
+
+_MEMINFO: Final = Path("/proc/meminfo")
+_CGROUP: Final = Path("/sys/fs/cgroup")
+
+
+def free_memory(*, meminfo: Path = _MEMINFO, cgroup: Path = _CGROUP) -> int:
+    """Returns the bytes that the kernel reports as available, limited by what remains of a
+    container's limit. Elsewhere than on Linux it is half of the machine's memory.
+    """
+    if not meminfo.exists():
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    available = next(
+        int(line.split()[1]) * 1024
+        for line in meminfo.read_text().splitlines()
+        if line.startswith("MemAvailable:")
+    )
+    return min(available, _rest_of_limit(cgroup, available))
+
+
+def _rest_of_limit(cgroup: Path, default: int) -> int:
+    try:
+        limit = int((cgroup / "memory.max").read_text())
+        used = int((cgroup / "memory.current").read_text())
+        cached = next(
+            int(line.split()[1])
+            for line in (cgroup / "memory.stat").read_text().splitlines()
+            if line.startswith("inactive_file ")
+        )
+    except (OSError, ValueError, StopIteration):  # no container, or one without a limit
+        return default
+    return limit - used + cached

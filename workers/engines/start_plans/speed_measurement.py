@@ -1,8 +1,4 @@
-"""Measures how fast this machine reads, samples and trains with a base model.
-
-Owns the measurement and its file: a result is stored for each combination of processor, libraries,
-model shape and trainer options, so that only the first start measures. Must not know jobs.
-"""
+"""Measures how fast this machine reads, samples and trains with a base model."""
 
 import asyncio
 import hashlib
@@ -17,19 +13,17 @@ import structlog
 import torch
 from pydantic import ValidationError
 
-from app.domain.models.models import BaseModelSpec
-from app.domain.models.start_plans import GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOKENS, StepPace
-from app.domain.models.trainer_memory import TrainerMemory
-from app.settings.environment import cache_directory
-from workers.compute.processor import describe_processor, is_accelerated
+from app.models.compute import GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOKENS, StepPace
+from app.models.models import BaseModelSpec, TrainerMemory
+from app.settings import cache_directory
+from workers.compute import describe_processor, is_accelerated
 from workers.engines.cpu.autotuning import ASSUMED_THREADS
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling
 from workers.engines.cpu.engine import Engine
-from workers.learning.machine_options import machine_options
-from workers.learning.trainer_options import CPU_BATCH_TOKENS, TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import CPU_BATCH_TOKENS, TrainerOptions, machine_options
+from workers.learning.trainer import TrainingSample
 
 log = structlog.get_logger()
 

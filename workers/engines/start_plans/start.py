@@ -1,7 +1,5 @@
-"""Plans a start with one base model on this machine: the abilities, memory and speed of the model.
-
-Owns the choice between a plan for a GPU, for the processors' memory, or for both. Must not know
-processes.
+"""Plans a start with one base model on this machine: the abilities, memory and speed of the
+model.
 """
 
 from collections.abc import Sequence
@@ -11,22 +9,21 @@ from typing import Final, assert_never
 import torch
 from transformers import AutoConfig
 
-from app.domain.models.start_plans import EngineKind, StartPlan, StartRequest
-from workers.compute.processor import is_accelerated
+from app.models.compute import EngineKind, StartPlan, StartRequest
+from workers.compute import is_accelerated
 from workers.engines.base_model_check import BaseModelReport, check_base_model
 from workers.engines.start_plans.cpu_memory import (
     MIB,
     CpuEngine,
     CpuNeeds,
+    free_memory,
     plan_cpu_memory,
+    share_for_engine,
 )
-from workers.engines.start_plans.gpu_share import share_for_engine
-from workers.engines.start_plans.machine_memory import free_memory
-from workers.learning.machine_options import machine_options
 from workers.learning.memory.__main__ import DTYPES, table
 from workers.learning.memory.plan import MemoryPlan, PlanInputs, plan_memory
 from workers.learning.memory.training_counts import Counts, UncountableModel, count
-from workers.learning.trainer_options import CPU_BATCH_TOKENS, TrainerOptions
+from workers.learning.options import CPU_BATCH_TOKENS, TrainerOptions, machine_options
 
 _NO_GPU: Final = (
     "no NVIDIA GPU is found here: add --cpu for vLLM's CPU build, or leave out --engine for the "

@@ -2,7 +2,7 @@
 trained: a call that cannot be parsed stays text, and reasoning ends where training ends it.
 
 vLLM imports this module by `--tool-parser-plugin`. It offers each pair of a tool-call format and a
-reasoning format as one parser, under the names of `app.rendering.turn_formats`. It imports only
+reasoning format as one parser, under the names of `app.rollouts.turns`. It imports only
 `app.rendering` of this project, and the parts of `app.domain` that `app.rendering` imports; all
 libraries come from vLLM's own environment.
 """
@@ -46,12 +46,18 @@ def _offer(package: Path) -> None:
 
 _offer(_APP)
 
-from app.rendering.formats.build import build_tool_format  # noqa: E402 - importable by now
-from app.rendering.model_files import ModelFiles  # noqa: E402 - as above
-from app.rendering.tokens import ModelTokens  # noqa: E402 - as above
-from app.rendering.turn_formats import TURN_FORMATS, TurnFormats  # noqa: E402 - as above
-from app.rendering.turn_parser import TurnParser  # noqa: E402 - as above
-from app.rendering.turn_reading import Delta, ParsedAnswer, TurnOptions, TurnReading  # noqa: E402 - as above
+from app.rollouts.chat_template import ModelFiles  # noqa: E402 - as above
+from app.rollouts.tokens import ModelTokens  # noqa: E402 - as above
+from app.rollouts.turns import (  # noqa: E402 - as above
+    TURN_FORMATS,
+    Delta,
+    ParsedAnswer,
+    TurnFormats,
+    TurnOptions,
+    TurnParser,
+    TurnReading,
+    build_tool_format,
+)
 
 
 @lru_cache(maxsize=4)

@@ -11,9 +11,14 @@ from typing import ClassVar
 
 from torch.nn.functional import logsigmoid
 
-from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import never_clipped, zero_masked
-from workers.learning.losses.preference_pairs import pair_scores, preference_sums
+from workers.learning.losses.contract import (
+    LossInputs,
+    LossTerms,
+    never_clipped,
+    pair_scores,
+    preference_sums,
+    zero_masked,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,13 @@ positive bound keeps a gradient on tokens whose probability the policy has alrea
 from dataclasses import dataclass
 from typing import ClassVar
 
-from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import zero_masked
-from workers.learning.losses.ratio import log_ratio, out_of_range
+from workers.learning.losses.contract import (
+    LossInputs,
+    LossTerms,
+    log_ratio,
+    out_of_range,
+    zero_masked,
+)
 
 
 @dataclass(frozen=True, slots=True)

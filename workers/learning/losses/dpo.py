@@ -17,9 +17,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import never_clipped, zero_masked
-from workers.learning.losses.preference_pairs import PairScores, pair_scores, preference_sums
+from workers.learning.losses.contract import (
+    LossInputs,
+    LossTerms,
+    PairScores,
+    never_clipped,
+    pair_scores,
+    preference_sums,
+    zero_masked,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ policy half of direct reward optimisation, Richemond et al., arXiv 2405.19107.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import never_clipped, zero_masked
+from workers.learning.losses.contract import LossInputs, LossTerms, never_clipped, zero_masked
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from typing import ClassVar, Final
 
 import torch
 
-from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import never_clipped, zero_masked
+from workers.learning.losses.contract import LossInputs, LossTerms, never_clipped, zero_masked
 
 MIN_COMPLEMENT: Final = 1e-12
 """Lower bound of 1 - p: the derivative of (1-p)^γ at 1 - p = 0 is infinite for γ < 1."""

@@ -9,8 +9,7 @@ from typing import ClassVar
 
 import torch
 
-from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import never_clipped, zero_masked
+from workers.learning.losses.contract import LossInputs, LossTerms, never_clipped, zero_masked
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from typing import ClassVar
 
 import torch
 
-from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.ratio import log_ratio, out_of_range
+from workers.learning.losses.contract import LossInputs, LossTerms, log_ratio, out_of_range
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,15 @@
 """Plans the memory of one GPU that a trainer has, alone or beside an engine.
 
 Pure: takes counted bytes; returns the parts of the plan and, for what does not fit, the setting to
-change. Must not know models or devices.
+change.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from workers.learning.memory.batch_tokens import ADAPTER_COPIES
 from workers.learning.memory.training_counts import Counts
+from workers.learning.token_scores import ADAPTER_COPIES
 
 GIB: Final = 2**30
 PROCESS_BYTES: Final = 600 * 2**20

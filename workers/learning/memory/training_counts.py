@@ -1,26 +1,38 @@
-"""Counts what training a model needs, from its config alone.
-
-Owns the counting: the model, its adapter and one forward and backward pass are built on the meta
-device, where tensors have sizes and no values, by the same code that trains. Must not know the size
-of any memory.
-"""
+"""Counts what training a model needs, from its config alone."""
 
 import math
+import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
 import torch
-from torch import nn
-from transformers import AutoModelForCausalLM, PretrainedConfig
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_iter
+from transformers import (
+    AttentionInterface,
+    AttentionMaskInterface,
+    AutoModelForCausalLM,
+    PretrainedConfig,
+    PreTrainedModel,
+)
+from transformers.integrations.sdpa_attention import repeat_kv, use_gqa_in_sdpa
+from transformers.masking_utils import sdpa_mask
+from typing_extensions import override
 
-from workers.learning.adapters.adapters import adapter_parameters, attach_lora, output_layer
-from workers.learning.adapters.lora_forward import install_fast_lora_forward
-from workers.learning.batches.layout import unshared_layout
-from workers.learning.forward.backbone import Backbone
-from workers.learning.forward.head import LogProbHead
-from workers.learning.memory.batch_tokens import MOST_TOKENS, USED_SHARE
-from workers.learning.memory.live_bytes import peak_bytes
-from workers.learning.memory.plain_rows import PlainRows, count_fused_attention
+from workers.learning.adapters import (
+    adapter_parameters,
+    attach_lora,
+    install_fast_lora_forward,
+    output_layer,
+)
+from workers.learning.backbone import Backbone
+from workers.learning.batches import unshared_layout
+from workers.learning.head import LogProbHead
+from workers.learning.token_scores import MOST_TOKENS, USED_SHARE
 
 _LENGTHS: Final = (256, 640, 1024)
 """Lengths, in tokens, of the rows for which a pass is counted."""
@@ -199,3 +211,121 @@ def _nbytes(model: nn.Module) -> int:
     """Returns the bytes of a model's tensors; tied weights count once."""
     tensors = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     return sum(tensor.nbytes for tensor in tensors.values())
+
+
+class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves it untyped
+    """Counts tensors made in its block; `peak` is the most that were alive at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        self.now = 0
+        self.peak = 0
+        self._storages: weakref.WeakSet[torch.UntypedStorage] = weakref.WeakSet()
+
+    @override
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        given = {id(x.untyped_storage()) for x in tree_iter((args, kwargs)) if _has_storage(x)}
+        out = func(*args, **kwargs)
+        for tensor in tree_iter(out):
+            if _has_storage(tensor):
+                storage = tensor.untyped_storage()
+                if id(storage) not in given and storage not in self._storages:
+                    self._add(storage)
+        return out
+
+    def _add(self, storage: torch.UntypedStorage) -> None:
+        size = storage.nbytes()
+        self._storages.add(storage)
+        self.now += size
+        self.peak = max(self.peak, self.now)
+        weakref.finalize(storage, self._remove, size)
+
+    def _remove(self, size: int) -> None:
+        self.now -= size
+
+
+def _has_storage(value: object) -> bool:
+    return isinstance(value, Tensor) and value.layout == torch.strided
+
+
+def peak_bytes(work: Callable[[], object]) -> int:
+    """Returns the most bytes that were alive while `work` ran, beyond those alive before."""
+    counted = LiveBytes()
+    with counted:
+        work()
+    return counted.peak
+
+
+_NAME: Final = "counted"
+
+
+class PlainRows(TorchFunctionMode):
+    """Makes a model's check for plain input (one sequence in a row, no padding) return true,
+    because tensors on the meta device have no values to check.
+    """
+
+    @override
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        if func is torch.Tensor.__bool__ and args[0].device.type == "meta":
+            return True
+        return func(*args, **(kwargs or {}))
+
+
+def count_fused_attention(base: PreTrainedModel) -> None:
+    """Replaces torch's attention by the tensors that a fused kernel allocates."""
+    if base.config._attn_implementation == "sdpa":  # noqa: SLF001 - no public name
+        base.set_attn_implementation(_NAME)
+
+
+def _attend(
+    module: nn.Module,
+    query_BHTK: Tensor,
+    key_BJTK: Tensor,
+    value_BJTV: Tensor,
+    attention_mask: Tensor | None,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    del module
+    groups = query_BHTK.shape[1] // key_BJTK.shape[1]
+    if groups > 1 and not use_gqa_in_sdpa(attention_mask, key_BJTK, value_BJTV):
+        key_BJTK, value_BJTV = (repeat_kv(x, groups) for x in (key_BJTK, value_BJTV))
+    out_BHTV = _FusedAttention.apply(query_BHTK, key_BJTK, value_BJTV, attention_mask)  # type: ignore[no-untyped-call]  # torch leaves it untyped
+    return out_BHTV.transpose(1, 2).contiguous(), None
+
+
+AttentionInterface.register(_NAME, _attend)
+AttentionMaskInterface.register(_NAME, sdpa_mask)
+
+
+class _FusedAttention(torch.autograd.Function):
+    @staticmethod
+    @override
+    def forward(
+        ctx: Any, query_BHTK: Tensor, key_BJTK: Tensor, value_BJTV: Tensor, mask: Tensor | None
+    ) -> Tensor:
+        out_BHTV = query_BHTK.new_empty((*query_BHTK.shape[:-1], value_BJTV.shape[-1]))
+        sums_BHT = query_BHTK.new_empty(query_BHTK.shape[:-1], dtype=torch.float32)
+        bias = None if mask is None else mask.to(query_BHTK.dtype)
+        ctx.save_for_backward(query_BHTK, key_BJTK, value_BJTV, bias, out_BHTV, sums_BHT)
+        return out_BHTV
+
+    @staticmethod
+    @once_differentiable
+    @override
+    def backward(ctx: Any, grad_BHTV: Tensor) -> tuple[Tensor | None, ...]:
+        del grad_BHTV
+        query_BHTK, key_BJTK, value_BJTV, *_ = ctx.saved_tensors
+        return (*(torch.empty_like(x) for x in (query_BHTK, key_BJTK, value_BJTV)), None)

@@ -12,15 +12,56 @@ context does not survive it.
 import gc
 import importlib
 import os
+import runpy
 import select
+import shlex
 import signal
 import socket
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
 
-from workers.processes.forking.fork_requests import Request, receive
-from workers.processes.forking.forked_child import leave_server, run
+from setproctitle import setproctitle
+
+from app.kit.processes import keep_priority, signal_at_parent_end
+from workers.processes.forking.forks import Request, receive
+
+
+def leave_server(server: int, statuses: Iterable[socket.socket]) -> None:
+    """Leaves the server's session, signals and sockets."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    keep_priority()
+    signal_at_parent_end(signal.SIGKILL)
+    if os.getppid() != server:
+        os._exit(1)  # the server ended before the request for its signal
+    for status in statuses:
+        status.close()
+
+
+def run(request: Request) -> int:
+    """Runs a child's command line. Returns its exit code."""
+    with request.status as status:
+        for target, stream in enumerate(request.streams):
+            os.dup2(stream, target)
+            os.close(stream)
+        # The title goes first: its place is found by the environment that the process began with.
+        setproctitle(shlex.join((sys.executable, *request.arguments)))
+        os.environ.clear()
+        os.environ.update(request.environment)
+        with suppress(OSError):  # the parent has ended, which the child will notice
+            status.send(f"pid {os.getpid()}\n".encode())
+    option, program, *rest = request.arguments
+    sys.argv = [option, *rest]
+    if option == "-c":
+        exec(program, {"__name__": "__main__"})  # noqa: S102 - the command line of our own parent
+    else:
+        sys.modules.pop(program, None)
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+    return 0
+
 
 _LONGEST_FAULT: Final = 500
 

@@ -4,22 +4,26 @@ On systems other than Linux, whose libraries do not survive a fork, each child i
 with its own imports.
 """
 
+import json
 import os
+import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass, field
 from signal import SIGKILL, Signals
 from typing import Final, NamedTuple, Protocol
 
 import structlog
 from typing_extensions import override
 
-from app.domain.processes.interpreters import interpreter, running_module
-from workers.processes.forking import fork_requests
+from app.kit.processes import interpreter, running_module
 
 log = structlog.get_logger()
 
@@ -106,7 +110,7 @@ class ForkServer:
         stderr: int = 2,
         environment: Mapping[str, str] | None = None,
     ) -> ChildProcess:
-        body = fork_requests.encode(arguments, os.environ if environment is None else environment)
+        body = encode(arguments, os.environ if environment is None else environment)
         ours, theirs = socket.socketpair()
         descriptors = [theirs.fileno(), stdin, _STDOUT, stderr]
         with theirs, self._lock:
@@ -119,7 +123,7 @@ class ForkServer:
 
     def _send(self, body: bytes, descriptors: list[int]) -> _Server:
         server = self._running()
-        fork_requests.send(server.line, body, descriptors)
+        send(server.line, body, descriptors)
         return server
 
     def close(self) -> None:
@@ -225,3 +229,94 @@ def _running() -> Future[int]:
 
 def _in_a_thread(follow: Callable[..., None], *arguments: object) -> None:
     threading.Thread(target=follow, args=arguments, name="child-status", daemon=True).start()
+
+
+_HEADER: Final = struct.Struct("!I")
+"""Length of the body."""
+_DESCRIPTORS: Final = 4
+
+
+class Request(NamedTuple):
+    arguments: list[str]
+    """`-m MODULE …` or `-c CODE …`."""
+    environment: dict[str, str]
+    status: socket.socket
+    """Gets `pid N` once the child runs, and `exit CODE` after its end, as `subprocess` gives it; or
+    `fault REASON` if it cannot start."""
+    streams: list[int]
+
+
+def encode(arguments: Sequence[str], environment: Mapping[str, str]) -> bytes:
+    return json.dumps({"arguments": [*arguments], "environment": {**environment}}).encode()
+
+
+def send(line: socket.socket, body: bytes, descriptors: Sequence[int]) -> None:
+    """Sends a request. Raises `ConnectionError` if the server has ended."""
+    socket.send_fds(line, [_HEADER.pack(len(body))], descriptors)
+    line.sendall(body)
+
+
+def receive(line: socket.socket) -> Request | None:
+    """Returns the next request, or `None` at the end of the socket."""
+    header, descriptors, _, _ = socket.recv_fds(line, _HEADER.size, _DESCRIPTORS)
+    if len(header) < _HEADER.size or len(descriptors) < _DESCRIPTORS:
+        return None
+    (size,) = _HEADER.unpack(header)
+    body = bytearray()
+    while len(body) < size:
+        read = line.recv(size - len(body))
+        if not read:
+            return None
+        body += read
+    sent = json.loads(body)
+    status, *streams = descriptors
+    return Request(
+        sent["arguments"], sent["environment"], socket.socket(fileno=status), list(streams)
+    )
+
+
+@dataclass(slots=True)
+class TaskChild:
+    """A child process, which ends with the process that started it: see `parent_watch`."""
+
+    process: ChildProcess
+    line: socket.socket
+    """The other end of the child's standard input."""
+    project_id: str | None
+    """The project of its work; `None` for work of all projects."""
+    started_at: float = field(default_factory=time.monotonic)
+    is_ending: bool = False
+
+    def terminate(self) -> None:
+        """Sends SIGTERM, so that the child ends in order."""
+        self.is_ending = True
+        self.process.signal(signal.SIGTERM)
+
+    @property
+    def age_s(self) -> float:
+        return time.monotonic() - self.started_at
+
+
+class Children:
+    def __init__(self, limit: int, starter: Starter) -> None:
+        self._limit = limit
+        self._starter = starter
+        self._started: list[TaskChild] = []
+
+    @property
+    def running(self) -> list[TaskChild]:
+        """Returns the children that have not exited, oldest first."""
+        self._started = [child for child in self._started if child.process.returncode is None]
+        return self._started
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.running) >= self._limit
+
+    def start(self, arguments: Sequence[str], *, project_id: str | None = None) -> None:
+        """Starts a child without waiting. Its standard input is its parent watch."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = self._starter.start(arguments, stdin=theirs.fileno())
+        process.ended.add_done_callback(lambda _: ours.close())
+        self._started.append(TaskChild(process, ours, project_id))

@@ -17,13 +17,11 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, Final, assert_never
 
-from app.gateways.egress.guard import EgressPolicy
-from app.processor_priority import keep_priority
-from workers.sandbox import landlock
-from workers.trackers.assignment import Assignment
+from app.kit.egress_guard import EgressPolicy
+from app.kit.processes import keep_priority
+from workers.sandbox import layers as landlock
 from workers.trackers.libraries.guarded_sockets import guard_sockets
-from workers.trackers.tracker import LibraryRun, TrackerFault
-from workers.trackers.tracker_update import TrackerUpdate
+from workers.trackers.tracker import Assignment, LibraryRun, TrackerFault, TrackerUpdate
 
 _STDIN: Final = 0
 

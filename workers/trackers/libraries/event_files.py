@@ -1,10 +1,8 @@
 """Event files for TensorBoard, written and read back with its own library.
 
-Owns their layout: a directory for each job, in it one for the curves of each split, so that
-TensorBoard draws the splits in one chart, and one for rollouts. Promises that no value is written
-twice: a step is one record with a checksum, records are on the disk when `write` returns, and a
-directory is read back before it is written again, so that a record which a killed process left is
-kept or was never complete. Must not know jobs or events.
+No value is written twice: a step is one record with a checksum, records are on the disk when
+`write` returns, and a directory is read back before it is written again, so that a record which a
+killed process left is kept or was never complete.
 """
 
 import os
@@ -23,9 +21,7 @@ from tensorboard.compat.proto.types_pb2 import DT_STRING
 from tensorboard.plugins.text.metadata import create_summary_metadata
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-from workers.trackers.documents import Document, documents_of
-from workers.trackers.tracker import NOTHING_NEW, WriteReport
-from workers.trackers.tracker_update import TrackerUpdate
+from workers.trackers.tracker import NOTHING_NEW, Document, TrackerUpdate, WriteReport, documents_of
 
 _VERSION: Final = "brain.Event:2"
 _NAME: Final = "events.out.tfevents"

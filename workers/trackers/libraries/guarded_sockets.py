@@ -1,10 +1,9 @@
 """Guards the connections of the process that writes one job.
 
-Promises that every connection of this process goes to an address that the egress guard has checked,
-whatever the library was asked to open: the name is resolved once, and the checked address is
-dialled. It is the interpreter's own audit hook that refuses any other connection, of any module and
-protocol, and that refuses to start programs, which would have no such hook. A hook cannot be
-removed. Must not know the library.
+Every connection of this process goes to an address that the egress guard has checked, whatever the
+library was asked to open: the name is resolved once, and the checked address is dialled. It is the
+interpreter's own audit hook that refuses any other connection, of any module and protocol, and that
+refuses to start programs, which would have no such hook. A hook cannot be removed.
 """
 
 import asyncio
@@ -16,8 +15,8 @@ from typing import Any, Final
 
 from urllib3.util import connection
 
-from app.gateways.egress.addresses import IPAddress, host_port, read_url
-from app.gateways.egress.guard import EgressGuard, EgressPolicy
+from app.kit.addresses import IPAddress, host_port, read_url
+from app.kit.egress_guard import EgressGuard, EgressPolicy
 
 _Address = tuple[IPAddress, int]
 _DIALLED: Final = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})

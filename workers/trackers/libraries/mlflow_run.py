@@ -1,16 +1,15 @@
 """Writes a job to MLflow with its own client: to a server, or to a store in the job's directory.
 
-Owns the layout there: every curve as the metric `split/name`, the settings as params, texts as
-artifacts. Promises that a value is there once: the run is found by its tag, and what it has is read
-before it is written again. A server is the customer's: every connection is checked, redirects are
-not followed, and artifacts go to that server alone, never to another address or path that it names:
-the client's own calls for artifacts ask the server for the path anew, so none of them is used.
+A value is there once: the run is found by its tag, and what it has is read before it is written
+again. A server is the customer's: every connection is checked, redirects are not followed, and
+artifacts go to that server alone, never to another address or path that it names: the client's own
+calls for artifacts ask the server for the path anew, so none of them is used.
 """
 
 import json
 import re
 import resource
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeVar
@@ -23,19 +22,51 @@ from mlflow.store.artifact.artifact_repo import ArtifactRepository
 from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
 from mlflow.store.artifact.mlflow_artifacts_repo import MlflowArtifactsRepository
 from requests import HTTPError, RequestException
+from urllib3 import HTTPResponse
 
-from app.domain.errors import EndpointRefused
-from app.gateways.egress.guard import EgressPolicy
-from workers.trackers.assignment import Assignment
-from workers.trackers.documents import flat, numbers_of, rollout_text
-from workers.trackers.libraries.bounded_replies import (
-    LONGEST_REPLY,
-    ReplyTooLarge,
-    bound_replies,
-)
+from app.kit.egress_guard import EgressPolicy
+from app.kit.errors import EndpointRefused
 from workers.trackers.libraries.guarded_sockets import check_url
-from workers.trackers.tracker import TrackerFault, WriteReport
-from workers.trackers.tracker_update import TrackerUpdate
+from workers.trackers.tracker import (
+    Assignment,
+    TrackerFault,
+    TrackerUpdate,
+    WriteReport,
+    flat,
+    numbers_of,
+    rollout_text,
+)
+
+LONGEST_REPLY: Final = 8 * 1024**2
+"""Decoded bytes of one reply; JSON of it may take 30 times as much as objects."""
+_CHUNK: Final = 65_536
+
+
+class ReplyTooLarge(Exception):
+    """The decoded body of a reply is larger than `LONGEST_REPLY`."""
+
+
+def bound_replies() -> None:
+    """Bounds every reply that this process reads with urllib3, with requests too. A larger one
+    raises `ReplyTooLarge`, and its connection is closed.
+    """
+    stream = HTTPResponse.stream
+
+    def bounded(
+        response: HTTPResponse, amt: int | None = _CHUNK, decode_content: bool | None = None
+    ) -> Generator[bytes, None, None]:
+        left = LONGEST_REPLY
+        # urllib3 decodes no more than `amt` bytes before it yields them.
+        for chunk in stream(response, amt or _CHUNK, decode_content):
+            left -= len(chunk)
+            if left < 0:
+                response.close()
+                raise ReplyTooLarge
+            yield chunk
+
+    HTTPResponse.stream = bounded  # type: ignore[method-assign, assignment]  # below every library
+    HTTPResponse.drain_conn = HTTPResponse.close  # type: ignore[method-assign]  # it would read all
+
 
 _Value = TypeVar("_Value")
 _TAG: Final = "agent_rft.run"

@@ -1,8 +1,6 @@
 """Writes a job to a local database of Trackio with its own library.
 
-Owns the layout there: a row for each step with every curve as `split/name`, a row with the rollouts
-of each step as traces, the settings as the run's config and the report's numbers as the last row.
-Promises that a value is there once: rows have ids, and the database ignores a second row of an id.
+A value is there once: rows have ids, and the database ignores a second row of an id.
 """
 
 from collections.abc import Mapping
@@ -13,10 +11,14 @@ from typing import Any
 from trackio import Trace
 from trackio.sqlite_storage import SQLiteStorage
 
-from workers.trackers.assignment import Assignment
-from workers.trackers.documents import numbers_of
-from workers.trackers.tracker import NOTHING_NEW, WriteReport
-from workers.trackers.tracker_update import TracedRollout, TrackerUpdate
+from workers.trackers.tracker import (
+    NOTHING_NEW,
+    Assignment,
+    TracedRollout,
+    TrackerUpdate,
+    WriteReport,
+    numbers_of,
+)
 
 
 class TrackioRun:

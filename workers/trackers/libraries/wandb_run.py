@@ -1,9 +1,7 @@
 """Writes a job to Weights & Biases with its own library, offline without a key.
 
-Owns the layout there: a row for each step with every curve as `split/name`, the settings as the
-run's config, a table of rollouts for each step, the report in the summary and as a file. A row
-cannot be written again, so a step is there once. A process cannot continue a run that another one
-wrote offline: it removes it and writes all steps again.
+A row cannot be written again, so a step is there once. A process cannot continue a run that another
+one wrote offline: it removes it and writes all steps again.
 """
 
 import json
@@ -14,10 +12,15 @@ from typing import Any, Final
 import wandb
 from wandb.errors import AuthenticationError, CommError, UsageError
 
-from workers.trackers.assignment import Assignment
-from workers.trackers.documents import numbers_of
-from workers.trackers.tracker import NOTHING_NEW, TrackerFault, WriteReport
-from workers.trackers.tracker_update import TracedRollout, TrackerUpdate
+from workers.trackers.tracker import (
+    NOTHING_NEW,
+    Assignment,
+    TracedRollout,
+    TrackerFault,
+    TrackerUpdate,
+    WriteReport,
+    numbers_of,
+)
 
 _OPENING_S: Final = 20.0
 _REFERENCES: Final = ("wandb-artifact:", "wandb-client-artifact:")

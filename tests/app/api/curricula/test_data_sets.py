@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from app.settings.hub import HubSettings
+from app.settings import HubSettings
 from tests.support.api.application import Api, running
 from tests.support.models.data_set_hub import data_set_hub
 from tests.support.registry.curriculum_calls import CURRICULA, codes, made_from, previewed, rows_of
@@ -217,10 +217,10 @@ async def test_a_directory_is_read_without_a_hub(database: Database, tmp_path: P
 
 def test_offline_mode_is_kept(tmp_path: Path) -> None:
     program = """
-from app.domain.curricula.sources import HubSource
-from app.gateways.egress.guard import EgressPolicy
-from app.gateways.hub.data_sets import HubLocation, open_data_set
-from app.gateways.hub.faults import DataSetFault
+from app.teaching.curricula.curricula import HubSource
+from app.kit.egress_guard import EgressPolicy
+from app.files.hub_data_sets import HubLocation, open_data_set
+from app.kit.hub import DataSetFault
 try:
     open_data_set(
         HubSource(type="huggingface", data_set="own/trivia"),

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.gateways.objects.local import LocalObjects
-from app.services.feedback.builds import FeedbackBuildService
-from app.services.files.row_files import RowFiles
+from app.files.row_files import RowFiles
+from app.kit.local_objects import LocalObjects
+from app.teaching.feedback.build_service import FeedbackBuildService
 from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
 from tests.support.api.organization import execute
 from tests.support.feedback.end_users import CANARY, PATH, PERSON, built, filled, holders

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from app.domain.plans.paths import leaves, with_value
+from app.teaching.plans.plans import leaves, with_value
 from tests.support.api.application import Api
 
 VALUES: Final[tuple[Any, ...]] = (

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from app.services.recipes.shipped_recipes import shipped_recipe
+from app.teaching.recipes.service import shipped_recipe
+from labs.base_models.lessons import code_assistant
+from labs.base_models.lessons.code_assistant import FUNCTIONS
+from labs.base_models.scholar import lessons
 from tests.support.registry.recipe_rewards import reward
 from tests.support.registry.trials import Trials
-from workers.base_models.lessons import code_assistant
-from workers.base_models.lessons.functions import FUNCTIONS
-from workers.base_models.lessons.lessons import lessons
 
 LESSONS = 12
 

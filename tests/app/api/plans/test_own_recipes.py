@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.services.recipes.shipped_recipes import shipped_ids
+from app.teaching.recipes.service import shipped_ids
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.preflight import validate_call
 from tests.support.registry.recipes import CHECK, OWN, rows

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.reinforcement import (
+from app.jobs.reinforcement import (
     ReinforcementMethod,
     resolve_hyperparameters,
     resolved_options,
 )
-from app.domain.models.models import BaseModelSpec
-from app.domain.plans.knob_readings import reading_of
+from app.models.models import BaseModelSpec
+from app.teaching.plans.knob_readings import reading_of
 from tests.support.api.application import Api
 
 COMPILE = "/v1/improvement_plans/compile"

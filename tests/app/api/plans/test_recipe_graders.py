@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.choice.choice_sources import last_number_source
-from app.services.recipes.shipped_recipes import shipped_recipe
+from app.graders.choice_sources import last_number_source
+from app.teaching.recipes.service import shipped_recipe
 from tests.support.registry.recipe_rewards import reward
 from tests.support.registry.trials import Trials
 

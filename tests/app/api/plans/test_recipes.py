@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.services.recipes.shipped_recipes import shipped_recipe
+from app.teaching.recipes.service import shipped_recipe
 from tests.support.api.application import Api
 from tests.support.api.preflight import validate_call
 

@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-import app.api.schemas
-import app.domain.curricula
-import app.domain.environments
-import app.domain.graders
-import app.domain.methods
-import app.domain.tools
+import app
 from tests.support.api.application import Api
 from tests.support.api.preflight import validate_call
 
@@ -97,14 +92,7 @@ def test_no_closed_model_of_a_body_converts_to_a_fraction() -> None:
     assert loose == QUERIES
 
 
-PACKAGES = (
-    app.api.schemas,
-    app.domain.curricula,
-    app.domain.environments,
-    app.domain.graders,
-    app.domain.methods,
-    app.domain.tools,
-)
+PACKAGES = (app,)
 BODIES = tuple(f"{package.__name__}." for package in PACKAGES)
 QUERIES = {
     f"{model}.{name}"

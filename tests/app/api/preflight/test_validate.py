@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.faults import values
+from app.kit import faults as values
 from tests.support.api.application import Api, running
 from tests.support.api.preflight import PATH, job_count, rows, validate_call
 from tests.support.endpoints import EndpointServer

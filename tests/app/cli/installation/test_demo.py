@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.processes.interpreters import running_module
+from app.kit.processes import running_module
 
 ROOT = Path(__file__).resolve().parents[4]
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.installation.up import start_command
-from app.domain.processes.interpreters import running_module
-from app.embedded.layout import UpOptions, api_child, sandbox_child, worker_child
-from app.embedded.ports import free_port
-from app.embedded.state import DataDir
-from app.settings.settings import Settings
+from app.cli.up import start_command
+from app.kit.processes import running_module
+from app.local.layout import UpOptions, api_child, sandbox_child, worker_child
+from app.local.state import DataDir, free_port
+from app.settings import Settings
 from tests.support.cli.foreign_folder import FOREIGN, foreign_folder
 from tests.support.patience import PATIENCE_S
 
@@ -35,7 +34,7 @@ def _commands(root: Path) -> dict[str, tuple[str, ...]]:
     return {
         "up": (*start_command(data_dir, UpOptions(1)), "--help"),
         "sandbox": (*sandbox_child(settings, data_dir).command, "--help"),
-        "migrate": running_module("app.embedded.migrate"),
+        "migrate": running_module("app.local.provision"),
         "api": api_child(settings, data_dir, free_port()).command,
         "runs": worker_child(settings, data_dir, "runs").command,
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from transformers import AutoConfig
 
-from app.embedded.ports import free_port
+from app.local.state import free_port
 from tests.support.cli.command_line import agent_rft
 from tests.support.embedded.installation import cli
 from tests.support.learning.architectures import ARCHITECTURES

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.service import client as service_client
+from app.cli import client as service_client
 from tests.support.cli.remote_commands import METHOD, Commands, new_job
 from tests.support.contract.service import ROW, Service
 from tests.support.dashboard.scenes import STEPS

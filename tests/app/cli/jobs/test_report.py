@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.jobs.report import ReportReply, sentences
+from app.cli.job_reports import ReportReply, sentences
 
 REPORT = {"step": 3, "rows": 1, "wins": 1, "ties": 0, "losses": 0, "start_model": "m"}
 

@@ -11,19 +11,17 @@ import httpx
 import pytest
 from rich.console import Console
 
-from app.cli.jobs import live_view
-from app.cli.jobs.live_view import LiveView
-from app.cli.jobs.replies import EventReply, JobReply, StateReply
-from app.cli.jobs.stream import FollowedJob, JobUpdate, StreamSilent
-from app.cli.jobs.watching import watch_job
-from app.cli.profiles.profiles import AddressSources
-from app.cli.service import patience
-from app.cli.service.client import Service as Client
-from app.cli.service.client import service as calling
-from app.cli.service.remote import Remote
-from app.cli.terminal.output import Output
-from app.cli.terminal.service_errors import ServiceError
-from app.domain.rollouts.metrics import DISCARDED_COUNT
+from app.cli import client as patience
+from app.cli import watching as live_view
+from app.cli.client import Service as Client
+from app.cli.client import service as calling
+from app.cli.job_reports import EventReply, JobReply, StateReply
+from app.cli.output import Output
+from app.cli.profiles import AddressSources
+from app.cli.remote import Remote
+from app.cli.terminal import ServiceError
+from app.cli.watching import FollowedJob, JobUpdate, LiveView, StreamSilent, watch_job
+from app.rollouts.metrics import DISCARDED_COUNT
 from tests.support.cli.command_line import agent_rft_in_terminal, running_agent_rft
 from tests.support.cli.remote_commands import Commands, address_of
 from tests.support.cli.scripted_service import cut, reply, scripted_service

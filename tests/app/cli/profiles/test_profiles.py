@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.profiles import editing, profiles
-from app.cli.profiles.profiles import (
+from app.cli import profile_editing as editing
+from app.cli import profiles
+from app.cli.profiles import (
     AddressSources,
     Profile,
     ServiceAddress,
@@ -19,7 +20,7 @@ from app.cli.profiles.profiles import (
     variables_of,
     write_profiles,
 )
-from app.cli.terminal.service_errors import ServiceError
+from app.cli.terminal import ServiceError
 from tests.support.cli.command_line import agent_rft
 from tests.support.cli.scripted_service import reply, scripted_service
 

@@ -6,8 +6,8 @@ import re
 import pytest
 from rich.console import Console
 
-from app.cli.rollouts.transcripts import RolloutReply, parts_of
-from app.cli.terminal.output import Lines
+from app.cli.output import Lines
+from app.cli.rollouts import RolloutReply, parts_of
 from tests.support.cli.command_line import agent_rft_in_terminal
 from tests.support.cli.remote_commands import Commands, address_of, new_job
 from tests.support.contract.service import Service

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.evals.evals import run_eval
-from app.cli.jobs.creation import create
-from app.cli.profiles.profiles import AddressSources
-from app.cli.service import client as service_client
-from app.cli.service import patience
-from app.cli.service.remote import Remote
-from app.cli.terminal.output import Output
-from app.cli.terminal.service_errors import CreationUnknown, ServiceError
+from app.cli import client as patience
+from app.cli import client as service_client
+from app.cli.evals import run_eval
+from app.cli.job_creation import create
+from app.cli.output import Output
+from app.cli.profiles import AddressSources
+from app.cli.remote import Remote
+from app.cli.terminal import CreationUnknown, ServiceError
 from tests.support.cli.scripted_service import ScriptedService, cut, reply, scripted_service
 
 JOB = json.dumps({"id": "ftjob-1", "status": "queued", "model": "m", "created_at": 1})

@@ -7,19 +7,20 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.cli.files.files import download_file
-from app.cli.jobs.stream import FollowedJob
-from app.cli.models import downloading as model_download
-from app.cli.models.models import download
-from app.cli.profiles.profiles import AddressSources
-from app.cli.service import bounded_replies, downloads
-from app.cli.service import client as service_client
-from app.cli.service.client import service
-from app.cli.service.remote import Remote
-from app.cli.terminal.output import Output
-from app.cli.terminal.printable import printable
-from app.cli.terminal.service_errors import ServiceError
-from app.embedded.ports import free_port
+from app.cli import client as downloads
+from app.cli import client as service_client
+from app.cli import downloading as model_download
+from app.cli import replies as bounded_replies
+from app.cli.client import service
+from app.cli.files import download_file
+from app.cli.models import download
+from app.cli.output import Output
+from app.cli.printable import printable
+from app.cli.profiles import AddressSources
+from app.cli.remote import Remote
+from app.cli.terminal import ServiceError
+from app.cli.watching import FollowedJob
+from app.local.state import free_port
 from tests.support.cli.command_line import agent_rft
 from tests.support.cli.remote_commands import Commands
 from tests.support.cli.scripted_service import cut, raw, reply, scripted_service

@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.text import Text
 
 from app.cli import main as command_line
-from app.cli.models.downloading import DownloadFailed
-from app.cli.terminal.output import columns, fields
-from app.cli.terminal.printable import printable, printable_lines
-from app.cli.terminal.service_errors import ServiceError
+from app.cli.downloading import DownloadFailed
+from app.cli.output import columns, fields
+from app.cli.printable import printable, printable_lines
+from app.cli.terminal import ServiceError
 
 HOSTILE = {
     "\x1b]0;title\x07": r"\x1b]0;title\x07",

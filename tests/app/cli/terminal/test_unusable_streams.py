@@ -9,11 +9,10 @@ from typing import TextIO
 import pytest
 
 from app.cli import main as command_line
-from app.cli.files.uploading import upload
-from app.cli.profiles.profiles import Profile, profiles_file, write_profiles
-from app.cli.service.client import service
-from app.cli.terminal.service_errors import ServiceError
-from app.cli.terminal.standard_streams import read_stdin
+from app.cli.client import service
+from app.cli.files import upload
+from app.cli.profiles import Profile, profiles_file, write_profiles
+from app.cli.terminal import ServiceError, read_stdin
 from tests.support.cli.command_line import agent_rft, running_agent_rft
 from tests.support.cli.scripted_service import reply, scripted_service
 from tests.support.patience import PATIENCE_S

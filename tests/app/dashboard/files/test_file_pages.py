@@ -2,7 +2,7 @@
 
 import json
 
-from app.services.files.file_head import HEAD_BYTES
+from app.files.service import HEAD_BYTES
 from tests.support.api.application import Api
 from tests.support.dashboard.scenes import HOSTILE
 from tests.support.dashboard.visits import Visit, rows_of, texts_of

@@ -1,9 +1,8 @@
 """Charts: their steps, shares computed by hand, and their sentences."""
 
-from app.dashboard.rendering.chart_tables import SHOWN_STEPS, Chart, Line
-from app.dashboard.rendering.charts import chart_of, charts
-from app.domain.ids import Split
-from app.domain.jobs.stop_rules.stop_rules import LOSSES, REWARD
+from app.jobs.stop_rules import LOSSES, REWARD
+from app.kit.ids import Split
+from app.pages.charts import SHOWN_STEPS, Chart, Line, chart_of, charts
 
 Curves = dict[tuple[str, Split], dict[int, float]]
 

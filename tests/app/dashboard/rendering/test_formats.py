@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.dashboard.rendering.formats import pretty
+from app.pages.rendering import pretty
 
 
 def test_json_is_split_into_lines_and_other_texts_stay() -> None:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from app.dashboard.rendering.scatters import Scatter, Spot
+from app.pages.plots import Scatter, Spot
 
 
 def scatter(*places: tuple[float, float]) -> Scatter:

@@ -3,9 +3,9 @@
 import asyncio
 from threading import Event
 
-from app.dashboard.rendering.threads import made_on_thread
-from app.domain.accounts.tenants import Tenant
-from app.domain.ids import OrganizationId, ProjectId, new_id
+from app.accounts.accounts import Tenant
+from app.kit.ids import OrganizationId, ProjectId, new_id
+from app.pages.rendering import made_on_thread
 from tests.support.patience import PATIENCE_S, until
 
 

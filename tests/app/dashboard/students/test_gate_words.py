@@ -2,9 +2,8 @@
 
 import pytest
 
-from app.dashboard.students.gate_words import headline, verdicts
-from app.domain.students.gate import Comparison
-from app.domain.students.students import Skill, SkillStatus
+from app.pages.student_progress import headline, verdicts
+from app.teaching.students.students import Comparison, Skill, SkillStatus
 
 GAIN = Comparison("target", 0.4, (0.1, 0.8), 10)
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from app.dashboard.tokens.shown_tokens import MEASURES, Measure, shown_tokens, visible
-from app.domain.rollouts.token_records import RecordedTurn, TokenRecord
+from app.pages.tokens import MEASURES, Measure, shown_tokens, visible
+from app.rollouts.trajectory import RecordedTurn, TokenRecord
 
 
 def record(*values: tuple[float | None, float | None], omitted: int = 0) -> TokenRecord:

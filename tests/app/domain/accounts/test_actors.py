@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.accounts.actors import Actor
+from app.accounts.accounts import Actor
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.coach.hypothesis_tests import holm, p_value_of_share, share_limits
+from app.teaching.coach.statistics import holm, p_value_of_share, share_limits
 
 
 @pytest.mark.parametrize(

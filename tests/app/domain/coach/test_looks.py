@@ -4,18 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.coach.actions import Continue, EndSession
-from app.domain.coach.evidence import Evidence
-from app.domain.coach.samples import Attempt, Measurement
-from app.domain.coach.sessions import (
+from app.teaching.coach.evidence import Evidence
+from app.teaching.coach.sessions import (
     CoachOptions,
     CoachStatus,
     MeasuredRollouts,
     Phase,
     TriedPrompt,
 )
-from app.domain.coach.steps import next_step
-from app.domain.students.students import SkillStatus
+from app.teaching.coach.statistics import Attempt, Measurement
+from app.teaching.coach.steps import Continue, EndSession, next_step
+from app.teaching.students.students import SkillStatus
 from tests.support.coach.situations import (
     GAINED,
     JOB,

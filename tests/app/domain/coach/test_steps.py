@@ -5,19 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.coach.actions import (
-    Continue,
-    EndSession,
-    Pause,
-    Promote,
-    Propose,
-    RunMeasurement,
-    Train,
-    Wait,
-)
-from app.domain.coach.evidence import Evidence
-from app.domain.coach.samples import Measurement
-from app.domain.coach.sessions import (
+from app.jobs.intervals import Gain
+from app.jobs.jobs import Caps
+from app.kit.errors import WrongState
+from app.teaching.coach.evidence import Evidence
+from app.teaching.coach.sessions import (
     TRANSITIONS,
     Budget,
     CoachOptions,
@@ -26,11 +18,19 @@ from app.domain.coach.sessions import (
     Phase,
     Spent,
 )
-from app.domain.coach.steps import next_step
-from app.domain.errors import WrongState
-from app.domain.jobs.curves.gains import Gain
-from app.domain.jobs.usage import Caps
-from app.domain.students.students import SkillStatus
+from app.teaching.coach.statistics import Measurement
+from app.teaching.coach.steps import (
+    Continue,
+    EndSession,
+    Pause,
+    Promote,
+    Propose,
+    RunMeasurement,
+    Train,
+    Wait,
+    next_step,
+)
+from app.teaching.students.students import SkillStatus
 from tests.support.coach.situations import (
     GAINED,
     JOB,

@@ -5,13 +5,19 @@ from collections import Counter
 
 import pytest
 
-from app.domain.coach.hypothesis_tests import share_limits
-from app.domain.coach.practice import SliceGain, expected_gains, practice_rows, practice_slices
-from app.domain.coach.samples import Attempt, Measurement, PracticeRow, practice_row
-from app.domain.coach.scales import Scale, ScoreRanges, ranges_of
-from app.domain.coach.text_slices import TextSlices
-from app.domain.coach.weaknesses import find_weaknesses, slices_of
-from app.domain.graders.kinds.score_model import ScoreModelGrader
+from app.graders.model_definitions import ScoreModelGrader
+from app.teaching.coach.sessions import SliceGain, expected_gains, practice_rows, practice_slices
+from app.teaching.coach.statistics import (
+    Attempt,
+    Measurement,
+    PracticeRow,
+    Scale,
+    ScoreRanges,
+    practice_row,
+    ranges_of,
+    share_limits,
+)
+from app.teaching.coach.weaknesses import TextSlices, find_weaknesses, slices_of
 
 WORDS = {
     "refund": "Customer {n} wants a refund for a broken lamp",

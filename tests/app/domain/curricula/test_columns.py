@@ -4,17 +4,18 @@ from typing import Any
 
 import pytest
 
-from app.domain.curricula.column_rows import labelled_row, row_of
-from app.domain.curricula.columns import (
+from app.jobs.supervised import MethodType
+from app.teaching.curricula.columns import (
     ColumnMap,
     Role,
     UnusableColumns,
     guess,
     label_columns,
+    labelled_row,
     missing,
+    row_of,
 )
-from app.domain.curricula.sources import Columns
-from app.domain.methods.supervised import MethodType
+from app.teaching.curricula.curricula import Columns
 
 NONE = Columns()
 

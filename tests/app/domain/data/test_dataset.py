@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError, parse_rows
+from app.files.datasets import MAX_ROW_BYTES, DatasetError, parse_rows
 
 USER = {"role": "user", "content": "hi"}
 TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}

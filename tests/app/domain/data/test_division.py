@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.division import StratifiedRow, divide
-from app.domain.data.near_duplicates import near_duplicates, pieces_of
+from app.files.division import StratifiedRow, divide, near_duplicates, pieces_of
 
 ROWS = [StratifiedRow(f"key{n}", (("easy", "hard")[n % 4 == 0],)) for n in range(200)]
 ALONE = [[row.key] for row in ROWS]

@@ -7,8 +7,8 @@ from statistics import fmean
 
 import pytest
 
-from app.domain.data import near_duplicates as room
-from app.domain.data.near_duplicates import near_duplicates, pieces_of
+from app.files import division as room
+from app.files.division import near_duplicates, pieces_of
 
 
 def prompt(seed: int, words: int) -> list[str]:

@@ -6,9 +6,7 @@ from collections import Counter
 
 import pytest
 
-from app.domain.data.division import Division, StratifiedRow, cluster_and_divide
-from app.domain.data.near_duplicates import pieces_of
-from app.domain.data.row_clusters import RowClusters
+from app.files.division import Division, RowClusters, StratifiedRow, cluster_and_divide, pieces_of
 
 CITIES = ["Paris", "Rome", "Oslo", "Bern", "Lima", "Cairo", "Tokyo", "Quito", "Delhi", "Accra"]
 CHINESE = ["巴黎", "罗马", "东京", "北京", "伦敦", "上海", "柏林"]

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.chat_rows import DatasetError
-from app.domain.data.row_formats import check_row, inspect_row
-from app.domain.methods.supervised import MethodType
+from app.files.datasets import check_row, inspect_row
+from app.files.rows import DatasetError
+from app.jobs.supervised import MethodType
 
 USER = {"role": "user", "content": "hi"}
 ANSWER = {"role": "assistant", "content": "hello"}

@@ -3,12 +3,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from app.api.schemas.tools import Tool
-from app.api.schemas.webhook_endpoints import WebhookEndpointWithSecret
-from app.domain.documents.field_descriptions import COMMON_FIELDS, LEFT_OUT
-from app.domain.jobs.creation.preflight import DatasetReport
-from app.domain.methods.stop import MaxStepsRule
-from app.domain.registry.references import ReinforcementBody
+from app.jobs.preflight import DatasetReport
+from app.jobs.stop_options import MaxStepsRule
+from app.kit.fields import COMMON_FIELDS, LEFT_OUT
+from app.tools.references import ReinforcementBody
+from app.tools.schemas import Tool
+from app.webhooks.schemas import WebhookEndpointWithSecret
 from tests.support.web.application import specification
 
 

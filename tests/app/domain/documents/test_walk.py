@@ -6,11 +6,11 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, TypeAdapter
 
-from app.domain.documents.fields import SecretMark
-from app.domain.documents.walk import FieldKind, headers_of, walk_fields
-from app.domain.graders.graders import GRADER_MODELS, Grader
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.secrets.redaction import redacted_json, split
+from app.graders.definitions import GRADER_MODELS, Grader
+from app.jobs.reinforcement import ReinforcementMethod
+from app.kit.fields import SecretMark
+from app.kit.redaction import redacted_json, split
+from app.kit.walk import FieldKind, headers_of, walk_fields
 
 PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
 JUDGE = {

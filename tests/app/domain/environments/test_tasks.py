@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from app.domain.environments.code_problems import (
+from app.graders.definitions import read_grader
+from app.kit.errors import InvalidRequest
+from app.tools.coding_tasks import (
     LEVELS,
     MAX_K,
     MAX_LEVEL,
@@ -19,15 +21,13 @@ from app.domain.environments.code_problems import (
     code_task,
     problem_count,
 )
-from app.domain.environments.environments import (
+from app.tools.environment_options import task_number
+from app.tools.environments import (
     check_count,
     training_numbers,
     validation_numbers,
 )
-from app.domain.environments.gsm8k import UnreadableProblem, row_of
-from app.domain.environments.task_numbers import task_number
-from app.domain.errors import InvalidRequest
-from app.domain.graders.graders import read_grader
+from app.tools.word_problems import UnreadableProblem, row_of
 from tests.support.environments.built_in import read_built_in
 
 JUDGE = {"type": "llm_judge", "model": "judge"}

@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.evals.data_sources import RowFault, parse_row
+from app.evals.data_sources import RowFault, parse_row
 
 
 def test_a_row_holds_an_item_and_may_hold_a_sample() -> None:

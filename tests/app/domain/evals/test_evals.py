@@ -1,8 +1,7 @@
 import pytest
 
-from app.domain.data.chat_rows import MAX_ROW_BYTES
-from app.domain.evals.data_sources import RowFault, parse_row
-from app.domain.evals.evals import (
+from app.evals.data_sources import RowFault, parse_row
+from app.evals.evals import (
     Eval,
     ResultCounts,
     Tally,
@@ -13,6 +12,7 @@ from app.domain.evals.evals import (
     token_usage,
     validation_run_id,
 )
+from app.files.rows import MAX_ROW_BYTES
 
 
 def test_a_jobs_runs_have_ids_that_lead_back_to_their_step() -> None:

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from app.domain.events.webhooks import (
+from app.webhooks.events import (
     MAX_SECRETS,
     OVERLAP_S,
     AttemptOutcome,

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.definition_work import (
+from app.graders.definitions import read_grader
+from app.graders.json_schemas import MAX_COMPILED_BYTES
+from app.graders.judge_prompts import MAX_MESSAGES
+from app.graders.program_definitions import (
     BYTES_OF_A_CHECK,
     MAX_PATTERN_BYTES_TOGETHER,
     MAX_PLACEHOLDERS_TOGETHER,
 )
-from app.domain.graders.graders import read_grader
-from app.domain.graders.judge_prompts import MAX_MESSAGES
-from app.domain.graders.schemas.json_schemas import MAX_COMPILED_BYTES
-from app.domain.graders.templates.templates import MAX_PLACEHOLDERS
+from app.graders.templates import MAX_PLACEHOLDERS
 from tests.support.grading.app_calls import counted_calls
 from tests.support.grading.large_definitions import FITTING, MANY, judged, multi, pattern
 

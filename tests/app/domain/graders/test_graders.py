@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from app.domain.graders.graders import Grader
+from app.graders.definitions import Grader
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 CHECK: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.graders.schemas.json_schemas import JsonSchemaFault, compile_pattern
+from app.graders.json_schemas import JsonSchemaFault, compile_pattern
 
 
 @pytest.mark.parametrize(

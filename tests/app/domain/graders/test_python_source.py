@@ -4,8 +4,8 @@ import tracemalloc
 
 import pytest
 
-from app.domain.graders.kinds.python import PythonGrader
-from app.domain.graders.python_source import MAX_READ, MAX_SOURCE, SourceFault, check_source
+from app.graders.program_definitions import PythonGrader
+from app.graders.python_source import MAX_READ, MAX_SOURCE, SourceFault, check_source
 
 GRADE = "def grade(sample, item):\n    return 1.0\n"
 

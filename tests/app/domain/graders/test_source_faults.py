@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from app.domain.graders.graders import Grader
-from app.domain.graders.python_source import MAX_READ, MAX_SOURCES
-from app.domain.graders.source_faults import source_faults
+from app.graders.definitions import Grader
+from app.graders.program_definitions import source_faults
+from app.graders.python_source import MAX_READ, MAX_SOURCES
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 GOOD = {"type": "python", "name": "p", "source": "def grade(sample, item):\n    return 1"}

@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.http.bearer import has_key
+from app.kit.http import has_key
 
 KEY = "sk-\u00e9-key"
 

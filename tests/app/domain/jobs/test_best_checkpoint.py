@@ -1,8 +1,8 @@
 import pytest
 
-from app.domain.jobs.best_checkpoint import best_first, kept_steps
-from app.domain.jobs.jobs import Checkpoint
-from app.domain.methods.stop import KeepCheckpoints
+from app.jobs.jobs import Checkpoint
+from app.jobs.results import best_first, kept_steps
+from app.jobs.stop_options import KeepCheckpoints
 
 REWARDS = {2: 0.5, 4: 0.9, 6: None, 8: 0.9, 10: 0.7, 12: 0.1}
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.jobs.reproducibility import ClaimMachine, EngineMachine, reproducibility
+from app.jobs.reproducibility import ClaimMachine, EngineMachine, reproducibility
 
 ENGINE = EngineMachine("B", batch_invariant=True)
 CLAIM = ClaimMachine("A", accelerated=False, in_order=True, samples=True, engine=ENGINE)

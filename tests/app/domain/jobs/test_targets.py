@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from app.domain.graders.graders import read_grader
-from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
-from app.domain.jobs.stop_rules.stop_rules import REWARD, Watch, reward_of
-from app.domain.methods.stop import StopOptions
-from app.domain.rollouts import metrics as names
+from app.graders.definitions import read_grader
+from app.jobs.stop_options import StopOptions
+from app.jobs.stop_rules import REWARD, ObjectiveCurves, Watch, reward_of
+from app.rollouts import metrics as names
 from tests.support.runs.curves import noisy
 
 UNIT = replace(REWARD, scores=(0.0, 1.0))

@@ -1,4 +1,4 @@
-from app.domain.jobs.usage import Caps, ReachedCap, Usage
+from app.jobs.jobs import Caps, ReachedCap, Usage
 
 
 def test_amounts_add_up_and_survive_storage() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.domain.documents.walk import walk_fields
-from app.domain.methods.ineffective_options import paths_of_judges, without_effect
-from app.domain.methods.reinforcement import ReinforcementMethod
+from app.jobs.ineffective_options import paths_of_judges, without_effect
+from app.jobs.reinforcement import ReinforcementMethod
+from app.kit.walk import walk_fields
 
 EXACT = {"type": "exact_match", "reference": "{{item.a}}"}
 JUDGE = {"type": "ai_judge", "model": "judge"}

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.learning import shown_learning
+from app.jobs.learning import shown_learning
 from tests.support.learning.options import BASE, resolved
 
 OBJECTIVE = {

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
-from app.domain.methods.stop import PreferenceStopOptions, shown_end
-from app.domain.methods.supervised import automatic_values, resolved_options
-from app.domain.models.models import BaseModelSpec
+from app.jobs.reinforcement import ReinforcementMethod, resolve_hyperparameters
+from app.jobs.stop_options import PreferenceStopOptions, shown_end
+from app.jobs.supervised import automatic_values, resolved_options
+from app.models.models import BaseModelSpec
 
 
 @pytest.mark.parametrize(

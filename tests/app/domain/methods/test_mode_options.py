@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.mode import (
+from app.jobs.modes import (
     AsyncOptions,
     StreamingOptions,
     SyncOptions,

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.method_documents import (
+from app.jobs.methods import (
     StoredDpoMethod,
     StoredReinforcementMethod,
     StoredSupervisedMethod,
     stored_method,
 )
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from app.jobs.reinforcement import ReinforcementMethod
+from app.jobs.supervised import DpoMethod, SupervisedMethod
 
 GRADER = {"type": "endpoint", "url": "https://grader.example/", "mine": {"deep": [1, None]}}
 DOCUMENTS: list[tuple[dict[str, Any], type, type]] = [

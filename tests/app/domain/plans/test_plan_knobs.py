@@ -6,20 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.methods.method_models import METHOD_MODELS
-from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
-from app.domain.methods.supervised import (
+from app.jobs.methods import METHOD_MODELS
+from app.jobs.reinforcement import ReinforcementMethod, resolve_hyperparameters
+from app.jobs.supervised import (
     DpoMethod,
     MethodType,
     SupervisedMethod,
     resolve_supervised_hyperparameters,
 )
-from app.domain.models.models import BaseModelSpec
-from app.domain.plans import scales
-from app.domain.plans.knob_readings import reading_of
-from app.domain.plans.knobs import EFFORTS, PRESET_MODES, Knobs, PresetMode
-from app.domain.plans.paths import value_at
-from app.domain.plans.plan import PlanRequest, compile_plan
+from app.models.models import BaseModelSpec
+from app.teaching.plans import knobs as scales
+from app.teaching.plans.knob_readings import reading_of
+from app.teaching.plans.knobs import EFFORTS, PRESET_MODES, Knobs, PresetMode
+from app.teaching.plans.plans import PlanRequest, compile_plan, value_at
 
 KINDS: tuple[MethodType, ...] = ("reinforcement", "supervised", "dpo")
 OFFLINE: dict[MethodType, type[SupervisedMethod | DpoMethod]] = {

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.rollouts.metrics import (
+from app.kit.texts import TOOL_NAME
+from app.rollouts.metrics import (
     REWARD_MEAN,
     ToolMetric,
     discard_values,
@@ -15,7 +16,6 @@ from app.domain.rollouts.metrics import (
     drop_non_finite,
     tool_metric,
 )
-from app.domain.texts.patterns import TOOL_NAME
 
 QUANTITIES = ("calls_mean", "tokens_per_call", "latency_s_mean", "errors", "errors/unknown_tool")
 

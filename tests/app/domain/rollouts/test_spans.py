@@ -1,8 +1,7 @@
 from typing import Any
 
-from app.domain.ids import new_id
-from app.domain.rollouts.rollouts import RolloutRow
-from app.domain.rollouts.spans import last_turn, prompt_messages, trace_of
+from app.kit.ids import new_id
+from app.rollouts.rollouts import RolloutRow, last_turn, prompt_messages, trace_of
 
 EARLIER = [
     {"role": "user", "content": "before"},

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from app.domain.secrets.echoes import Echoes
+from app.kit.secret_echoes import Echoes
 
 URL = "https://tools.example/mcp?api_key=query-secret&team=customers"
 HEADERS = {

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.domain.documents.pointers import Path
-from app.domain.secrets import free_form
-from app.domain.secrets.free_form import Found, secrets_in
-from app.domain.secrets.names import SecretNameClass
-from app.domain.secrets.urls import shown_url
+from app.kit import secret_finding as free_form
+from app.kit.fields import Path
+from app.kit.secret_echoes import shown_url
+from app.kit.secret_finding import Found, secrets_in
+from app.kit.secrets import SecretNameClass
 
 HIDDEN = "[redacted]"
 

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs.job_secrets import redact_method, restored_method
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.secrets.owner_labels import criteria_by_pointer
-from app.domain.secrets.redaction import SecretsMissing
+from app.jobs.reinforcement import ReinforcementMethod
+from app.jobs.reproducibility import redact_method, restored_method
+from app.kit.redaction import SecretsMissing, criteria_by_pointer
 
 PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
 JUDGE = {

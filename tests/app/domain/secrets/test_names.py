@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.secrets.names import SecretNameClass, _secret_name_class, secret_name_class
+from app.kit.secrets import SecretNameClass, _secret_name_class, secret_name_class
 
 
 @pytest.mark.parametrize(

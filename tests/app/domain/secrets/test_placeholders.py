@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.domain.errors import InvalidRequest
-from app.domain.secrets.placeholders import with_earlier_values
-from app.domain.secrets.redaction import split
-from app.domain.tools.tools import ToolSpec
+from app.kit.errors import InvalidRequest
+from app.kit.redaction import split, with_earlier_values
+from app.tools.tools import ToolSpec
 
 URL = "https://t.example/"
 KEYS = 10_000

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.students.gate import Comparison, eval_comparison, target_comparison, verdict
+from app.teaching.students.students import Comparison, eval_comparison, target_comparison, verdict
 
 SAME = eval_comparison("eval_1", *[dict.fromkeys(range(8), 1.0)] * 2, unscored=0)
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.domain.texts.python_syntax import expression_of, module_of
+from app.kit.texts import expression_of, module_of
 from tests.support.patience import PATIENCE_S
 
 _DEEP = "-" * 40 + "1 + f(" + ",".join(f"{n} + {n}" for n in range(2_000)) + ")"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.texts.strict_json import (
+from app.kit.strict_json import (
     MAX_VALUES,
     TooManyValues,
     count_values,

@@ -2,9 +2,8 @@
 
 import pytest
 
-from app.domain.tools.mcp_listings import clashes
-from app.domain.tools.mcp_resources import reading_tool
-from app.domain.tools.mcp_servers import McpResource, McpTool
+from app.tools.mcp_listings import clashes
+from app.tools.mcp_servers import McpResource, McpTool, reading_tool
 
 RESOURCE = McpResource(uri="file:///a", name="A")
 OWN = McpTool(name="read_docs", description="Reads.", input_schema_json="{}")

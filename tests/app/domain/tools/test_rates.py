@@ -5,13 +5,12 @@ from typing import Any, Final
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from app.api.schemas.environments import CreateEnvironment
-from app.api.schemas.tools import CreateTool
-from app.domain.environments.http import HttpEnvironmentSpec
-from app.domain.graders.kinds.endpoint import EndpointGrader
-from app.domain.tools.mcp_servers import McpServerSpec
-from app.domain.tools.rates import declared_rate, lowest_rate, rate_fault
-from app.domain.tools.tools import ToolSpec
+from app.graders.endpoint_definitions import EndpointGrader
+from app.tools.environment_options import HttpEnvironmentSpec
+from app.tools.environment_schemas import CreateEnvironment
+from app.tools.mcp_servers import McpServerSpec
+from app.tools.schemas import CreateTool
+from app.tools.tools import ToolSpec, declared_rate, lowest_rate, rate_fault
 
 URL: Final = "https://tools.example/"
 TYPED: Final[tuple[tuple[type[BaseModel], dict[str, str]], ...]] = (

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.domain.tools.sample_arguments import sample_arguments
+from app.tools.tools import sample_arguments
 
 
 @pytest.mark.parametrize(

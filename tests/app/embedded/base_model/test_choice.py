@@ -6,26 +6,25 @@ from pathlib import Path
 import pytest
 
 from app.cli import main as command_line
-from app.cli.installation import up
-from app.domain.models.models import BaseModelSpec
-from app.domain.models.start_plans import StartPlan, StepPace
-from app.embedded.base_model import preparation
-from app.embedded.base_model.choice import (
+from app.cli import up
+from app.local import preparation
+from app.local.base_model import (
+    ChosenModel,
     LastModel,
     ModelChoice,
+    ModelRequest,
     ShippedModel,
+    read_chosen,
     settle_base_model,
     shipped_choice,
+    write_chosen,
 )
-from app.embedded.base_model.last_model import ChosenModel, read_chosen, write_chosen
-from app.embedded.base_model.request import ModelRequest
-from app.embedded.errors import DataDirBusy, ModelNotFound, WrongOptions
-from app.embedded.layout import UpOptions
-from app.embedded.ports import free_port
-from app.embedded.state import DataDir, ownership
-from app.embedded.supervisor import Supervisor
-from app.settings.host import HostSettings
-from app.settings.models import known_by_name, scholar_model, shipped_models
+from app.local.layout import UpOptions
+from app.local.state import DataDir, DataDirBusy, ModelNotFound, WrongOptions, free_port, ownership
+from app.local.supervisor import Supervisor
+from app.models.compute import StartPlan, StepPace
+from app.models.models import BaseModelSpec
+from app.settings import HostSettings, known_by_name, scholar_model, shipped_models
 
 
 def _model(tmp_path: Path, name: str) -> Path:

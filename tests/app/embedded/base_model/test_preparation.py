@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from app.domain.models.start_plans import StartPlan, StartRequest, StepPace
-from app.domain.models.trainer_memory import TrainerMemory
-from app.embedded.base_model import preparation
-from app.embedded.base_model.last_model import ChosenModel
-from app.embedded.base_model.preparation import prepare
-from app.embedded.base_model.request import ModelRequest
-from app.embedded.errors import ModelRefused, WrongOptions
-from app.settings.host import HostSettings
+from app.local import preparation
+from app.local.base_model import ChosenModel, ModelRequest
+from app.local.preparation import prepare
+from app.local.state import ModelRefused, WrongOptions
+from app.models.compute import StartPlan, StartRequest, StepPace
+from app.models.models import TrainerMemory
+from app.settings import HostSettings
 
 PACE = StepPace(read=1, sampled=1, trained=1, shares_prompts=True)
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from transformers import GPT2Config
 
-from app.domain.models.models import BaseModelSpec
-from app.embedded.base_model.refusals import checked_models
-from app.embedded.errors import ModelRefused
-from app.settings.models import shipped_models
+from app.local.base_model import checked_models
+from app.local.state import ModelRefused
+from app.models.models import BaseModelSpec
+from app.settings import shipped_models
 from tests.support.learning.architectures import build_architecture
 from tests.support.rendering.family_templates import NO_TOOLS, save_family
 

@@ -7,8 +7,8 @@ import pytest
 from huggingface_hub import constants, set_client_factory
 from huggingface_hub.utils._http import default_client_factory
 
-from app.embedded.base_model.source import fetch_weights, find_model
-from app.embedded.errors import ModelNotFound
+from app.local.preparation import fetch_weights, find_model
+from app.local.state import ModelNotFound
 from tests.support.models.hub_server import Hub, hub_server
 
 HUB_ID = "Somebody/Tiny-Model"

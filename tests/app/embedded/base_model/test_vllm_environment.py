@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app.embedded.base_model.vllm_environment import find_vllm
-from app.embedded.errors import EngineNotInstalled
-from app.settings.host import HostSettings
+from app.local.preparation import find_vllm
+from app.local.state import EngineNotInstalled
+from app.settings import HostSettings
 
 BOOTSTRAP = """\
 import pathlib, sys

@@ -12,13 +12,11 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from app.embedded.children.orphans import fingerprint
-from app.embedded.children.probes import http_ok, processor_time
-from app.embedded.children.processes import Child, ChildSpec
-from app.embedded.children.readiness import StartInterrupted, stop_in_order, wait_ready
-from app.embedded.errors import ChildFailed
-from app.embedded.ports import free_port
-from app.settings.environment import inherited_environment
+from app.local.orphans import fingerprint
+from app.local.probes import StartInterrupted, http_ok, processor_time, stop_in_order, wait_ready
+from app.local.processes import Child, ChildSpec
+from app.local.state import ChildFailed, free_port
+from app.settings import inherited_environment
 from tests.support.patience import wait_for
 
 Start = Callable[..., Child]
@@ -256,9 +254,9 @@ def test_children_of_a_killed_supervisor_die_with_it(tmp_path: Path) -> None:
     program = f"""
 import time
 from pathlib import Path
-from app.embedded.ports import free_port
-from app.embedded.children.probes import http_ok, processor_time
-from app.embedded.children.processes import Child, ChildSpec
+from app.local.state import free_port
+from app.local.probes import http_ok, processor_time
+from app.local.processes import Child, ChildSpec
 log = Path({str(tmp_path / "log")!r})
 child = Child(ChildSpec(name="c", command=("sleep", "300"), environment={{}}, log=log,
                         ready=lambda pid: True))

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app.embedded.children.processes import Child, ChildSpec
-from app.embedded.children.readiness import wait_ready
-from app.embedded.children.vllm_log import root_cause
-from app.embedded.errors import ChildFailed
+from app.local.probes import root_cause, wait_ready
+from app.local.processes import Child, ChildSpec
+from app.local.state import ChildFailed
 
 TORN_WEIGHTS = """\
 (Worker pid=25129) ERROR 11-22 21:33:36 [multiproc_executor.py:953] WorkerProc failed to start.

@@ -13,17 +13,20 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.embedded import identity, layout
-from app.embedded.children.orphans import fingerprint
-from app.embedded.children.processes import Child
-from app.embedded.children.readiness import stop_in_order, wait_ready
-from app.embedded.errors import BinaryMissing, DataDirUnusable
-from app.embedded.identity import RunAs
-from app.embedded.ports import free_port
-from app.embedded.servers.binaries import PostgresBinaries, find_postgres, runnable_by
-from app.embedded.servers.postgres import SUPERUSER, PostgresServer
-from app.embedded.state import DataDir, load_state
-from app.settings.host import HostSettings
+from app.local import layout
+from app.local import state as identity
+from app.local.orphans import fingerprint
+from app.local.probes import stop_in_order, wait_ready
+from app.local.processes import Child
+from app.local.servers import (
+    SUPERUSER,
+    PostgresBinaries,
+    PostgresServer,
+    find_postgres,
+    runnable_by,
+)
+from app.local.state import BinaryMissing, DataDir, DataDirUnusable, RunAs, free_port, load_state
+from app.settings import HostSettings
 
 _SYSTEM_POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 _AS_ROOT = os.geteuid() == 0

@@ -10,12 +10,10 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from app.embedded.children.processes import Child
-from app.embedded.children.readiness import stop_in_order, wait_ready
-from app.embedded.errors import BinaryMissing
-from app.embedded.ports import free_port
-from app.embedded.servers.binaries import find_valkey
-from app.embedded.servers.valkey import ValkeyServer
+from app.local.probes import stop_in_order, wait_ready
+from app.local.processes import Child
+from app.local.servers import ValkeyServer, find_valkey
+from app.local.state import BinaryMissing, free_port
 
 
 @pytest.fixture

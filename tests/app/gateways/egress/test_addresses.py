@@ -2,8 +2,8 @@ import ipaddress
 
 import pytest
 
-from app.domain.errors import EndpointRefused
-from app.gateways.egress.addresses import is_metadata, is_public, port_allowed, read_url
+from app.kit.addresses import is_metadata, is_public, port_allowed, read_url
+from app.kit.errors import EndpointRefused
 
 PUBLIC = """
 1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.254 100.128.0.1 126.255.255.255 128.0.0.1

@@ -4,10 +4,9 @@ import asyncio
 
 import pytest
 
-from app.gateways.egress import client as client_module
-from app.gateways.egress.client import OF_PROJECT
-from app.gateways.egress.egress import EgressFailure, FailureKind
-from app.gateways.egress.project_egress import ProjectEgress
+from app.kit import egress_client as client_module
+from app.kit.egress import EgressFailure, FailureKind, ProjectEgress
+from app.kit.egress_client import OF_PROJECT
 from tests.support.egress.egress_clients import client_for
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S, until

@@ -10,17 +10,17 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from app.domain.errors import EndpointRefused
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.egress import (
+from app.kit.egress import (
     EgressFailure,
     EgressReply,
     EgressRequest,
     FailureKind,
     InMemoryEgress,
+    check_headers,
 )
-from app.gateways.egress.guard import EgressPolicy
-from app.gateways.egress.headers import check_headers
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.errors import EndpointRefused
 from tests.support.egress.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import (
     ReceivedRequest,

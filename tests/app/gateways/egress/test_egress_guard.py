@@ -5,12 +5,12 @@ from itertools import count
 
 import pytest
 
-from app.domain.errors import EndpointRefused
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.egress import (
+from app.kit.egress import (
     FailureKind,
 )
-from app.gateways.egress.guard import EgressPolicy
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.errors import EndpointRefused
 from tests.support.egress.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import (
     Reply,

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import http_parser
 from aiohttp.compression_utils import ZLibDecompressor
 
-from app.gateways.egress.egress import (
+from app.kit.egress import (
     EgressFailure,
     FailureKind,
 )

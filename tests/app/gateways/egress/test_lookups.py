@@ -4,9 +4,8 @@ import asyncio
 
 import pytest
 
-from app.gateways.egress import lookups
-from app.gateways.egress.lookups import LookupsBusy, NameLookups
-from app.gateways.egress.owners import calls_of
+from app.kit import addresses as lookups
+from app.kit.addresses import LookupsBusy, NameLookups, calls_of
 from tests.support.patience import PATIENCE_S, until
 
 

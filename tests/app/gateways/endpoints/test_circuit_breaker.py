@@ -8,11 +8,10 @@ from typing import Any
 
 from typing_extensions import override
 
-from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault, FaultKind
-from app.gateways.endpoints.limits import Breaker
-from app.gateways.endpoints.outages import EndpointState, Outage
-from app.gateways.endpoints.pool import EndpointPool
+from app.kit.egress import EgressReply
+from app.kit.endpoint_limits import Breaker
+from app.kit.endpoint_pool import EndpointPool, EndpointState, Outage
+from app.kit.endpoints import EndpointAnswer, EndpointFault, FaultKind
 from tests.support.egress.clock import VirtualClock
 from tests.support.egress.timed_egress import OK, URL, TimedEgress, call, call_many, down, make
 

@@ -5,11 +5,9 @@ import random
 
 import pytest
 
-from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault
-from app.gateways.endpoints.limits import ConcurrencySlots
-from app.gateways.endpoints.pacing import Pacer
-from app.gateways.endpoints.retry_after import retry_after
+from app.kit.egress import EgressReply
+from app.kit.endpoint_limits import ConcurrencySlots, Pacer
+from app.kit.endpoints import EndpointAnswer, EndpointFault, retry_after
 from tests.support.egress.clock import VirtualClock
 from tests.support.egress.timed_egress import OK, call, call_many, make
 

@@ -1,7 +1,6 @@
 import pytest
 
-from app.gateways.endpoints.calls import FaultKind
-from app.gateways.endpoints.failure_class import failure_class
+from app.kit.endpoints import FaultKind, failure_class
 
 CLASSES = {
     "error": "error",

@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.calls import EndpointFault, EndpointRequest, FaultKind
-from app.gateways.endpoints.environment_calls import read_reset
-from app.gateways.endpoints.pool import EndpointPool
+from app.kit.egress import EgressReply
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import EndpointFault, EndpointRequest, FaultKind
+from app.tools.environment_calls import read_reset
 from tests.support.egress.clock import VirtualClock
 from tests.support.egress.timed_egress import OK, SIGNER, TimedEgress
 

@@ -4,10 +4,9 @@ there.
 
 from collections import Counter
 
-from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault
-from app.gateways.endpoints.diagnosis import Absence
-from app.gateways.endpoints.limits import NO_SERVER_PATIENCE_S, PROBE_S, Breaker, OutagePatience
+from app.kit.egress import EgressReply
+from app.kit.endpoint_limits import NO_SERVER_PATIENCE_S, PROBE_S, Breaker, OutagePatience
+from app.kit.endpoints import Absence, EndpointAnswer, EndpointFault
 from tests.support.egress.clock import VirtualClock
 from tests.support.egress.timed_egress import OK, call_many, down, make
 

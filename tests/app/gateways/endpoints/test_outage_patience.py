@@ -6,10 +6,10 @@ from collections.abc import Mapping
 import pytest
 from typing_extensions import override
 
-from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.calls import EndpointAnswer, EndpointFault, FaultKind
-from app.gateways.endpoints.limits import NO_SERVER_PATIENCE_S, UNKNOWN_PATIENCE_S, OutagePatience
-from app.gateways.endpoints.pool import EndpointPool
+from app.kit.egress import EgressReply
+from app.kit.endpoint_limits import NO_SERVER_PATIENCE_S, UNKNOWN_PATIENCE_S, OutagePatience
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import EndpointAnswer, EndpointFault, FaultKind
 from tests.support.egress.clock import VirtualClock
 from tests.support.egress.timed_egress import OK, URL, TimedEgress, call, call_many, down, make
 

@@ -8,7 +8,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError, webhooks
 from typing_extensions import override
 
-from app.gateways.endpoints.signing import CallSigner, cache_salt, signing_secret, traceparent
+from app.kit.endpoints import CallSigner, cache_salt, signing_secret, traceparent
 
 KEY = "service secret key of at least 32 bytes"
 NOW = datetime.now(UTC)

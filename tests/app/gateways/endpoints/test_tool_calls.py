@@ -3,11 +3,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.tools.rates import declared_rate
-from app.domain.tools.tools import ToolSpec
-from app.gateways.egress.egress import EgressReply
-from app.gateways.endpoints.calls import EndpointFault, FaultKind
-from app.gateways.endpoints.tool_calls import ToolCall, read_output
+from app.kit.egress import EgressReply
+from app.kit.endpoints import EndpointFault, FaultKind
+from app.tools.tool_calls import ToolCall, read_output
+from app.tools.tools import ToolSpec, declared_rate
 
 
 def reply(status: int, body: bytes) -> EgressReply:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from app.gateways.inference.http import HttpInference
+from app.models.engine_http import HttpInference
 from tests.support.engines.scripted_engine import ScriptedEngine
 from tests.support.patience import PATIENCE_S
 

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from app.disk.manifest_directories import commit_directory, verify_directory
-from app.gateways.inference.adapters import AdapterCache
-from app.gateways.inference.inference import Completion, InMemoryInference
-from app.gateways.objects import LocalObjects
+from app.kit.object_stores import LocalObjects
+from app.models.directories import commit_directory, verify_directory
+from app.models.engine import AdapterCache, Completion, InMemoryInference
 
 SIZE = 10_000
 

@@ -12,20 +12,18 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
-from app.gateways.endpoints.calls import FaultKind
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.embeddings import (
+from app.graders.embeddings import (
     BatchedEmbeddings,
     EmbeddingFault,
     NoEmbeddings,
     build_embeddings,
 )
-from app.gateways.inference.judges import build_judge_egress
-from app.settings.egress import EgressSettings
-from app.settings.graders import EmbeddingSettings
+from app.graders.judge_calls import build_judge_egress
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner, FaultKind
+from app.settings import EgressSettings, EmbeddingSettings
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.grading.embedding_server import embedded, embeds, vector_of
 from tests.support.rollout.rollouts import SECRET_KEY

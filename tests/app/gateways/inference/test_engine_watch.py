@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from app.factory import process
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import Completion, EngineUnavailable
+from app import wiring as process
+from app.models.engine import Completion, EngineUnavailable
+from app.models.engine_http import HttpInference
 from tests.support.patience import PATIENCE_S
 from workers.processes import clients
 

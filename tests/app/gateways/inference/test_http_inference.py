@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from app.domain.errors import InvalidRequest, Unavailable
-from app.domain.jobs.reproducibility import EngineMachine
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import (
+from app.jobs.reproducibility import EngineMachine
+from app.kit.errors import InvalidRequest, Unavailable
+from app.models.engine import (
     AdapterMissing,
     Completion,
     EngineUnavailable,
     InMemoryInference,
 )
+from app.models.engine_http import HttpInference
 from tests.support.engines.scripted_engine import REPLY, ScriptedEngine
 from tests.support.patience import PATIENCE_S
 from workers.processes.clients import open_inference

@@ -5,16 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.reasoning_efforts import template_variables
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
-from app.gateways.endpoints.calls import FaultKind
-from app.gateways.endpoints.pool import EndpointPool
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.adapters import AdapterCache
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.judge_chat import read_completion
-from app.gateways.inference.judges import (
+from app.graders.judge_calls import (
     EngineModel,
     EngineModels,
     JudgeFault,
@@ -22,10 +13,17 @@ from app.gateways.inference.judges import (
     JudgeReply,
     RoutedJudges,
     build_judge_egress,
+    read_completion,
 )
-from app.gateways.objects import LocalObjects
-from app.settings.egress import EgressSettings
-from app.settings.graders import JudgeSettings
+from app.jobs.response_formats import template_variables
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner, FaultKind
+from app.kit.object_stores import LocalObjects
+from app.models.engine import AdapterCache
+from app.models.engine_http import HttpInference
+from app.settings import EgressSettings, JudgeSettings
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.engines.chat_engine import ChatEngine, chat_engine
 from tests.support.objects.stored_directories import store_directory

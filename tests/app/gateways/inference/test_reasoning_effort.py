@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.gateways.inference.http import HttpInference
+from app.models.engine_http import HttpInference
 from tests.support.engines.scripted_engine import ScriptedEngine
 
 

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.adapters import AdapterCache
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.judges import (
+from app.graders.judge_calls import (
     EngineModel,
     EngineModels,
     JudgeFault,
@@ -18,7 +15,10 @@ from app.gateways.inference.judges import (
     JudgeReply,
     RoutedJudges,
 )
-from app.gateways.objects import LocalObjects
+from app.kit.endpoints import CallSigner
+from app.kit.object_stores import LocalObjects
+from app.models.engine import AdapterCache
+from app.models.engine_http import HttpInference
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.engines.chat_engine import ChatEngine, chat_engine
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool

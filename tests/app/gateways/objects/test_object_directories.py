@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from app.disk.manifest_directories import verify_directory
-from app.domain.errors import NoFreeSpace
-from app.domain.models.manifests import ManifestMismatch
-from app.gateways.free_space import FreeSpace
-from app.gateways.objects import LocalObjects, Objects, put_bytes
-from app.gateways.objects.disk import rename_directory
+from app.kit.disks import FreeSpace
+from app.kit.errors import NoFreeSpace
+from app.kit.object_stores import LocalObjects, Objects, put_bytes
+from app.kit.objects import rename_directory
+from app.models.adapters import ManifestMismatch
+from app.models.directories import verify_directory
 from tests.support.objects.stored_objects import below, committed_directory, matching_objects, read
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.errors import NoFreeSpace, TooLarge
-from app.gateways.free_space import FreeSpace
-from app.gateways.objects import LocalObjects, Objects, local_copy, put_bytes
+from app.kit.disks import FreeSpace
+from app.kit.errors import NoFreeSpace, TooLarge
+from app.kit.object_stores import LocalObjects, Objects, local_copy, put_bytes
 from tests.support.objects.stored_objects import (
     below,
     chunks,

@@ -7,12 +7,10 @@ import pytest
 from pydantic import ValidationError
 from structlog.testing import capture_logs
 
-from app.domain.errors import Unavailable
-from app.gateways.objects import build_objects, put_bytes
-from app.gateways.objects.s3 import S3Objects
-from app.settings.environment import to_environment
-from app.settings.objects import ObjectsSettings
-from app.settings.settings import Settings
+from app.kit.errors import Unavailable
+from app.kit.object_stores import build_objects, put_bytes
+from app.kit.s3_objects import S3Objects
+from app.settings import ObjectsSettings, Settings, to_environment
 from tests.support.endpoints import Reply, endpoint
 from tests.support.objects.s3_server import S3Server
 from tests.support.stack import Database

@@ -8,8 +8,8 @@ from hashlib import sha256
 
 import pytest
 
-from app.gateways.objects import InMemoryObjects, put_bytes
-from app.gateways.objects.tar import ObjectDamaged, StoredMember, TarArchive, TextMember
+from app.kit.object_stores import InMemoryObjects, put_bytes
+from app.kit.tar import ObjectDamaged, StoredMember, TarArchive, TextMember
 
 WEIGHTS = bytes(range(256)) * 9 + b"end"
 LONG = "n" * 150

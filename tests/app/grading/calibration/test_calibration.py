@@ -4,9 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from app.grading.calibration.calibration import MAX_THRESHOLDS, Sample, spearman, spread
-from app.grading.calibration.calibration_report import report
-from app.grading.calibration.probes import probe_result
+from app.graders.calibration import MAX_THRESHOLDS, Sample, probe_result, report, spearman, spread
 
 ROWS = [{"q": "a"}, {"q": "b"}, {"q": "c"}]
 SAMPLES = [Sample("x", row) for row in ROWS for _ in range(2)]

@@ -1,8 +1,6 @@
 """The sentences of a calibration's report."""
 
-from app.grading.calibration.calibration import Sample, spread
-from app.grading.calibration.calibration_report import Agreement, report
-from app.grading.calibration.probes import PROBES, probe_result
+from app.graders.calibration import PROBES, Agreement, Sample, probe_result, report, spread
 
 SAMPLES = [Sample("x", {"q": q}) for q in "abc" for _ in range(4)]
 SOUND = spread(SAMPLES, [0.0, 1.0] * 2 + [0.5, 1.0] * 2 + [0.0, 1.0] * 2)

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.grading.calibration import probes as module
-from app.grading.calibration.calibration import Sample, spread
-from app.grading.calibration.probes import keywords, probe_result, probes, prompt
+from app.graders import calibration as module
+from app.graders.calibration import Sample, keywords, probe_result, probes, prompt, spread
 
 SAMPLES = [Sample("x", {"q": q}) for q in "abc" for _ in range(2)]
 

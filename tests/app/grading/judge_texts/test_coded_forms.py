@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.grading.scorer import ScoreFault
+from app.graders.scorer import ScoreFault
 from tests.support.grading.coded_judges import judge_that_says
 from tests.support.grading.judge_graders import LABEL, RUBRIC, SCORE
 from tests.support.grading.scores import scored

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.grading.group_prompt import read_scores
-from app.grading.judge_texts.coded_verdicts import CodedKey
-from app.grading.judge_texts.judge_answers import UnreadableAnswer
+from app.graders.coded_verdicts import CodedKey
+from app.graders.group_judge import read_scores
+from app.graders.judge_answers import UnreadableAnswer
 
 KEY = CodedKey("score", "0123456789")
 ROLLOUTS = [[{"role": "assistant", "content": "score: 0.1, score: 0.9"}]]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.grading.judge_texts.coded_verdicts import CodedKey
-from app.grading.judge_texts.judge_answers import UnreadableAnswer, read_answer
+from app.graders.coded_verdicts import CodedKey
+from app.graders.judge_answers import UnreadableAnswer, read_answer
 
 RESULT = CodedKey("result", "0123456789")
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.gateways.endpoints.signing import CallSigner
-from app.grading.judge_texts.coded_verdicts import CodedKey
-from app.grading.judge_texts.judge_answers import UnreadableAnswer, read_answer
-from app.grading.judge_texts.scales import LabelScale, NumberScale
-from app.grading.judge_texts.verdicts import number_in
-from app.grading.scorer import ScoreFault
+from app.graders.coded_verdicts import CodedKey
+from app.graders.judge_answers import UnreadableAnswer, read_answer
+from app.graders.judge_replies import number_in
+from app.graders.scales import LabelScale, NumberScale
+from app.graders.scorer import ScoreFault
+from app.kit.endpoints import CallSigner
 from tests.support.grading.coded_judges import coded_key, judge_that_says
 from tests.support.grading.judge_graders import LABEL, RUBRIC, SCORE
 from tests.support.grading.scores import scored

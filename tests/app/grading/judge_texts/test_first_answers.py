@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.grading.group_prompt import read_scores
-from app.grading.judge_texts.judge_answers import UnreadableAnswer, read_answer
+from app.graders.group_judge import read_scores
+from app.graders.judge_answers import UnreadableAnswer, read_answer
 
 HARMONY = "<|channel|>analysis<|message|>2?<|end|><|start|>assistant"
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from app.grading.judge_texts.coded_verdicts import CodedKey
-from app.grading.judge_texts.judge_answers import UNCLEAR, UnreadableAnswer, read_answer
-from app.grading.scorer import ScoreFault
+from app.graders.coded_verdicts import CodedKey
+from app.graders.judge_answers import UNCLEAR, UnreadableAnswer, read_answer
+from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.graders.scorer import ScoreFault
 from tests.support.grading.coded_judges import judge_that_says
 from tests.support.grading.judge_graders import LABEL, RUBRIC, SCORE
 from tests.support.grading.scores import scored

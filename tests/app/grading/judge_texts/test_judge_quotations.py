@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from app.grading.scorer import ScoreFault, ScoreResult
+from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.graders.scorer import ScoreFault, ScoreResult
 from tests.support.grading.coded_judges import judge_that_says
 from tests.support.grading.judge_graders import LABEL, RUBRIC, SCORE
 from tests.support.grading.scores import scored

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.grading.judge_texts.quotable_scores import quotable_shares
+from app.graders.quoted_verdicts import quotable_shares
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.grading.judge_texts.quotable_verdicts import quotable_verdicts
+from app.graders.quoted_verdicts import quotable_verdicts
 
 TEN = {"result": 10}
 

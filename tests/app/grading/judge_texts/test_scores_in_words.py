@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.domain.graders.kinds.llm_judge import Criterion
-from app.grading.judge_texts.judge_answers import UnreadableAnswer
-from app.grading.judge_texts.scores_in_words import MAX_SCORES, ScoresInWords
+from app.graders.judge_answers import UnreadableAnswer
+from app.graders.model_definitions import Criterion
+from app.graders.scores_in_words import MAX_SCORES, ScoresInWords
 
 ONE = [Criterion(name="right", description="Is it right?")]
 TWO = [Criterion(name=name, description="How much?") for name in ("helpful", "clear")]

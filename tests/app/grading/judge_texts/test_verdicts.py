@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.grading.judge_texts.judge_answers import read_answer
-from app.grading.judge_texts.verdicts import verdicts_of
+from app.graders.judge_answers import read_answer
+from app.graders.judge_replies import verdicts_of
 
 
 def _nested(levels: int) -> Any:

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.kinds.ai_judge import DEFAULT_RUBRIC, AiJudgeGrader
-from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.adapters import AdapterCache
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
-from app.gateways.objects import LocalObjects
-from app.grading.calibration.agreement import kendall
-from app.grading.group_judge import GroupGradeRequest
-from app.grading.kinds.ai_judge import GroupAiJudge, shown_order
-from app.grading.scorer import ScoreFault, ScoreResult
+from app.graders.calibration import kendall
+from app.graders.group_judge import GroupGradeRequest
+from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
+from app.graders.kinds.ai_judge import GroupAiJudge, shown_order
+from app.graders.model_definitions import DEFAULT_RUBRIC, AiJudgeGrader
+from app.graders.scorer import ScoreFault, ScoreResult
+from app.kit.endpoints import CallSigner
+from app.kit.object_stores import LocalObjects
+from app.models.engine import AdapterCache
+from app.models.engine_http import HttpInference
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool
 

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.sandbox.programs import Program, ProgramOutcome
-from app.gateways.sandbox.client import UnixSandbox
-from app.gateways.sandbox.sandbox import InMemorySandbox, ProgramTooLarge
-from app.grading.kinds.code_execution import code_of, equal
-from app.grading.scorer import ScoreFault
+from app.graders.kinds.code_execution import code_of, equal
+from app.graders.scorer import ScoreFault
+from app.tools.programs import Program, ProgramOutcome
+from app.tools.sandbox import InMemorySandbox, ProgramTooLarge, UnixSandbox
 from tests.support.grading.scores import scored
 from tests.support.sandbox.running import RunningSandbox
 

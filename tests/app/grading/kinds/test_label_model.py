@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from app.domain.graders.graders import read_grader
-from app.gateways.endpoints.calls import FaultKind
-from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
-from app.grading.scorer import ScoreFault, TokenUsage
+from app.graders.definitions import read_grader
+from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.scorer import ScoreFault, TokenUsage
+from app.kit.endpoints import FaultKind
 from tests.support.grading.scores import scored
 
 GRADER: dict[str, Any] = {

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from app.grading.scorer import ScoreFault, ScoreResult, TokenUsage
+from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.graders.scorer import ScoreFault, ScoreResult, TokenUsage
 from tests.support.grading.scores import scored
 
 JUDGE: dict[str, Any] = {"type": "llm_judge", "model": "judge"}

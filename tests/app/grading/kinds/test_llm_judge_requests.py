@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from app.grading.scorer import ScoreFault
+from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.graders.scorer import ScoreFault
 from tests.support.grading.scores import scored
 
 ONE: dict[str, Any] = {

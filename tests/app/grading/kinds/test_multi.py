@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.kinds.multi import MultiGrader
-from app.grading.kinds.multi import CONCURRENT_CHILDREN, MultiScorer
-from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
+from app.graders.definitions import MultiGrader
+from app.graders.kinds.multi import CONCURRENT_CHILDREN, MultiScorer
+from app.graders.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from tests.support.patience import PATIENCE_S
 
 CHECK = {"type": "string_check", "input": "a", "reference": "a", "operation": "eq"}

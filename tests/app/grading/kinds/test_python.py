@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.sandbox.programs import ProgramOutcome
-from app.gateways.sandbox.client import UnixSandbox
-from app.gateways.sandbox.sandbox import InMemorySandbox
-from app.grading.scorer import ScoreFault
+from app.graders.scorer import ScoreFault
+from app.tools.programs import ProgramOutcome
+from app.tools.sandbox import InMemorySandbox, UnixSandbox
 from tests.support.grading.scores import scored
 from tests.support.patience import until
 from tests.support.sandbox.running import RunningSandbox, running_sandbox

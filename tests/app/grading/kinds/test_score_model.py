@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.kinds.score_model import ScoreModelGrader
-from app.gateways.endpoints.calls import FaultKind
-from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
-from app.grading.kinds.score_model import ScoreModelScorer
-from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage
+from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.kinds.score_model import ScoreModelScorer
+from app.graders.model_definitions import ScoreModelGrader
+from app.graders.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage
+from app.kit.endpoints import FaultKind
 from tests.support.grading.scores import scored
 
 REQUEST = GradeRequest({"output_text": "Paris"}, {"q": "Capital?"}, "trace_1", "grade_1")

@@ -1,8 +1,8 @@
 import pytest
 
-from app.domain.graders.kinds.string_check import StringCheckGrader
-from app.grading.kinds.string_check import StringCheckScorer
-from app.grading.scorer import ITEM_MISSING, GradeRequest, ScoreFault
+from app.graders.kinds.string_check import StringCheckScorer
+from app.graders.scorer import ITEM_MISSING, GradeRequest, ScoreFault
+from app.graders.text_definitions import StringCheckGrader
 
 
 def scorer(operation: str, reference: str = "{{ item.answer }}") -> StringCheckScorer:

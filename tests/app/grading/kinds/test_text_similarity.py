@@ -9,17 +9,17 @@ import pytest
 from rapidfuzz.fuzz import ratio
 from rouge_score.rouge_scorer import RougeScorer
 
-from app.domain.graders.kinds.text_similarity import (
+from app.graders.kinds.text_similarity import (
+    TextSimilarityScorer,
+    similarity,
+)
+from app.graders.scorer import GradeRequest, ScoreFault, ScoreResult
+from app.graders.text_definitions import (
     MAX_COMPARED,
     MAX_FUZZY,
     MAX_PRODUCT,
     TextSimilarityGrader,
 )
-from app.grading.kinds.text_similarity import (
-    TextSimilarityScorer,
-    similarity,
-)
-from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
 
 
 def score(metric: str, text: str, **item: Any) -> ScoreResult:

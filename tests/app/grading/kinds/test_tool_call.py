@@ -9,11 +9,10 @@ import pytest
 from pydantic import ValidationError
 from typing_extensions import override
 
-from app.domain.graders.graders import read_grader
-from app.grading.assignment import best_in_any_order, best_in_order
-from app.grading.kinds.tool_call import matches
-from app.grading.scorer import ScoreFault
-from app.grading.texts.written_calls import RawText, read_calls
+from app.graders.calls import RawText, best_in_any_order, best_in_order, read_calls
+from app.graders.definitions import read_grader
+from app.graders.kinds.tool_call import matches
+from app.graders.scorer import ScoreFault
 from tests.support.grading.scores import scored
 
 ARGUMENTS = {"city": "Ulm", "days": 3}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.grading.texts import fences
-from app.grading.texts.fences import MAX_FENCES, fenced_blocks
+from app.graders import texts as fences
+from app.graders.texts import MAX_FENCES, fenced_blocks
 from tests.support.grading.scores import scored
 
 PIECES = ("```", "~~~", "````", "\n", "\n", " ", "    ", "\t", "\r\n", "python", "a b", "\x0b", "`")

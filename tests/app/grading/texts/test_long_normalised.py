@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.domain.graders.kinds.exact_match import ExactMatchGrader
-from app.grading.kinds.exact_match import MAX_NORMALISED, ExactMatchScorer
-from app.grading.scorer import ScoreFault
-from app.grading.texts.templating import Unrenderable
+from app.graders.kinds.exact_match import MAX_NORMALISED, ExactMatchScorer
+from app.graders.scorer import ScoreFault
+from app.graders.templating import Unrenderable
+from app.graders.text_definitions import ExactMatchGrader
 
 LIGATURE = "\ufdfa"
 """One character that NFKC makes eighteen of."""

@@ -8,17 +8,15 @@ from typing import cast
 
 import pytest
 
-from app.domain.graders.texts import thinking
-from app.domain.graders.texts.thinking import THINKING_MARK
-from app.grading.judge_texts import (
-    coded_lists,
-    coded_verdicts,
-    quotable_scores,
-    quotable_verdicts,
-    score_patterns,
-)
-from app.grading.judge_texts.score_patterns import LABEL, SHARE
-from app.grading.texts.long_texts import matches_in, replaced_in
+from app.graders import answer_words as thinking
+from app.graders import coded_verdicts
+from app.graders import judge_answers as coded_lists
+from app.graders import number_words as score_patterns
+from app.graders import quoted_verdicts as quotable_scores
+from app.graders import quoted_verdicts as quotable_verdicts
+from app.graders.answer_words import THINKING_MARK
+from app.graders.number_words import LABEL, SHARE
+from app.graders.texts import matches_in, replaced_in
 
 WORDS = (
     *(

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.graders.texts.combining_marks import MAX_MARKS, PIECE, has_long_run_of_marks, pieces
-from app.grading.texts import normal_forms
-from app.grading.texts.normal_forms import (
+from app.graders import text_scorer as normal_forms
+from app.graders.answer_words import MAX_MARKS, PIECE, has_long_run_of_marks, pieces
+from app.graders.text_scorer import (
     NormalForm,
     length_normalised,
     normalised_text,
     plain_text,
+    words,
 )
-from app.grading.texts.rouge_words import words
 
 # Letters, marks of several classes, syllables and their parts, vowel signs, and ligatures.
 ALPHABET = (

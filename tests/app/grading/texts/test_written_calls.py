@@ -2,9 +2,8 @@
 
 import pytest
 
-from app.domain.graders.texts import calls
-from app.domain.graders.texts.calls import WrittenCall
-from app.grading.texts.written_calls import read_calls
+from app.graders import calls
+from app.graders.calls import WrittenCall, read_calls
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from app.settings.models import shipped_models
+from app.settings import shipped_models
 from tests.support import stack
 from tests.support.coach.classroom import Classroom, classroom_of
 from tests.support.engines.engine_server import running_engine

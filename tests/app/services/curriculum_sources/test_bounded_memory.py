@@ -7,16 +7,15 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.curricula.reports import CollectedRows
-from app.domain.curricula.sources import CurriculumOptions
-from app.domain.errors import InvalidRequest
-from app.domain.ids import OrganizationId, ProjectId
-from app.gateways.objects.memory import InMemoryObjects
-from app.services.curriculum_sources.row_collector import collect_rows
-from app.services.curriculum_sources.source_rows import TableFile
-from app.services.files.inspections import Inspections
-from app.tables.records import SourceFile
+from app.accounts.accounts import Tenant
+from app.files.row_files import Inspections
+from app.files.table_formats import SourceFile
+from app.kit.errors import InvalidRequest
+from app.kit.ids import OrganizationId, ProjectId
+from app.kit.objects import InMemoryObjects
+from app.teaching.curricula.curricula import CurriculumOptions
+from app.teaching.curricula.reports import CollectedRows
+from app.teaching.curricula.source_rows import TableFile, collect_rows
 
 ME = Tenant(OrganizationId("one"), ProjectId("mine"), "one", "key")
 ADDED = 256 << 20
@@ -90,7 +89,7 @@ def test_the_rows_of_a_making_have_a_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     budget = 50_000
-    monkeypatch.setattr("app.services.curriculum_sources.row_collector.MAX_FILE_BYTES", budget)
+    monkeypatch.setattr("app.teaching.curricula.source_rows.MAX_FILE_BYTES", budget)
     pad = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), pa.array(["x" * 1_000]))
     path = tmp_path / "x.parquet"
     parquet.write_table(pa.table({"prompt": pa.array(["hi"] * 100), "pad": pad}), path)

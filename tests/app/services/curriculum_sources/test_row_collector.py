@@ -6,22 +6,27 @@ from typing import Any
 
 import pytest
 
-from app.domain.curricula.reports import CollectedRows, SourceFinding
-from app.domain.curricula.sources import Columns, CurriculumOptions, HubSource, SplitOptions
-from app.domain.methods.supervised import MethodType
-from app.domain.registry.curricula import CurriculumSplit
-from app.gateways.egress.guard import EgressPolicy
-from app.gateways.hub.data_sets import HubLocation
-from app.services.curriculum_sources.rollout_rows import RolloutFiles
-from app.services.curriculum_sources.row_collector import (
+from app.files.hub_data_sets import HubLocation
+from app.files.table_formats import SourceFile
+from app.jobs.supervised import MethodType
+from app.kit.egress_guard import EgressPolicy
+from app.teaching.curricula.curricula import (
+    Columns,
+    CurriculumOptions,
+    CurriculumSplit,
+    HubSource,
+    SplitOptions,
+)
+from app.teaching.curricula.reports import CollectedRows, SourceFinding
+from app.teaching.curricula.rollout_rows import RolloutFiles
+from app.teaching.curricula.source_rows import (
     CollectedSource,
     HubFiles,
     PlayedRollouts,
+    TableFile,
     collect_rows,
 )
-from app.services.curriculum_sources.source_rows import TableFile
-from app.services.curriculum_sources.split_files import split_path
-from app.tables.records import SourceFile
+from app.teaching.curricula.split_files import split_path
 from tests.support.registry.long_prompts import long_pairs
 
 NAME = "own/trivia"
@@ -211,7 +216,7 @@ def test_rows_are_made_of_rollouts_first(tmp_path: Path) -> None:
 def test_one_row_more_than_a_curriculum_has_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.services.curriculum_sources.row_collector.MAX_ROWS", 12)
+    monkeypatch.setattr("app.teaching.curricula.source_rows.MAX_ROWS", 12)
     exact = gathered(tmp_path, table(tmp_path, [row(n) for n in range(12)]))
     assert (exact.rows, exact.findings.error) == (12, None)
     found = gathered(tmp_path, table(tmp_path, [row(n) for n in range(14)]))

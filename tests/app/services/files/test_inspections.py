@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.errors import InvalidRequest
-from app.domain.ids import OrganizationId, ProjectId
-from app.gateways.objects.memory import InMemoryObjects
-from app.services.files.inspections import Inspections
+from app.accounts.accounts import Tenant
+from app.files.row_files import Inspections
+from app.kit.errors import InvalidRequest
+from app.kit.ids import OrganizationId, ProjectId
+from app.kit.objects import InMemoryObjects
 
 
 def tenant(project: str, organization: str) -> Tenant:

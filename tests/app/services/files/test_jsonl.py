@@ -4,9 +4,9 @@ import tracemalloc
 
 import pytest
 
-from app.domain.errors import InvalidRequest
-from app.services.files import jsonl
-from app.services.files.jsonl import MAX_BLANK_LINES, JsonlCheck
+from app.files import service as jsonl
+from app.files.service import MAX_BLANK_LINES, JsonlCheck
+from app.kit.errors import InvalidRequest
 
 SEEDS = [
     b'{"messages": [{"role": "user", "content": "a\\n\\u00e9\\ud83d\\ude00"}], "n": -1.5e+3}',

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from app.services.files.rows import FileLine, RowsTooFar, rows_at
+from app.files.row_files import FileLine, RowsTooFar, rows_at
 
 CONTENT = b'\xef\xbb\xbf{"row": 0}\n\n  \r\n{"row": 1}\r\n{"row": 2}\n\n{"row": 3}'
 ROWS = {

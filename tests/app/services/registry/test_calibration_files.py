@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.domain.errors import InvalidRequest
-from app.grading.calibration.calibration import MAX_SAMPLES, Sample
-from app.services.registry.calibrations import calibration_files
-from app.services.registry.calibrations.calibration_files import (
+from app.graders import calibration_service as calibration_files
+from app.graders.calibration import MAX_SAMPLES, Sample
+from app.graders.calibration_service import (
     MAX_SAMPLE_BYTES,
     check_number,
     read_samples,
 )
+from app.kit.errors import InvalidRequest
 
 LINE = b'{"model_sample": "Ulm", "item": {"n": 1}}\n'
 

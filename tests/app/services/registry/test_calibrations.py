@@ -7,15 +7,14 @@ from typing import Any, cast
 
 import pytest
 
-from app.domain.errors import InvalidRequest, NotFound, RateLimited
-from app.domain.graders.graders import read_grader
-from app.grading.calibration.calibration import Sample
-from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
-from app.services.files.files import FileService
-from app.services.registry.calibrations import calibrations
-from app.services.registry.calibrations.baseline_samples import BaselineSamples
-from app.services.registry.calibrations.calibrations import CalibrationService, calibration_slots
-from app.services.registry.trials import TrialService
+from app.files.service import FileService
+from app.graders import calibration_service as calibrations
+from app.graders.calibration import Sample
+from app.graders.calibration_service import BaselineSamples, CalibrationService, calibration_slots
+from app.graders.definitions import read_grader
+from app.graders.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
+from app.kit.errors import InvalidRequest, NotFound, RateLimited
+from app.tools.trial_service import TrialService
 
 GRADER = read_grader({"type": "contains", "needles": ["x"]})
 SAMPLES = [Sample(text, {"n": number}) for number, text in enumerate("xyxyxy")]

@@ -2,12 +2,12 @@ import asyncio
 
 import pytest
 
-from app.domain.errors import InvalidRequest
-from app.domain.graders.kinds.endpoint import EndpointGrader
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
-from app.services.registry import definition_check
-from app.services.registry.definition_check import check_definitions
+from app.graders.endpoint_definitions import EndpointGrader
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.errors import InvalidRequest
+from app.tools import definition_check
+from app.tools.definition_check import check_definitions
 from tests.support.patience import PATIENCE_S
 from tests.support.registry.services import no_judges
 

@@ -6,13 +6,13 @@ from functools import partial
 
 import pytest
 
-from app.domain.tools.mcp_contract import McpCallPlan
-from app.domain.tools.mcp_resources import reading_tool_name
-from app.gateways.mcp.session import LONGEST_END_S
-from app.services.registry.contracts.contract_tests import Deadline
-from app.services.registry.contracts.mcp_contract import McpContractService
-from app.settings.egress import EgressSettings
-from app.slots.project_slots import ProjectSlots
+from app.kit.slots import ProjectSlots
+from app.settings import EgressSettings
+from app.tools.contract_tests import Deadline
+from app.tools.contracts import McpCallPlan
+from app.tools.mcp_contract import McpContractService
+from app.tools.mcp_servers import reading_tool_name
+from app.tools.mcp_session import LONGEST_END_S
 from tests.support.mcp.mcp_clients import SIGNER, egress_to, spec
 from tests.support.mcp.mcp_server import mcp_server
 from tests.support.registry.services import no_judges

@@ -1,6 +1,6 @@
 import pytest
 
-from app.services.registry.curricula import RowCounter
+from app.teaching.curricula.service import RowCounter
 
 
 def counted(content: bytes, *, block: int) -> RowCounter:

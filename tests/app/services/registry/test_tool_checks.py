@@ -1,8 +1,6 @@
-from app.domain.tools.contract import CallPlan
-from app.domain.tools.tools import ToolSpec
-from app.services.registry.contracts.tool_checks import run_checks
-from app.services.registry.contracts.tool_contract import ContractTest
-from app.services.registry.contracts.tool_latency import percentile
+from app.tools.contracts import CallPlan
+from app.tools.tool_contract import ContractTest, percentile, run_checks
+from app.tools.tools import ToolSpec
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to
 

@@ -5,9 +5,9 @@ Postgres.
 import asyncio
 from typing import Any
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.coach.sessions import CoachSession
-from app.store.database import CoachClaim
+from app.accounts.accounts import Tenant
+from app.database import CoachClaim
+from app.teaching.coach.sessions import CoachSession
 from tests.support import stack
 from tests.support.store.leased_kinds import connect
 from tests.support.store.rows import Rows

@@ -6,9 +6,9 @@ import random
 import psycopg
 from sqlalchemy import text
 
-from app.domain.jobs.curves.outlines import CurveKey
-from app.domain.rollouts.metrics import MetricPoint
-from app.store.maintenance.ended_jobs import EndedJob, EndedJobStore
+from app.jobs.curves import CurveKey
+from app.jobs.ended_jobs import EndedJob, EndedJobStore
+from app.rollouts.metrics import MetricPoint
 from tests.support import stack
 from tests.support.patience import until
 from tests.support.store.blocks import Points, blocks_of, stored_blocks

@@ -7,12 +7,12 @@ import psycopg
 import pytest
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
-from app.domain.errors import LeaseLost, NotFound
-from app.domain.evals.evals import eval_of_job
-from app.domain.ids import new_id
-from app.domain.models.tuned_models import TunedModel
-from app.store.evals.claims import eval_claims
-from app.store.leases.leases import Lease
+from app.evals.claims import eval_claims
+from app.evals.evals import eval_of_job
+from app.kit.errors import LeaseLost, NotFound
+from app.kit.ids import new_id
+from app.kit.leases import Lease
+from app.models.models import TunedModel
 from tests.support import stack
 from tests.support.store.claims import claim_row, claimed_rows, run_unit
 from tests.support.store.evals import a_run, claim, item, write

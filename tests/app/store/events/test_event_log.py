@@ -5,11 +5,11 @@ import asyncio
 import psycopg
 import pytest
 
-from app.domain.errors import LeaseLost
-from app.domain.events.log import CommittedEvent
-from app.domain.jobs.jobs import Job
-from app.store.events.reader import ALL_PROJECTS, event_reader
-from app.store.unit_of_work import UnitOfWork
+from app.database import UnitOfWork
+from app.jobs.jobs import Job
+from app.kit.errors import LeaseLost
+from app.kit.event_reader import ALL_PROJECTS, event_reader
+from app.kit.events import CommittedEvent
 from tests.support import stack
 from tests.support.store.new_jobs import CREATED
 from tests.support.store.rows import Rows

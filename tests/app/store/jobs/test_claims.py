@@ -2,10 +2,9 @@ import asyncio
 
 import pytest
 
-from app.domain.errors import LeaseLost, WrongState
-from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
-from app.domain.jobs.usage import Usage
-from app.store.jobs.claims import job_claims
+from app.jobs.claims import job_claims
+from app.jobs.jobs import JobError, JobStatus, StopRequest, Usage
+from app.kit.errors import LeaseLost, WrongState
 from tests.support.store.claims import LEASE_S, claim, claimed_rows, run_unit
 from tests.support.store.new_jobs import CREATED
 from tests.support.store.rows import Rows

@@ -6,11 +6,10 @@ import inspect
 import pytest
 from sqlalchemy.exc import ProgrammingError
 
-from app.domain.errors import LeaseLost, WrongState
-from app.domain.jobs.jobs import Job, JobError, StopRequest
-from app.domain.jobs.usage import Usage
-from app.store.jobs.claims import job_claims
-from app.store.leases.leases import Lease
+from app.jobs.claims import job_claims
+from app.jobs.jobs import Job, JobError, StopRequest, Usage
+from app.kit.errors import LeaseLost, WrongState
+from app.kit.leases import Lease
 from tests.support.patience import PATIENCE_S
 from tests.support.store.claims import claim, claimed_rows, run_unit
 from tests.support.store.fenced_writes import WRITES

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.errors import NotFound, WrongState
-from app.domain.ids import new_id
-from app.domain.models.exports import ModelExport
+from app.kit.errors import NotFound, WrongState
+from app.kit.ids import new_id
+from app.models.adapters import ModelExport
 from tests.support import stack
 from tests.support.patience import until
 from tests.support.store.evals import a_run

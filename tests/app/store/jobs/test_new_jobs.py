@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.data.files import FileRow
-from app.domain.errors import AuthenticationFailed, InvalidRequest, NotFound
-from app.domain.evals.evals import eval_of_job
-from app.domain.ids import ProjectId
-from app.domain.jobs.jobs import Job
-from app.store.jobs.jobs import JobStore
+from app.accounts.accounts import Tenant
+from app.evals.evals import eval_of_job
+from app.files.files import FileRow
+from app.jobs.jobs import Job
+from app.jobs.store import JobStore
+from app.kit.errors import AuthenticationFailed, InvalidRequest, NotFound
+from app.kit.ids import ProjectId
 from tests.support.store.connections import pooled_settings
 from tests.support.store.rows import Rows, a_job
 

@@ -7,9 +7,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.accounts.tenants import Tenant
-from app.domain.jobs.jobs import StopRequest
-from app.store.jobs.claims import job_claims
+from app.accounts.accounts import Tenant
+from app.jobs.claims import job_claims
+from app.jobs.jobs import StopRequest
 from tests.support.stack import Database
 from tests.support.store.claims import claim_row
 from tests.support.store.rows import Rows

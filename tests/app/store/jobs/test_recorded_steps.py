@@ -1,5 +1,5 @@
-from app.domain.jobs.usage import Usage
-from app.store.accounts.usage import amounts_of
+from app.accounts.usage_store import amounts_of
+from app.jobs.jobs import Usage
 
 
 def test_no_count_of_a_judge_is_larger_than_its_column() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.errors import LeaseLost, WrongState
-from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
-from app.domain.methods.method_documents import StoredSupervisedMethod
-from app.store.unit_of_work import RunUnitOfWork, UnitOfWork
+from app.database import RunUnitOfWork, UnitOfWork
+from app.jobs.jobs import JobError, JobStatus, StopRequest
+from app.jobs.methods import StoredSupervisedMethod
+from app.kit.errors import LeaseLost, WrongState
 from tests.support import stack
 from tests.support.store.claims import claimed_rows, run_unit
 from tests.support.store.rows import Rows

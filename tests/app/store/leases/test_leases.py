@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import column, text
 from sqlalchemy.exc import ProgrammingError
 
-from app.domain.errors import LeaseLost
-from app.store.across_tenants import ClaimUnitOfWork
-from app.store.leases.leases import Lease
-from app.store.leases.queues import QueuedRows
+from app.across_tenants import ClaimUnitOfWork
+from app.kit.errors import LeaseLost
+from app.kit.leases import Lease
+from app.kit.queues import QueuedRows
 from tests.support import stack
 from tests.support.store.claims import claim_row
 from tests.support.store.leased_kinds import KINDS, HeldRow, LeasedKind, connect

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from app.store.jobs.claims import job_claims
+from app.jobs.claims import job_claims
 from tests.support import stack
 from tests.support.store.leased_kinds import connect
 from tests.support.store.rows import Rows

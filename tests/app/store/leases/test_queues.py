@@ -7,12 +7,12 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.jobs.jobs import QueuePosition
-from app.store.across_tenants import ClaimUnitOfWork
-from app.store.evals.claims import eval_claims
-from app.store.jobs.claims import job_claims
-from app.store.leases.leases import Lease
-from app.store.leases.queues import QueuedRows
+from app.across_tenants import ClaimUnitOfWork
+from app.evals.claims import eval_claims
+from app.jobs.claims import job_claims
+from app.jobs.jobs import QueuePosition
+from app.kit.leases import Lease
+from app.kit.queues import QueuedRows
 from tests.support import stack
 from tests.support.store.evals import a_run
 from tests.support.store.leased_kinds import connect

@@ -5,7 +5,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from app.domain.ids import ProjectId
+from app.kit.ids import ProjectId
 from tests.support import stack
 from tests.support.store.leased_kinds import connect
 from tests.support.store.rows import Rows

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus
-from app.domain.ids import new_id
-from app.domain.jobs.jobs import Checkpoint, Job, StopRequest
-from app.domain.methods.method_documents import StoredReinforcementMethod
-from app.domain.models.tuned_models import TunedModel
-from app.store.leases.leases import Lease
+from app.evals.evals import Eval, EvalRun, EvalRunStatus
+from app.jobs.jobs import Checkpoint, Job, StopRequest
+from app.jobs.methods import StoredReinforcementMethod
+from app.kit.ids import new_id
+from app.kit.leases import Lease
+from app.models.models import TunedModel
 from tests.support.store.claims import claimed_rows, run_unit
 from tests.support.store.new_jobs import insert_job_in
 from tests.support.store.rows import Rows, a_job

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from app.domain.errors import Unavailable
-from app.store.database import Database
-from app.store.jobs.claims import job_claims
+from app.database import Database
+from app.jobs.claims import job_claims
+from app.kit.errors import Unavailable
 from tests.support import stack
 from tests.support.patience import wait_for
 from tests.support.runs.world import World, opened_world

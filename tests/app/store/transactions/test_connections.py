@@ -6,13 +6,12 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.domain.accounts.keys import ApiKeyRow
-from app.domain.accounts.tenants import KeyKind, Tenant
-from app.domain.errors import NotFound, Unavailable
-from app.domain.ids import ProjectId
-from app.domain.jobs.jobs import JobStatus
-from app.domain.rollouts.metrics import MetricPoint
-from app.store.transactions.base_unit import BaseUnitOfWork
+from app.accounts.accounts import ApiKeyRow, KeyKind, Tenant
+from app.jobs.jobs import JobStatus
+from app.kit.errors import NotFound, Unavailable
+from app.kit.ids import ProjectId
+from app.kit.transactions import BaseUnitOfWork
+from app.rollouts.metrics import MetricPoint
 from tests.support import stack
 from tests.support.store.connections import pooled_settings
 from tests.support.store.rows import Rows

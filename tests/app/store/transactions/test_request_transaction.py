@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.errors import Unavailable
-from app.domain.ids import OrganizationId, ProjectId
-from app.store.database import Database
-from app.store.transactions import request_transaction
+from app.database import Database
+from app.kit import transactions as request_transaction
+from app.kit.errors import Unavailable
+from app.kit.ids import OrganizationId, ProjectId
 from tests.support import stack
 from tests.support.store.rows import Rows
 

@@ -5,16 +5,15 @@ from collections.abc import Awaitable, Callable
 import psycopg
 import pytest
 
-from app.domain.errors import WrongState
-from app.domain.evals.evals import EvalRun
-from app.domain.events.webhooks import EVENT_TYPES
-from app.domain.jobs.jobs import Job, JobError, StopRequest
-from app.domain.methods.method_documents import StoredSupervisedMethod
-from app.store.evals.claims import eval_claims
-from app.store.evals.leased_runs import leased_eval_run
-from app.store.jobs.claims import job_claims
-from app.store.maintenance.maintenance import maintenance
-from app.store.webhooks.claims import delivery_claims
+from app.evals.claims import eval_claims, leased_eval_run
+from app.evals.evals import EvalRun
+from app.jobs.claims import job_claims
+from app.jobs.jobs import Job, JobError, StopRequest
+from app.jobs.methods import StoredSupervisedMethod
+from app.kit.errors import WrongState
+from app.maintenance import maintenance
+from app.webhooks.deliveries import delivery_claims
+from app.webhooks.events import EVENT_TYPES
 from tests.support import stack
 from tests.support.store import evals
 from tests.support.store.claims import claimed_rows, run_unit

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 import aiohttp
 import pytest
 
-from app.gateways.inference.http import HttpInference
-from app.settings.models import ModelSettings
+from app.models.engine_http import HttpInference
+from app.settings import ModelSettings
 from tests.support.engines.contract import (
     ENGINES,
     KEY,

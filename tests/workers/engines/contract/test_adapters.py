@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file, save_file
 
-from app.domain.errors import InvalidRequest, Unavailable
-from app.domain.models.adapter_files import CONFIG_FILE, WEIGHTS_FILE
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import AdapterMissing, Completion
+from app.kit.errors import InvalidRequest, Unavailable
+from app.models.adapters import CONFIG_FILE, WEIGHTS_FILE
+from app.models.engine import AdapterMissing, Completion
+from app.models.engine_http import HttpInference
 from tests.support.engines.contract import TOLERANCE, VLLM, TunedAdapter, World, complete, worst
 from workers.engines.policy import EnginePolicy
 from workers.rollout.policy import SamplingParams

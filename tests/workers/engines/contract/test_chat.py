@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from openai import AsyncOpenAI, BadRequestError, NotFoundError, OpenAI
 
-from app.domain.chat.conversation import engine_messages
-from app.domain.errors import InvalidRequest
-from app.domain.models.models import BaseModelSpec
-from app.gateways.inference.http import HttpInference
-from app.rendering.renderer import Renderer
+from app.files.conversations import engine_messages
+from app.kit.errors import InvalidRequest
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
+from app.rollouts.renderer import Renderer
 from tests.support.engines.contract import ENGINES, KEY, TOLERANCE, World, running
 from tests.support.engines.conversations import (
     BROKEN,

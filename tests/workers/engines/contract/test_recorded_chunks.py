@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.domain.models.models import BaseModelSpec
+from app.models.models import BaseModelSpec
 from tests.support.engines.contract import KEY, VLLM, running
 from tests.support.engines.conversations import PLAIN, TOOL_TURNS, save_answering_parrot
 from tests.support.engines.vllm_chunks import chunks_in, recorded, write_recorded

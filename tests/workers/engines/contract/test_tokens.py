@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from app.gateways.inference.http import HttpInference
+from app.models.engine_http import HttpInference
 from tests.support.engines.contract import KEY, TOLERANCE, World, complete, worst
 
 

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from app.domain.models.models import BaseModelSpec
+from app.models.models import BaseModelSpec
 from tests.support.models.tiny_model import CONTEXT_LENGTH, save_tiny_model
 from workers.engines.cpu.engine import load_served
-from workers.engines.cpu.models.base_model import BaseModel
+from workers.engines.cpu.models.versions import BaseModel
 
 
 @pytest.fixture(scope="module")

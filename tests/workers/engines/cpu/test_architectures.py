@@ -14,7 +14,7 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from app.domain.models.models import BaseModelSpec
+from app.models.models import BaseModelSpec
 from tests.support.models.tiny_model import VOCAB_SIZE, build_tokenizer
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling

@@ -7,11 +7,9 @@ import pytest
 import torch
 
 from tests.support.models.tiny_model import VOCAB_SIZE
-from workers.engines.cpu.batching.prefixes import PrefixStore
-from workers.engines.cpu.batching.sequence import Sampling, Sequence
+from workers.engines.cpu.batching.sequence import PrefixStore, Sampling, Sequence
 from workers.engines.cpu.batching.version_batch import BatchShape, VersionBatch
-from workers.engines.cpu.models.base_model import BaseModel
-from workers.engines.cpu.models.versions import Version
+from workers.engines.cpu.models.versions import BaseModel, Version
 
 
 @pytest.fixture(autouse=True)

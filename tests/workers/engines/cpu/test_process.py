@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.models.compute_choices import MeasuredChoice
-from app.embedded.ports import free_port
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import EngineUnavailable
+from app.local.state import free_port
+from app.models.compute import MeasuredChoice
+from app.models.engine import EngineUnavailable
+from app.models.engine_http import HttpInference
 from tests.support.models.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from tests.support.patience import PATIENCE_S, until
 from tests.support.processes.child_processes import FORKS, ended, killed
-from workers.compute.autotuning import ways
+from workers.autotuning import ways
 from workers.engines.cpu.autotuning import ASSUMED_THREADS
 from workers.engines.policy import EnginePolicy
 from workers.processes.forking.forks import ChildProcess

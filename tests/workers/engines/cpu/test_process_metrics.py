@@ -6,8 +6,7 @@ from pathlib import Path
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.gateways.inference.engine_watch import counters
-from app.gateways.inference.http import HttpInference
+from app.models.engine_http import HttpInference, counters
 from tests.support.patience import PATIENCE_S
 from tests.support.runs.real_run import TinyEngine
 

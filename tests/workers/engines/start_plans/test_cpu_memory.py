@@ -12,9 +12,9 @@ from workers.engines.start_plans.cpu_memory import (
     SERVICES_BYTES,
     CpuEngine,
     CpuNeeds,
+    free_memory,
     plan_cpu_memory,
 )
-from workers.engines.start_plans.machine_memory import free_memory
 from workers.learning.memory.plan import GIB
 from workers.learning.memory.training_counts import Counts
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.engines.start_plans.gpu_share import BATCH_TOKENS, share_for_engine
+from workers.engines.start_plans.cpu_memory import BATCH_TOKENS, share_for_engine
 from workers.learning.memory.plan import GIB, PlanInputs, plan_memory
 from workers.learning.memory.training_counts import Counts
 

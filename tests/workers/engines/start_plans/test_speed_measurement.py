@@ -5,13 +5,11 @@ from typing import Any
 
 import pytest
 
-from app.domain.models.models import BaseModelSpec
-from app.domain.models.start_plans import StepPace, step_time
-from app.domain.models.trainer_memory import TrainerMemory
+from app.models.compute import StepPace, step_time
+from app.models.models import BaseModelSpec, TrainerMemory
 from tests.support.models.tiny_model import save_tiny_model
 from workers.engines.start_plans import speed_measurement
-from workers.learning.machine_options import machine_options
-from workers.learning.trainer_options import TrainerOptions
+from workers.learning.options import TrainerOptions, machine_options
 
 
 @pytest.fixture

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.models.models import BaseModelSpec
-from app.domain.models.start_plans import StartRequest
-from app.domain.models.trainer_memory import TrainerMemory
+from app.models.compute import StartRequest
+from app.models.models import BaseModelSpec, TrainerMemory
 from tests.support.models.tiny_model import save_tiny_model
 from workers.engines.start_plans import start
 from workers.engines.start_plans.start import plan_start

@@ -7,8 +7,7 @@ from peft import LoraConfig, PeftModel, get_peft_model
 from torch import Tensor
 from transformers import AutoModelForCausalLM
 
-from workers.learning.adapters.adapters import adapter_parameters
-from workers.learning.adapters.lora_forward import install_fast_lora_forward
+from workers.learning.adapters import adapter_parameters, install_fast_lora_forward
 
 LINEAR_LAYERS = 7 * 2  # of the two-layer Qwen3 of conftest
 

@@ -10,14 +10,15 @@ from peft import PeftModel
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from app.settings.models import shipped_model_dir
-from workers.learning.adapters.adapters import (
+from app.settings import shipped_model_dir
+from workers.learning.adapters import (
+    BaseNotMergeable,
     adapter_parameters,
     attach_lora,
     load_base,
+    merge_adapter,
     save_adapter,
 )
-from workers.learning.adapters.merging import BaseNotMergeable, merge_adapter
 
 BASE = str(shipped_model_dir())
 TEMPLATE = "{% for message in messages %}{{ message.content }}{% endfor %}"

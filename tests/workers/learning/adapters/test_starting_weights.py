@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.learning.samples import MakeTrainer
-from workers.learning.adapters.adapters import adapter_tensors
-from workers.learning.training_samples import TrainingSample
+from workers.learning.adapters import adapter_tensors
+from workers.learning.trainer import TrainingSample
 
 
 def test_it_starts_there_and_finds_back(

@@ -8,12 +8,12 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
-from app.domain.errors import RunFailed
+from app.kit.errors import RunFailed
 from tests.support.learning.samples import VOCAB
-from workers.learning.adapters.adapters import load_base
-from workers.learning.adapters.token_scores import TokenScorer
-from workers.learning.batches.fitting_batches import FittingBatches
-from workers.learning.training_samples import TrainingSample
+from workers.learning.adapters import load_base
+from workers.learning.batches import FittingBatches
+from workers.learning.token_scores import TokenScorer
+from workers.learning.trainer import TrainingSample
 
 Forward = Callable[..., Any]
 

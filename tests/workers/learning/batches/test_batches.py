@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.learning.batches.batches import MicroBatch, micro_batches
-from workers.learning.training_samples import TrainingSample, count_trained_tokens
+from workers.learning.batches import MicroBatch, micro_batches
+from workers.learning.trainer import TrainingSample, count_trained_tokens
 
 
 def sample(mask: list[int], advantage: float = 1.0, *, first: int = 10) -> TrainingSample:

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.learning.batches.layout import Layout, PrefixTree
-from workers.learning.forward import varlen_attention
-from workers.learning.forward.attention import attend, attend_by_branch
-from workers.learning.forward.varlen_attention import Sequences
+from workers.learning import varlen_attention
+from workers.learning.backbone import attend, attend_by_branch
+from workers.learning.batches import Layout, PrefixTree
+from workers.learning.varlen_attention import Sequences
 
 LAYOUTS = {
     "alone": Layout((PrefixTree(0, (4,)), PrefixTree(0, (1,)), PrefixTree(0, (9,)))),

@@ -6,8 +6,8 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from tests.support.learning.random_model import windowed_model
 from tests.support.learning.samples import VOCAB
-from workers.learning.batches.layout import Layout, PrefixTree, unshared_layout
-from workers.learning.forward.backbone import Backbone
+from workers.learning.backbone import Backbone
+from workers.learning.batches import Layout, PrefixTree, unshared_layout
 
 ROUNDING = 1e-6
 """Largest difference of two hidden states that rounding can cause in a small fp64 model.

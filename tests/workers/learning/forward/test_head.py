@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from workers.learning.forward.head import LogProbHead
-from workers.learning.forward.output_scaling import OutputScaling
+from workers.learning.head import LogProbHead
+from workers.learning.model_check import OutputScaling
 
 PRECISIONS = [(torch.float64, 1e-12), (torch.float32, 1e-5)]
 

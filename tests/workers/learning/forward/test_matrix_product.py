@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from workers.learning.forward.matrix_product import linear
+from workers.learning.head import linear
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from tests.support.learning.rotating_models import dynamic, longrope
-from workers.learning.adapters.token_scores import TokenScorer
-from workers.learning.batches.fitting_batches import FittingBatches
-from workers.learning.training_samples import TrainingSample
+from workers.learning.batches import FittingBatches
+from workers.learning.token_scores import TokenScorer
+from workers.learning.trainer import TrainingSample
 
 
 def sample(length: int, seed: int) -> TrainingSample:

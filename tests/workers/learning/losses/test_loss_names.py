@@ -5,7 +5,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter
 
-from app.domain.methods.loss import LossOptions, PolicyLoss, PreferenceLoss, SupervisedLoss
+from app.jobs.losses import LossOptions, PolicyLoss, PreferenceLoss, SupervisedLoss
 from workers.learning.losses.build import LOSSES
 
 UNIONS: tuple[Any, ...] = (SupervisedLoss, PreferenceLoss, PolicyLoss)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 from workers.learning.losses.build import build_loss
 from workers.learning.losses.contract import LossInputs, LossTerms
 

@@ -5,7 +5,7 @@ import torch
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from workers.learning.memory.gpu_metrics import show_memory
+from workers.learning.lora_trainer import show_memory
 from workers.telemetry.process_metrics import WORK
 
 GAUGE = "agent_rft_gpu_memory_bytes"

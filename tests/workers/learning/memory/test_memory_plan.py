@@ -18,13 +18,12 @@ from transformers import (
 
 from tests.support.learning.architectures import ARCHITECTURES
 from tests.support.learning.random_model import trainer_on
-from workers.compute.processor import attends
-from workers.learning.forward.head import LogProbHead
+from workers.compute import attends
+from workers.learning.head import LogProbHead
 from workers.learning.memory.__main__ import lines, main
-from workers.learning.memory.live_bytes import peak_bytes
 from workers.learning.memory.plan import GIB, PlanInputs, plan_memory
-from workers.learning.memory.training_counts import Counts, count
-from workers.learning.training_samples import TrainingSample
+from workers.learning.memory.training_counts import Counts, count, peak_bytes
+from workers.learning.trainer import TrainingSample
 
 TOKENS = 600
 SHAPE: dict[str, Any] = {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.learning.objective.advantages import (
+from workers.learning.advantages import (
     ESTIMATORS,
     GroupOutcome,
     RewardGroup,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.learning.objective.base_distance import apply_kl_penalty
-from workers.learning.training_samples import TrainingSample
+from workers.learning.batch_loss import apply_kl_penalty
+from workers.learning.trainer import TrainingSample
 
 
 def sample(q: list[float], advantage: float, group: int | None) -> TrainingSample:

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from workers.learning.batch_loss import CorrectedInputs, correct
 from workers.learning.losses.build import build_loss
 from workers.learning.losses.contract import LossInputs
-from workers.learning.mismatch_config import MismatchConfig
-from workers.learning.objective.mismatch import CorrectedInputs, correct
+from workers.learning.options import MismatchConfig
 
 # Row 0: log-ratios 0.1 and -0.1; row 1: 1 and 0.5; row 2: -2 and a masked token.
 D = torch.tensor([0.1, -0.1, 1.0, 0.5, -2.0, 3.0], dtype=torch.float64)

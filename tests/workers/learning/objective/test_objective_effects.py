@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from app.domain.models.models import BaseModelSpec
-from app.domain.rollouts.trajectory import ScoredRollout, StopReason
+from app.models.models import BaseModelSpec
+from app.rollouts.trajectory import ScoredRollout, StopReason
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.options import resolved
 from tests.support.learning.samples import MakeTrainer
 from tests.support.reinforcement.scored_rollouts import scored, scored_group, tool_call
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.reinforcement.learning_setup import shaping_config, trainer_options
-from workers.reinforcement.schedulers.groups import GroupConfig, prepare, samples_of, settled_groups
+from workers.learning.lora_trainer import LoraTrainer
+from workers.methods.reinforcement.assembly import shaping_config, trainer_options
+from workers.methods.schedulers.mode import GroupConfig, prepare, samples_of, settled_groups
 
 BASE = BaseModelSpec(name="m", path="m", context_length=128, max_turn_tokens=40)
 GOOD, AGAINST, BAD = range(3)

@@ -1,8 +1,8 @@
 import pytest
 
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
-from workers.learning.objective.reward_shaping import ShapedReward, ShapingConfig, shape
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
+from workers.learning.advantages import ShapedReward, ShapingConfig, shape
 
 NOTHING = ShapingConfig(token_penalty=0.0)
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from tests.support.learning.samples import MakeTrainer, random_samples
-from workers.learning.batches.batches import MicroBatch
-from workers.learning.forward.head import TokenScores
-from workers.learning.training_samples import TrainingSample
+from workers.learning.batches import MicroBatch
+from workers.learning.head import TokenScores
+from workers.learning.trainer import TrainingSample
 
 
 @pytest.mark.parametrize("max_tokens", [1, 100, 4096])

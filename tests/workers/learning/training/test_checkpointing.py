@@ -10,10 +10,10 @@ from tests.support.learning.gradients import gradients, layer_runs, warmed
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import VOCAB, MakeTrainer
 from tests.support.learning.tensors import assert_equal
-from workers.learning.memory.live_bytes import peak_bytes
-from workers.learning.trainer_options import TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.memory.training_counts import peak_bytes
+from workers.learning.options import TrainerOptions
+from workers.learning.trainer import TrainingSample
 
 
 @pytest.mark.parametrize(("checkpointing", "runs"), [(False, 2), (True, 4), (None, 2)])

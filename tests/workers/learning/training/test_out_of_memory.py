@@ -7,15 +7,15 @@ import pytest
 import torch
 from torch import nn
 
-from app.domain.errors import RunFailed
-from app.domain.rollouts import metrics as names
+from app.kit.errors import RunFailed
+from app.rollouts import metrics as names
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.samples import MakeTrainer, random_samples
 from tests.support.learning.tensors import assert_close
-from workers.learning.memory.batch_tokens import measured_batch_tokens
-from workers.learning.memory.live_bytes import peak_bytes
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.memory.training_counts import peak_bytes
+from workers.learning.token_scores import measured_batch_tokens
+from workers.learning.trainer import TrainingSample
 
 SOURCES = ["forward", "backward"]
 """Where the memory ends: on the way through the layers, or with half of the gradient computed."""
@@ -149,7 +149,7 @@ def test_weights_that_do_not_fit_end_the_run(
     def full(*_args: object, **_kwargs: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    monkeypatch.setattr("workers.learning.training.adapted_model.load_base", full)
+    monkeypatch.setattr("workers.learning.adapted_model.load_base", full)
     with pytest.raises(RunFailed, match="weights of public-model-2026-01-01") as failed:
         make_trainer()
     assert failed.value.code == "out_of_memory"

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 from tests.support.learning.samples import MakeTrainer
 from tests.support.learning.written_out import (
     Value,
@@ -19,7 +19,7 @@ from tests.support.learning.written_out import (
     near,
     rows_of,
 )
-from workers.learning.training_samples import TrainingSample
+from workers.learning.trainer import TrainingSample
 
 TEXT: list[tuple[str, dict[str, Any], Value]] = [
     ("cross_entropy", {}, lambda rows: -torch.cat([row.a * row.lp for row in rows]).sum()),

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.support.learning.samples import MakeTrainer, random_samples
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer import TrainingSample
 
 
 def computed(trainer: LoraTrainer, samples: list[TrainingSample]) -> list[list[float]]:

@@ -10,15 +10,15 @@ from transformers import (
     LlamaForCausalLM,
 )
 
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.random_model import SMALL, windowed_model
 from tests.support.learning.samples import VOCAB, MakeTrainer, random_samples
 from tests.support.learning.tensors import assert_close, assert_equal
-from workers.learning.objective.base_distance import apply_kl_penalty
-from workers.learning.trainer_options import TrainerOptions
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
+from workers.learning.batch_loss import apply_kl_penalty
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.options import TrainerOptions
+from workers.learning.trainer import TrainingSample
 
 
 def test_gradients_equal_the_plain_way(

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 from tests.support.learning.samples import MakeTrainer
 from tests.support.learning.written_out import (
     WrittenRow,
@@ -20,8 +20,8 @@ from tests.support.learning.written_out import (
     rows_of,
     weighted,
 )
-from workers.learning.mismatch_config import MismatchConfig
-from workers.learning.training_samples import TrainingSample
+from workers.learning.options import MismatchConfig
+from workers.learning.trainer import TrainingSample
 
 
 def ppo_slope(row: WrittenRow, *, high: float, dual: float) -> Tensor:

@@ -29,7 +29,7 @@ time.sleep(3600)
 
 NICE_PARENT = """
 import sys, time
-from app.processor_priority import lower_priority
+from app.kit.processes import lower_priority
 from workers.processes.forking.forks import ForkServer
 lower_priority(7)
 server = ForkServer([])

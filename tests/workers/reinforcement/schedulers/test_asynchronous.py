@@ -5,12 +5,12 @@ from collections import Counter
 
 import pytest
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.errors import RunFailed
-from app.domain.ids import SampleKey
-from app.domain.methods.mode import AsyncOptions
-from app.domain.methods.reinforcement import Evaluation
-from app.domain.rollouts import metrics as names
+from app.files.datasets import DatasetRow
+from app.jobs.modes import AsyncOptions
+from app.jobs.reinforcement import Evaluation
+from app.kit.errors import RunFailed
+from app.kit.ids import SampleKey
+from app.rollouts import metrics as names
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import (
     CountingTrainer,
@@ -19,10 +19,10 @@ from tests.support.reinforcement.scripted_modes import (
     keys_of,
     turns_of_the_loop,
 )
-from workers.journal.journal import InMemoryJournal
-from workers.reinforcement.evaluation import Evaluator
-from workers.reinforcement.schedulers.asynchronous import AsyncMode
-from workers.reinforcement.steps.outcome import SampledStep
+from workers.journal import InMemoryJournal
+from workers.methods.reinforcement.evaluation import Evaluator
+from workers.methods.reinforcement.step_summary import SampledStep
+from workers.methods.schedulers.asynchronous import AsyncMode
 
 
 def ages(outcome: SampledStep) -> list[int]:

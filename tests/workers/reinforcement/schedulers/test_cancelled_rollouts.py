@@ -5,15 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from app.domain.ids import SampleKey
-from app.domain.methods.mode import AsyncOptions
-from app.domain.rollouts.trajectory import FailureClass
+from app.jobs.modes import AsyncOptions
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import FailureClass
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import CountingTrainer, GatedGrader, Stage
-from workers.reinforcement.schedulers.asynchronous import AsyncMode
-from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
-from workers.reinforcement.schedulers.streaming import StreamingMode
-from workers.reinforcement.schedulers.sync import SyncMode
+from workers.methods.schedulers.asynchronous import AsyncMode
+from workers.methods.schedulers.mode import Mode, SchedulerContext
+from workers.methods.schedulers.streaming import StreamingMode
+from workers.methods.schedulers.sync import SyncMode
 
 MODES: dict[str, Callable[[SchedulerContext], Mode]] = {
     "sync": SyncMode,

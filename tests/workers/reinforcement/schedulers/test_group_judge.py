@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.methods.mode import AsyncOptions
-from app.domain.methods.reinforcement import Evaluation
-from app.domain.rollouts import metrics as names
-from app.domain.rollouts.trajectory import ScoredRollout
+from app.files.datasets import DatasetRow
+from app.jobs.modes import AsyncOptions
+from app.jobs.reinforcement import Evaluation
+from app.rollouts import metrics as names
+from app.rollouts.trajectory import ScoredRollout
 from tests.support.grading.group_judges import RankingJudge, answer_of, ranks
 from tests.support.reinforcement.scripted_modes import CountingTrainer, Stage, keys_of
-from workers.grading.group_grader import GroupGrader
-from workers.reinforcement.evaluation import Evaluator
-from workers.reinforcement.schedulers.asynchronous import AsyncMode
-from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
-from workers.reinforcement.schedulers.streaming import StreamingMode
-from workers.reinforcement.schedulers.sync import SyncMode
+from workers.grading.job_grader import GroupGrader
+from workers.methods.reinforcement.evaluation import Evaluator
+from workers.methods.schedulers.asynchronous import AsyncMode
+from workers.methods.schedulers.mode import Mode, SchedulerContext
+from workers.methods.schedulers.streaming import StreamingMode
+from workers.methods.schedulers.sync import SyncMode
 
 MODES: list[Callable[[SchedulerContext], Mode]] = [
     SyncMode,

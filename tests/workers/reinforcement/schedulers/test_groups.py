@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 from tests.support.reinforcement.scored_rollouts import scored, scored_group, tool_call
-from workers.learning.objective.reward_shaping import ShapingConfig
-from workers.reinforcement.schedulers.groups import (
+from workers.learning.advantages import ShapingConfig
+from workers.methods.schedulers.mode import (
     GroupConfig,
     group_counts,
     objective_means,

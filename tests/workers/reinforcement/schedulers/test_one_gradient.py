@@ -7,15 +7,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from app.domain.methods.mode import AsyncOptions
-from app.settings.models import shipped_model_dir
+from app.jobs.modes import AsyncOptions
+from app.settings import shipped_model_dir
 from tests.support.learning.tensors import assert_close, assert_equal
 from tests.support.reinforcement.scripted_modes import Stage
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.reinforcement.schedulers.asynchronous import AsyncMode
-from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
-from workers.reinforcement.schedulers.streaming import StreamingMode
-from workers.reinforcement.schedulers.sync import SyncMode
+from workers.learning.lora_trainer import LoraTrainer
+from workers.methods.schedulers.asynchronous import AsyncMode
+from workers.methods.schedulers.mode import Mode, SchedulerContext
+from workers.methods.schedulers.streaming import StreamingMode
+from workers.methods.schedulers.sync import SyncMode
 
 Build = Callable[[SchedulerContext], Mode]
 

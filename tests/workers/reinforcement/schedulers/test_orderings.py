@@ -5,16 +5,15 @@ from collections.abc import Mapping
 
 import pytest
 
-from app.domain.methods.mode import (
+from app.jobs.modes import (
     AnyOrdering,
     EasyToHardOrdering,
     FocusOrdering,
     UniformOrdering,
 )
-from app.domain.rollouts.rollouts import PlayedRow
-from workers.reinforcement.pass_rates import RowPassRates
-from workers.reinforcement.schedulers.orderings import RowOrder, StepSizes
-from workers.runs.steps.row_order import rows_of_step
+from app.rollouts.rollouts import PlayedRow
+from workers.methods.reinforcement.rows import RowOrder, RowPassRates, StepSizes
+from workers.runs.data import rows_of_step
 
 SIZES = StepSizes(row_count=22, batch_size=5)
 RATES = {row: row / 21 for row in range(22)}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.reinforcement.schedulers.staleness import Dispatch, StalenessQueue
+from workers.methods.schedulers.asynchronous import Dispatch, StalenessQueue
 
 
 def make_queue(sizes: list[int], *, bound: int = 1, requeues: int = 2) -> StalenessQueue:

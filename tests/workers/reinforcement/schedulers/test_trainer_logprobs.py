@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from app.domain.ids import SampleKey
-from app.domain.methods.mode import AsyncOptions
-from app.domain.rollouts.trajectory import ScoredRollout
-from app.settings.models import shipped_model_dir
+from app.jobs.modes import AsyncOptions
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import ScoredRollout
+from app.settings import shipped_model_dir
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import (
     CountingTrainer,
@@ -16,13 +16,12 @@ from tests.support.reinforcement.scripted_modes import (
     Stage,
     logprobs_of,
 )
-from workers.learning.training.lora_trainer import LoraTrainer
-from workers.learning.training_samples import TrainingSample
-from workers.reinforcement.schedulers.asynchronous import AsyncMode
-from workers.reinforcement.schedulers.groups import with_logprobs
-from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
-from workers.reinforcement.schedulers.streaming import StreamingMode
-from workers.reinforcement.schedulers.sync import SyncMode
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer import TrainingSample
+from workers.methods.schedulers.asynchronous import AsyncMode
+from workers.methods.schedulers.mode import Mode, SchedulerContext, with_logprobs
+from workers.methods.schedulers.streaming import StreamingMode
+from workers.methods.schedulers.sync import SyncMode
 
 Build = Callable[[SchedulerContext], Mode]
 MODES: list[Build] = [

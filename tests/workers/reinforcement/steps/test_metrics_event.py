@@ -2,10 +2,10 @@
 
 import json
 
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 from tests.support.reinforcement.scored_rollouts import scored, tool_call
-from workers.reinforcement.steps import metrics_event
-from workers.reinforcement.steps.summary import summarise
+from workers.methods.reinforcement import step_report as metrics_event
+from workers.methods.reinforcement.step_summary import summarise
 
 GRADER = {"type": "endpoint", "name": "records", "url": "https://x.test/", "headers": {"a": "b"}}
 TRAIN = [
@@ -19,8 +19,10 @@ TIMES = {names.TIME_SAMPLING: 2.0, names.TIME_TRAINING: 3.0, names.TIME_STEP: 7.
 def test_a_step_with_validation() -> None:
     train = {**summarise(TRAIN), **TIMES, names.TIME_EVAL: 1.0}
     valid = summarise([scored(("valid", 1, 0, 0), 0.68)])
-    data = metrics_event.data(step=10, total_steps=20, grader=GRADER, train=train, valid=valid)
-    assert metrics_event.message(10, 20, train, valid) == (
+    data = metrics_event.event_data(
+        step=10, total_steps=20, grader=GRADER, train=train, valid=valid
+    )
+    assert metrics_event.event_message(10, 20, train, valid) == (
         "Step 10/20 , train mean reward=0.75, full validation mean reward=0.68, "
         "full validation mean parse error=0.00"
     )
@@ -65,8 +67,8 @@ def test_a_step_with_validation() -> None:
 
 def test_a_step_in_which_nothing_was_graded_claims_no_reward() -> None:
     train = {**summarise([scored(("train", 1, 0, 0), None)]), **TIMES}
-    data = metrics_event.data(step=1, total_steps=20, grader=GRADER, train=train, valid={})
-    assert metrics_event.message(1, 20, train, {}) == "Step 1/20"
+    data = metrics_event.event_data(step=1, total_steps=20, grader=GRADER, train=train, valid={})
+    assert metrics_event.event_message(1, 20, train, {}) == "Step 1/20"
     assert data["train_mean_reward"] is None
     assert data["full_valid_mean_reward"] is None
     assert data["full_valid_mean_parse_error"] is None

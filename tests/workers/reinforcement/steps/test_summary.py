@@ -1,9 +1,9 @@
 import pytest
 
-from app.domain.rollouts import metrics as names
-from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout, StopReason
+from app.rollouts import metrics as names
+from app.rollouts.trajectory import Failure, FailureClass, ScoredRollout, StopReason
 from tests.support.reinforcement.scored_rollouts import scored, tool_call
-from workers.reinforcement.steps.summary import summarise, valid_share
+from workers.methods.reinforcement.step_summary import summarise, valid_share
 
 ROLLOUTS = [
     scored(

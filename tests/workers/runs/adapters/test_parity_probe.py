@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from workers.runs.adapters.parity_probe import ProbeSides, served_share, serves_the_adapter
+from workers.runs.publisher import ProbeSides, served_share, serves_the_adapter
 
 TOKENS = 255
 

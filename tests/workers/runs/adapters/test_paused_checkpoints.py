@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.jobs.usage import Caps
+from app.jobs.jobs import Caps, Job, JobStatus
 from tests.support.runs.real_run import RealRuns, Script
-from workers.methods import job_run
+from workers.job_child import job_run
 
 BASELINE, STEP = 10, 10
 """Rollouts of each; the first validation after the baseline is that of step 3."""

@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from app.domain.errors import NotFound
-from app.domain.jobs.jobs import FILES_VALIDATED, JobStatus
-from app.domain.models.tuned_models import TunedModel
-from app.gateways.egress.egress import EgressReply, EgressRequest
-from app.services.models.models import ModelService
-from app.services.models.permissions import PermissionService
+from app.jobs.jobs import FILES_VALIDATED, JobStatus
+from app.kit.egress import EgressReply, EgressRequest
+from app.kit.errors import NotFound
+from app.models.models import TunedModel
+from app.models.service import ModelService, PermissionService
 from tests.support.runs.real_run import ROWS, SPEC, RealRuns, Script
 from tests.support.runs.world import BASE, World
-from workers.methods import job_run
+from workers.job_child import job_run
 
 
 def _models(runs: RealRuns) -> ModelService:

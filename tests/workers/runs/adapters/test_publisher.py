@@ -8,18 +8,17 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.disk.manifest_directories import ManifestMismatch, commit_directory
-from app.domain.errors import InvalidRequest, RunFailed
-from app.domain.jobs.usage import Usage
-from app.gateways.inference.inference import Completion, InMemoryInference
+from app.jobs.jobs import Usage
+from app.kit.errors import InvalidRequest, RunFailed
+from app.models.directories import ManifestMismatch, commit_directory
+from app.models.engine import Completion, InMemoryInference
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.world import BASE, World
 from workers.engines.policy import EnginePolicy
-from workers.learning.trainer_settings import TrainerSettings
-from workers.runs.adapters.publisher import Publisher
+from workers.learning.trainer import TrainerSettings
 from workers.runs.context import RunContext
-from workers.runs.steps.scheduler_state import load_scheduler_state
-from workers.runs.steps.step_outcome import TrainedStep
+from workers.runs.publisher import Publisher
+from workers.runs.step_outcome import TrainedStep, load_scheduler_state
 
 
 class SavingTrainer:

@@ -1,12 +1,11 @@
 """Files that remain on the disk after commits, kills and ends."""
 
-from app.disk.manifest_directories import commit_directory
-from app.domain.jobs.jobs import Checkpoint
-from app.domain.jobs.usage import Usage
+from app.jobs.jobs import Checkpoint, Usage
+from app.models.directories import commit_directory
 from tests.support.objects.stored_directories import store_directory
 from tests.support.runs.world import World
-from workers.runs.adapters.retention import Retention
 from workers.runs.context import RunContext
+from workers.runs.publisher import Retention
 
 
 def _write(context: RunContext, step: int) -> None:

@@ -5,17 +5,16 @@ from typing import Any
 
 import pytest
 
-from app.domain.errors import LeaseLost
-from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus
-from app.domain.ids import new_id
-from app.domain.jobs.attached_evals import AttachedEval
-from app.domain.jobs.jobs import Job, JobStatus
+from app.evals.evals import Eval, EvalRun, EvalRunStatus
+from app.jobs.jobs import AttachedEval, Job, JobStatus
+from app.kit.errors import LeaseLost
+from app.kit.ids import new_id
 from tests.support.runs.real_run import RealRuns, Script
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
-from workers.methods import job_run
+from workers.job_child import job_run
 from workers.runs import job as runs_of_jobs
-from workers.runs.endings.result_file import write_result_file
+from workers.runs.ending import write_result_file
 
 SOURCE: dict[str, Any] = {
     "type": "completions",

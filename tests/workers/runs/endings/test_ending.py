@@ -2,15 +2,14 @@
 
 import pytest
 
-from app.domain.errors import LeaseLost, RunFailed
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.jobs.usage import Caps, Usage
-from app.domain.rollouts.metrics import MetricPoint
-from app.gateways.inference.inference import EngineUnavailable
+from app.jobs.jobs import Caps, Job, JobStatus, Usage
+from app.kit.errors import LeaseLost, RunFailed
+from app.models.engine import EngineUnavailable
+from app.rollouts.metrics import MetricPoint
 from tests.support.runs.world import World
-from workers.methods import job_run
+from workers.job_child import job_run
 from workers.runs.context import RunContext
-from workers.runs.endings.ending import RunEnding
+from workers.runs.ending import RunEnding
 
 
 def _ending(context: RunContext, job: Job) -> RunEnding:

@@ -2,12 +2,12 @@ import csv
 import hashlib
 import io
 
-from app.domain.ids import Split
-from app.domain.jobs.result_files import step_metrics
-from app.domain.rollouts.metrics import MetricPoint
+from app.jobs.results import step_metrics
+from app.kit.ids import Split
+from app.rollouts.metrics import MetricPoint
 from tests.support.runs.world import World
-from workers.runs.endings.result_file import write_result_file
-from workers.runs.steps.step_outcome import StepOutcome, TrainedStep
+from workers.runs.ending import write_result_file
+from workers.runs.step_outcome import StepOutcome, TrainedStep
 
 GRADER = {"type": "endpoint", "name": "records"}
 

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.domain.jobs.reproducibility import EngineMachine
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import EngineUnavailable
+from app.jobs.reproducibility import EngineMachine
+from app.models.engine import EngineUnavailable
+from app.models.engine_http import HttpInference
 from tests.support.runs.real_run import RealRuns, TinyEngine, tiny_engine
 from tests.support.runs.world import World
-from workers.compute.processor import describe_processor, is_accelerated
-from workers.runs.opening import reproducibility
-from workers.runs.opening.reproducibility import record_reproducibility
+from workers.compute import describe_processor, is_accelerated
+from workers.runs import opening as reproducibility
+from workers.runs.opening import record_reproducibility
 
 pytestmark = pytest.mark.usefixtures("no_hub")
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs.jobs import JobStatus
+from app.jobs.jobs import JobStatus
 from tests.support.runs.real_run import RealRuns, Script
-from workers.methods import job_run
+from workers.job_child import job_run
 
 PAUSE = {"max_steps": {"steps": 1, "action": "pause"}}
 

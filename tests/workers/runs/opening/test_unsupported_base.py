@@ -5,7 +5,7 @@ from pathlib import Path
 
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from app.domain.jobs.jobs import JobStatus
+from app.jobs.jobs import JobStatus
 from tests.support.models.tiny_model import save_tiny_model
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World

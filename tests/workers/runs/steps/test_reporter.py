@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from app.domain.errors import LeaseLost, Unavailable
-from app.domain.jobs.jobs import Job, JobStatus, ResumePoint
-from app.domain.rollouts.metrics import (
+from app.database import Database, RunUnitOfWork
+from app.jobs.jobs import Job, JobStatus, ResumePoint
+from app.kit.errors import LeaseLost, Unavailable
+from app.rollouts.metrics import (
     DISCARDED_COUNT,
     GRAD_NORM,
     LOSS,
@@ -24,19 +25,17 @@ from app.domain.rollouts.metrics import (
     TIME_STEP,
     TIME_TRAINING,
 )
-from app.domain.rollouts.rollouts import RolloutFilter
-from app.settings.runs import PricingSettings
-from app.store.database import Database
-from app.store.unit_of_work import RunUnitOfWork
+from app.rollouts.rollouts import RolloutFilter
+from app.settings import PricingSettings
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.journals import journal_of
 from tests.support.runs.world import World, plan
-from workers.methods import build_method
-from workers.reinforcement.steps.outcome import SampledStep, SampledValidation
+from workers.job_child import build_method
+from workers.methods.reinforcement.step_summary import SampledStep, SampledValidation
 from workers.runs.context import RunContext
 from workers.runs.method import build_reporter
-from workers.runs.steps.reporter import Reporter
-from workers.runs.steps.step_outcome import PublishedAdapter, StepOutcome
+from workers.runs.reporter import Reporter
+from workers.runs.step_outcome import PublishedAdapter, StepOutcome
 
 
 class AnswerLost:

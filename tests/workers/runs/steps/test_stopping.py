@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.domain.jobs.jobs import Job, JobStatus
+from app.jobs.jobs import Job, JobStatus
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import QUIET, RealRuns, Script
-from workers.runs.steps.reporter import Reporter
+from workers.runs.reporter import Reporter
 
 
 async def _said(runs: RealRuns, job: Job) -> list[tuple[str, str, int]]:

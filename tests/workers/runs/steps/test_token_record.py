@@ -6,17 +6,19 @@ from typing import Any
 
 import pytest
 
-from app.domain.ids import SampleKey
-from app.domain.rollouts.token_records import STORED_TOKENS, RecordedTurn, TokenRecord
-from app.domain.rollouts.trajectory import (
+from app.kit.ids import SampleKey
+from app.rollouts.trajectory import (
+    STORED_TOKENS,
     Failure,
     FailureClass,
     Grade,
+    RecordedTurn,
     ScoredRollout,
+    TokenRecord,
     Trajectory,
     Turn,
 )
-from workers.runs.steps.token_record import token_record
+from workers.runs.step_writer import token_record
 
 NAN, INFINITY = float("nan"), float("inf")
 

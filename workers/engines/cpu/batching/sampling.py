@@ -1,8 +1,7 @@
 """Draws tokens: a pure function of each row's logits, seed and position.
 
-Owns the mapping (seed, position) -> uniform number and the inverse of the cumulative distribution.
-Promises that a row's draw does not depend on other rows, and that log-probs are those of the
-distribution that is sampled from (vLLM's `processed_logprobs`). Must not know request ids.
+A row's draw does not depend on other rows, and that log-probs are those of the distribution that is
+sampled from (vLLM's `processed_logprobs`).
 """
 
 import math

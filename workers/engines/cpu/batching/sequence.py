@@ -1,11 +1,15 @@
 """The state of one request in the engine.
 
 Only the scheduler thread writes a `Sequence`. Its lists only grow, so the server may read the first
-`count` entries of an `SequenceUpdate` at any time. Must not know tensors or HTTP.
+`count` entries of an `SequenceUpdate` at any time.
 """
 
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
+
+from torch import Tensor
 
 from workers.engines.cpu.models.versions import Version
 
@@ -74,3 +78,150 @@ class SequenceUpdate:
     count: int
     """Number of sampled tokens."""
     finish_reason: FinishReason | None
+
+
+class FairQueue:
+    def __init__(self) -> None:
+        self._by_owner: dict[str, deque[tuple[int, Sequence]]] = {}
+        self._arrived = 0
+
+    def __len__(self) -> int:
+        return sum(len(waiting) for waiting in list(self._by_owner.values()))
+
+    def __iter__(self) -> Iterator[Sequence]:
+        for waiting in self._by_owner.values():
+            for _, sequence in waiting:
+                yield sequence
+
+    @property
+    def owners(self) -> set[str]:
+        return set(self._by_owner)
+
+    def add(self, sequence: Sequence) -> None:
+        self._arrived += 1
+        waiting = self._by_owner.setdefault(sequence.owner, deque())
+        waiting.append((self._arrived, sequence))
+
+    def first(self, rows: Counter[str]) -> Sequence:
+        """Returns the next sequence; `rows` counts the rows of each owner."""
+        owner = min(self._by_owner, key=lambda o: (rows[o], self._by_owner[o][0][0]))
+        return self._by_owner[owner][0][1]
+
+    def take(self, sequence: Sequence) -> tuple[int, Sequence]:
+        """Removes the first sequence of its owner. Returns what `give_back` gets."""
+        waiting = self._by_owner[sequence.owner]
+        taken = waiting.popleft()
+        if not waiting:
+            del self._by_owner[sequence.owner]
+        return taken
+
+    def give_back(self, taken: list[tuple[int, Sequence]]) -> None:
+        """Puts sequences that were taken in this order back to their places."""
+        for arrived, sequence in reversed(taken):
+            self._by_owner.setdefault(sequence.owner, deque()).appendleft((arrived, sequence))
+
+    def keep(self, kept: Iterable[Sequence]) -> None:
+        """Removes all sequences but these."""
+        remaining = set(kept)
+        for owner, waiting in list(self._by_owner.items()):
+            left = deque(entry for entry in waiting if entry[1] in remaining)
+            if left:
+                self._by_owner[owner] = left
+            else:
+                del self._by_owner[owner]
+
+
+Owner = tuple[int, str]
+"""A version's number and a cache salt."""
+BLOCK: Final = 16
+"""Tokens per block, the unit of look-ups."""
+
+
+@dataclass(slots=True, eq=False)
+class CachedPrefix:
+    owner: Owner
+    tokens: list[int]
+    kv_PLHTD: Tensor
+
+    @property
+    def bytes(self) -> int:
+        return self.kv_PLHTD.numel() * self.kv_PLHTD.element_size()
+
+    def block_keys(self) -> list[int]:
+        version_number, salt = self.owner
+        return block_keys(version_number, self.tokens, salt)
+
+
+def block_keys(version_number: int, tokens: list[int], salt: str = "") -> list[int]:
+    """Returns one chained hash per complete block. Equal keys do not prove equal tokens."""
+    keys, key = [], hash(("version", version_number, salt))
+    for end in range(BLOCK, len(tokens) + 1, BLOCK):
+        key = hash((key, *tokens[end - BLOCK : end]))
+        keys.append(key)
+    return keys
+
+
+class PrefixStore:
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self._bytes = 0
+        self._by_block: dict[int, CachedPrefix] = {}
+        self._used: OrderedDict[int, CachedPrefix] = OrderedDict()
+
+    def add(self, prefix: CachedPrefix) -> None:
+        """Adds a prefix and drops a cached one that it extends."""
+        if len(prefix.tokens) < BLOCK or prefix.bytes > self._limit:
+            return
+        keys = prefix.block_keys()
+        older = self.find(prefix.owner, prefix.tokens, keys)
+        if older is not None and older.tokens == prefix.tokens[: len(older.tokens)]:
+            self._drop(older)
+        self._used[id(prefix)] = prefix
+        self._bytes += prefix.bytes
+        for key in keys:
+            self._by_block[key] = prefix
+        while self._bytes > self._limit:
+            self._drop(next(iter(self._used.values())))
+
+    @property
+    def bytes(self) -> int:
+        return self._bytes
+
+    def find(self, owner: Owner, tokens: list[int], keys: list[int]) -> CachedPrefix | None:
+        """Returns the cached prefix with the longest common start, if any. `keys`: of `tokens`."""
+        for key in reversed(keys):
+            cached = self._by_block.get(key)
+            if (
+                cached is not None
+                and cached.owner == owner
+                and shared_length(cached.tokens, tokens) >= BLOCK
+            ):
+                self._used.move_to_end(id(cached))
+                return cached
+        return None
+
+    def drop_version(self, version_number: int) -> None:
+        for cached in [k for k in self._used.values() if k.owner[0] == version_number]:
+            self._drop(cached)
+
+    def _drop(self, cached: CachedPrefix) -> None:
+        del self._used[id(cached)]
+        self._bytes -= cached.bytes
+        for key in cached.block_keys():
+            if self._by_block.get(key) is cached:
+                del self._by_block[key]
+
+
+def shared_length(left: list[int], right: list[int]) -> int:
+    """Returns the length of the common prefix of two token lists."""
+    shortest = min(len(left), len(right))
+    if left[:shortest] == right[:shortest]:
+        return shortest
+    low, high = 0, shortest
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[:middle] == right[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

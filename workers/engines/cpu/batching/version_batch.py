@@ -1,8 +1,7 @@
 """The running batch of one model version.
 
-Owns the queue for rows and the work of an iteration. One `advance()` is one iteration of
-continuous batching (Yu et al., Orca, OSDI 2022): new prompts join, every running row gets one
-token, finished rows leave. Must not know threads, HTTP or other versions.
+One `advance()` is one iteration of continuous batching (Yu et al., Orca, OSDI 2022): new prompts
+join, every running row gets one token, finished rows leave.
 """
 
 from collections import Counter
@@ -12,16 +11,27 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from workers.engines.cpu.batching.batch_rows import BatchRows
-from workers.engines.cpu.batching.fair_queue import FairQueue
-from workers.engines.cpu.batching.packed_batch import WHOLE, BatchPart, StepLimit, packed_batch
-from workers.engines.cpu.batching.prefixes import BLOCK, PrefixStore, block_keys, shared_length
+from workers.engines.cpu.batching.packed_batch import (
+    WHOLE,
+    BatchPart,
+    BatchRows,
+    StepLimit,
+    packed_batch,
+)
 from workers.engines.cpu.batching.sampling import draw
-from workers.engines.cpu.batching.sequence import FinishReason, Sequence, SequenceUpdate
-from workers.engines.cpu.models.attention import FEWEST_ROWS, Prefill, Step
-from workers.engines.cpu.models.kv_pool import KV_POOL_BYTES, KvPool
+from workers.engines.cpu.batching.sequence import (
+    BLOCK,
+    FairQueue,
+    FinishReason,
+    PrefixStore,
+    Sequence,
+    SequenceUpdate,
+    block_keys,
+    shared_length,
+)
+from workers.engines.cpu.models.adapters import Weights
+from workers.engines.cpu.models.attention import FEWEST_ROWS, KV_POOL_BYTES, KvPool, Prefill, Step
 from workers.engines.cpu.models.versions import Version
-from workers.engines.cpu.models.weights import Weights
 
 ALONE_TOKENS: Final = 128
 """Limit of prompt tokens of an iteration that computes newcomers alone."""

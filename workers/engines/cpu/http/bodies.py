@@ -1,7 +1,7 @@
 """Request bodies of the engine's endpoints, as vLLM 0.32 names their fields.
 
-Owns validation. Settings that change the distribution and are not implemented are refused; fields
-without effect (`user`, `metadata`, …) are ignored.
+Settings that change the distribution and are not implemented are refused; fields without effect
+(`user`, `metadata`, …) are ignored.
 """
 
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.domain.chat.faults import unsupported_value
-from app.domain.errors import InvalidRequest
-from app.domain.faults.values import fault_clause
+from app.files.conversations import unsupported_value
+from app.kit.errors import InvalidRequest
+from app.kit.faults import fault_clause
 
 _UNSUPPORTED: Final = "unsupported_value"
 RESPONSE_FORMATS: Final = ("text",)
@@ -94,7 +94,7 @@ class CompletionBody(_Body):
 
 
 class TemplateVariables(BaseModel):
-    """The variables defined by `app.domain.methods.reasoning_efforts`; others are refused."""
+    """The variables defined by `app.jobs.response_formats`; others are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -6,18 +6,26 @@ computes. A disconnecting client cancels its handler, which cancels its sequence
 """
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
 import structlog
 from aiohttp import web
-from prometheus_client import CONTENT_TYPE_LATEST
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, SummaryMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+from typing_extensions import override
 
-from app.domain.errors import AuthenticationFailed, InvalidRequest, RequestError
-from app.domain.http.bearer import has_key
-from workers.engines.cpu.engine import Engine
+from app.kit.errors import AuthenticationFailed, InvalidRequest, RequestError
+from app.kit.http import has_key
+from workers.engines.cpu.batching.sequence import Sampling, Sequence
+from workers.engines.cpu.engine import Engine, choice_seed
 from workers.engines.cpu.http.bodies import (
     RESPONSE_FORMATS,
     ChatBody,
@@ -27,8 +35,167 @@ from workers.engines.cpu.http.bodies import (
     read_body,
 )
 from workers.engines.cpu.http.chat import begin_turn, chat, stream_chat
-from workers.engines.cpu.http.completions import complete, completion_sequences, stream_completion
-from workers.engines.cpu.process_metrics import EngineMetrics
+
+
+def completion_sequences(
+    engine: Engine, body: CompletionBody, *, streamed: bool = False
+) -> list[Sequence]:
+    """Creates one sequence per choice. Raises `AdapterMissing` or `InvalidRequest`."""
+    version = engine.versions.get(body.model)
+    sequences = []
+    for choice in range(body.n):
+        sampling = Sampling(
+            max_tokens=body.max_tokens,
+            temperature=1.0 if body.temperature is None else body.temperature,
+            seed=choice_seed(body.seed, choice),
+            top_p=1.0 if body.top_p is None else body.top_p,
+            stop_token_ids=frozenset(
+                version.base.renderer.stop_token_ids
+                if body.stop_token_ids is None
+                else body.stop_token_ids
+            ),
+            top_logprobs=body.logprobs or 0,
+            prompt_logprobs=body.prompt_logprobs is not None and choice == 0,
+            cache_salt=body.cache_salt or "",
+        )
+        sequences.append(
+            engine.sequence(
+                version, body.prompt, sampling, streamed=streamed, background=body.background
+            )
+        )
+    return sequences
+
+
+async def complete(engine: Engine, body: CompletionBody) -> dict[str, Any]:
+    sequences = completion_sequences(engine, body)
+    await engine.finish(sequences)
+    choices = [_choice(body, i, sequence) for i, sequence in enumerate(sequences)]
+    if body.prompt_logprobs is not None:
+        for choice in choices:
+            choice["prompt_logprobs"] = _prompt_logprobs(sequences[0])
+    return {**_envelope(body), "choices": choices, "usage": _usage(sequences)}
+
+
+async def stream_completion(
+    engine: Engine, body: CompletionBody, sequence: Sequence
+) -> AsyncGenerator[dict[str, Any]]:
+    """Yields the chunks of one choice, then a chunk with the usage if requested."""
+    envelope, streamed = _envelope(body), 0
+    async for update in engine.updates(sequence):
+        choice = _choice(body, 0, sequence, first=streamed, last=update.count)
+        # The sequence may contain more tokens than this update.
+        choice["finish_reason"] = update.finish_reason
+        if update.finish_reason is None:
+            choice["stop_reason"] = None
+        streamed = update.count
+        yield {**envelope, "choices": [choice]}
+    if body.include_usage:
+        yield {**envelope, "choices": [], "usage": _usage([sequence])}
+
+
+def _envelope(body: CompletionBody) -> dict[str, Any]:
+    return {
+        "id": f"cmpl-{uuid4().hex}",
+        "object": "text_completion",
+        "created": int(time.time()),
+        "model": body.model,
+    }
+
+
+def _choice(
+    body: CompletionBody, index: int, sequence: Sequence, *, first: int = 0, last: int | None = None
+) -> dict[str, Any]:
+    """Returns one choice with the sampled tokens first … last - 1."""
+    base = sequence.version.base
+    end = sequence.sampled if last is None else last
+    ids = sequence.tokens[sequence.prompt_length + first : sequence.prompt_length + end]
+    choice: dict[str, Any] = {
+        "index": index,
+        "text": base.renderer.decode(ids),
+        "logprobs": None,
+        "finish_reason": sequence.finish_reason,
+        "stop_reason": ids[-1] if ids and sequence.finish_reason == "stop" else None,
+    }
+    if body.return_token_ids:
+        choice["token_ids"] = ids
+        choice["prompt_token_ids"] = body.prompt if first == 0 else None
+    if body.logprobs is not None:
+        choice["logprobs"] = {
+            "text_offset": [0] * len(ids),
+            "token_logprobs": sequence.logprobs[first:end],
+            "tokens": [base.text(token) for token in ids],
+            "top_logprobs": _top_logprobs(sequence, first, end),
+        }
+    return choice
+
+
+def _top_logprobs(sequence: Sequence, first: int, last: int) -> list[dict[str, float]] | None:
+    """Returns alternatives by text, or by `token_id:N` (as in vLLM) if texts are empty or equal."""
+    base = sequence.version.base
+    listed = []
+    for best in sequence.top_logprobs[first:last]:
+        entry: dict[str, float] = {}
+        for token, logprob in best.items():
+            text = base.text(token)
+            entry[text if text and text not in entry else f"token_id:{token}"] = logprob
+        listed.append(entry)
+    return listed or None
+
+
+def _prompt_logprobs(sequence: Sequence) -> list[dict[str, Any] | None]:
+    pairs = zip(sequence.tokens, sequence.prompt_logprobs or [], strict=False)
+    return [
+        None if logprob is None else {str(token): {"logprob": logprob}} for token, logprob in pairs
+    ]
+
+
+def _usage(sequences: list[Sequence]) -> dict[str, Any]:
+    prompt, sampled = sequences[0].prompt_length, sum(s.sampled for s in sequences)
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": sampled,
+        "total_tokens": prompt + sampled,
+        "prompt_tokens_details": {"cached_tokens": sequences[0].reused},
+    }
+
+
+class EngineMetrics(Collector):
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+        ProcessCollector(registry=self._registry)
+
+    def show(self) -> bytes:
+        return generate_latest(self._registry)
+
+    @override
+    def collect(self) -> Iterator[Metric]:
+        engine, work = self._engine, self._engine.work
+        yield SummaryMetricFamily(
+            "vllm:iteration_tokens_total",
+            "Forward passes, and the tokens of the sequences that have ended.",
+            count_value=engine.iterations,
+            sum_value=work.prompt_tokens + work.generation_tokens,
+        )
+        for name, text, value in (
+            ("prompt_tokens", "Prompt tokens of ended sequences.", work.prompt_tokens),
+            ("generation_tokens", "Tokens sampled by ended sequences.", work.generation_tokens),
+            ("prefix_cache_hits", "Of the prompt tokens, those not computed anew.", work.reused),
+        ):
+            yield CounterMetricFamily(f"vllm:{name}", text, value)
+        ended = CounterMetricFamily(
+            "vllm:request_success", "Ended sequences by reason.", labels=["finished_reason"]
+        )
+        for reason, count in sorted(work.ended.items()):
+            ended.add_metric([reason], count)
+        yield ended
+        for name, text, present in (
+            ("running", "Sequences that are computed.", engine.unended - engine.waiting),
+            ("waiting", "Sequences that wait for a row or for memory.", engine.waiting),
+        ):
+            yield GaugeMetricFamily(f"vllm:num_requests_{name}", text, max(0, present))
+
 
 log = structlog.get_logger()
 

@@ -1,11 +1,4 @@
-"""Base models and adapters as versions of runnable weights.
-
-Owns the mapping of names to weights, and the memory of adapters and merged copies: beyond a limit
-the least recently used of either are dropped, and an adapter is read again from its directory.
-Promises: a loaded name cannot be loaded again; each load is a new version (so results computed
-under an older one are never reused, and changed files are detected); an unloaded version still
-serves its running sequences; weights in use are never dropped.
-"""
+"""Base models and adapters as versions of runnable weights."""
 
 import itertools
 import threading
@@ -13,19 +6,87 @@ import time
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from app.domain.errors import InvalidRequest
-from app.gateways.inference.inference import AdapterMissing
+import torch
+from torch import nn
+from transformers import AutoModelForCausalLM
+from transformers.utils.logging import disable_progress_bar
+
+from app.kit.errors import InvalidRequest
+from app.models.engine import AdapterMissing
+from app.models.models import BaseModelSpec
+from app.rollouts.renderer import Renderer
 from workers.engines.cpu.models.adapters import (
     LoraDelta,
+    PlainWeights,
     Stamp,
+    Weights,
     read_adapter,
     read_config,
     stamp_of,
 )
-from workers.engines.cpu.models.base_model import BaseModel
-from workers.engines.cpu.models.weights import Weights
+from workers.engines.cpu.models.attention import KvShape
+from workers.engines.cpu.models.decoder import fuse_decoder
+from workers.learning.model_check import Rotations
+
+
+@dataclass(slots=True, eq=False)
+class BaseModel:
+    """A served base model. `weights` runs packed steps with the weights of `model`."""
+
+    spec: BaseModelSpec
+    model: nn.Module
+    weights: Weights
+    renderer: Renderer
+    kv_shape: KvShape
+    vocab_size: int
+    _texts: dict[int, str] = field(default_factory=dict)
+
+    def text(self, token: int) -> str:
+        """Returns the text of one token, as reported with log-probs."""
+        text = self._texts.get(token)
+        if text is None:
+            text = self._texts[token] = self.renderer.decode([token])
+        return text
+
+    @property
+    def context_length(self) -> int:
+        return min(self.spec.context_length, self.renderer.context_length)
+
+
+def load_model(spec: BaseModelSpec, dtype: torch.dtype) -> nn.Module:
+    """Loads a transformers model from safetensors, in evaluation mode and without gradients."""
+    disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
+    model: nn.Module = AutoModelForCausalLM.from_pretrained(
+        spec.path, dtype=dtype, use_safetensors=True, attn_implementation="sdpa"
+    )
+    model.train(mode=False)
+    model.requires_grad_(requires_grad=False)
+    return model
+
+
+def serve(spec: BaseModelSpec, model: Any, renderer: Renderer) -> BaseModel:
+    """Converts a model for packed steps; afterwards it runs nothing else. Runs it once to determine
+    the shape of its keys and values.
+    """
+    length = min(spec.context_length, renderer.context_length)
+    fault = engine_fault(model, context_length=length)
+    if fault is not None:
+        raise ValueError(f"{spec.name}: the CPU engine cannot serve this model: {fault}")
+    with torch.inference_mode():
+        layers = model(torch.tensor([[0, 1]]), use_cache=True).past_key_values.layers
+    shapes = {tuple(t.shape) for layer in layers for t in (layer.keys, layer.values)}
+    _, heads, _, head_size = shapes.pop()
+    return BaseModel(
+        spec=spec,
+        model=model,
+        weights=fuse_decoder(model, context_length=length) or PlainWeights.serving(model),
+        renderer=renderer,
+        kv_shape=KvShape(len(layers), heads, head_size, layers[0].keys.dtype),
+        vocab_size=model.get_input_embeddings().num_embeddings,
+    )
+
 
 MERGED_BYTES: Final = 1 << 30
 """Byte limit for merged weights; weights in use may exceed it."""
@@ -219,3 +280,45 @@ def _read_unchanged(version: Version, path: Path) -> dict[str, LoraDelta]:
 
 def _bytes(version: Version) -> int:
     return sum(delta.bytes for delta in (version.deltas or {}).values())
+
+
+_OWN_STATE: Final = ("linear_attention", "mamba", "conv", "recurrent", "hybrid")
+
+
+def engine_fault(model: Any, *, context_length: int) -> str | None:
+    """Returns the reason why the engine cannot serve a transformers model with sequences of up to
+    `context_length` tokens; `None` if it can.
+    """
+    limit = Rotations(model).limit
+    if limit is not None and context_length > limit:
+        return (
+            f"beyond {limit} tokens it rotates all sequences of a batch by the longest of them; "
+            f"with a context_length of {limit} it can"
+        )
+    config = model.config.get_text_config()
+    kinds = set(getattr(config, "layer_types", None) or ())
+    obstacles = {
+        "some layers keep a state other than keys and values": any(
+            word in kind for kind in kinds for word in _OWN_STATE
+        ),
+        "its attention caps its scores": bool(getattr(config, "attn_logit_softcapping", None)),
+        "its attention has sinks": any(n.endswith("sinks") for n, _ in model.named_parameters()),
+        "its attention cannot be replaced": not getattr(
+            model, "_supports_attention_backend", False
+        ),
+    }
+    return next((reason for reason, holds in obstacles.items() if holds), None) or _shape_fault(
+        model
+    )
+
+
+def _shape_fault(model: Any) -> str | None:
+    """Runs two tokens: all layers must have keys and values of one shape."""
+    try:
+        with torch.inference_mode():
+            ids_1T = torch.tensor([[0, 1]], device=model.device)
+            layers = model(ids_1T, use_cache=True).past_key_values.layers
+        shapes = {tuple(t.shape) for layer in layers for t in (layer.keys, layer.values)}
+    except (AttributeError, RuntimeError, NotImplementedError, TypeError) as error:
+        return f"its keys and values cannot be read ({type(error).__name__}: {error})"
+    return None if len(shapes) == 1 else "the keys and values of its layers differ in shape"

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.auto import AutoGrader
-from app.domain.graders.choice.choice import (
+from app.graders.choice import (
     GraderChoice,
     NoGraderFits,
     choose_by_item,
     choose_grader,
+    row_facts,
 )
-from app.domain.graders.choice.row_facts import row_facts
+from app.graders.definitions import AutoGrader
 
 CALL = {"name": "forecast", "arguments": {"town": "Ulm"}}
 FUNCTION_TEST = {"arguments": [2], "expected": 4}

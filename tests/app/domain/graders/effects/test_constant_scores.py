@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.effects.constant_scores import constant_score
-from app.domain.graders.graders import read_grader
+from app.graders.definitions import read_grader
+from app.graders.effects import constant_score
 
 EXACT = {"type": "exact_match", "reference": "{{item.a}}"}
 SCORE: dict[str, Any] = {

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.schemas.json_schemas import (
+from app.graders.json_schemas import (
     MAX_CHECK_WORK,
     MAX_COMPILED_BYTES,
     MAX_PATTERN_WORK,
@@ -15,7 +15,7 @@ from app.domain.graders.schemas.json_schemas import (
     compile_schema,
     pattern_size,
 )
-from app.domain.graders.schemas.schema_costs import MAX_CHECKS
+from app.graders.schema_costs import MAX_CHECKS
 
 Schema = dict[str, Any]
 SELF: Schema = {"$ref": "#"}

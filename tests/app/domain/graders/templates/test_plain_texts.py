@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from app.domain.graders.graders import read_grader
+from app.graders.definitions import read_grader
 
 JUDGE = {"model": "judge"}
 LABELS = {"type": "label_model", **JUDGE, "input": [{"role": "user", "content": "q"}]}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.graders.templates.templates import (
+from app.graders.templates import (
     MAX_RENDERED,
     MissingVariable,
     RenderedTooLong,

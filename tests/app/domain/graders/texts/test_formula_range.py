@@ -3,8 +3,7 @@ import random
 
 import pytest
 
-from app.domain.graders.texts.formula import FormulaError, parse_formula
-from app.domain.graders.texts.formula_range import ANY, formula_range
+from app.graders.formula import ANY, FormulaError, formula_range, parse_formula
 
 RANGES = {"a": (0.0, 1.0), "b": (-2.0, 3.0), "c": (1.0, 5.0)}
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from app.domain.graders.texts import numerals
+from app.graders import answer_words as numerals
 from tests.support.costs.regex_steps import RegexSearch
 
 WHOLE = re.compile(rf"(?:{numerals._WHOLE.pattern})\Z", re.ASCII)

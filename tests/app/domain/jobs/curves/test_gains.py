@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from app.domain.jobs.curves.curves import Curves
-from app.domain.jobs.curves.gains import paired_gain
-from app.domain.jobs.curves.intervals import UNIT_RANGE
-from app.domain.jobs.curves.students_t import t_quantile, tail_above
-from app.domain.jobs.findings.gain_findings import looks_at
-from app.domain.jobs.stop_rules.stop_rules import REWARD
+from app.jobs.curves import Curves
+from app.jobs.findings import looks_at
+from app.jobs.intervals import UNIT_RANGE, paired_gain, t_quantile, tail_above
+from app.jobs.stop_rules import REWARD
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from app.domain.coach.hypothesis_tests import share_limits
-from app.domain.jobs.curves.gains import paired_gain
-from app.domain.jobs.curves.intervals import (
+from app.jobs.intervals import (
     UNIT_RANGE,
     Interval,
     interval_of_mean,
     limits_of_mean,
+    paired_gain,
     range_of_scores,
 )
+from app.teaching.coach.statistics import share_limits
 from workers.runs.statistics import bootstrap_interval
 
 REPORTS = 500

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.ids import Split
-from app.domain.jobs.curves.gains import paired_gain
-from app.domain.jobs.findings.findings import findings
-from app.domain.jobs.findings.gain_findings import report_finding
-from app.domain.methods.method_documents import stored_method
+from app.jobs.findings import findings, report_finding
+from app.jobs.intervals import paired_gain
+from app.jobs.methods import stored_method
+from app.kit.ids import Split
 
 Curve = dict[int, float]
 REWARDS = stored_method({"type": "reinforcement", "reinforcement": {}})

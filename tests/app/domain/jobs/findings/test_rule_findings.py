@@ -4,15 +4,15 @@ import random
 from collections.abc import Callable
 from statistics import fmean
 
-from app.domain.ids import Split
-from app.domain.jobs.findings.rule_findings import (
+from app.jobs.findings import (
     CurveGaps,
     edge_points,
     reductions,
     rule_findings,
 )
-from app.domain.jobs.stop_rules.stop_rules import REWARD
-from app.domain.methods.method_documents import stored_method
+from app.jobs.methods import stored_method
+from app.jobs.stop_rules import REWARD
+from app.kit.ids import Split
 
 Curves = dict[tuple[str, Split], dict[int, float]]
 STEPS = 2000

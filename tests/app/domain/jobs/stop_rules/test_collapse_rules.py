@@ -4,9 +4,9 @@ from typing import Any, Final
 
 import pytest
 
-from app.domain.jobs.stop_rules.stop_rules import LOSSES, REWARD, Watch, names_read
-from app.domain.methods.stop import PreferenceStopOptions, ReinforcementStopOptions, StopOptions
-from app.domain.rollouts import metrics as names
+from app.jobs.stop_options import PreferenceStopOptions, ReinforcementStopOptions, StopOptions
+from app.jobs.stop_rules import LOSSES, REWARD, Watch, names_read
+from app.rollouts import metrics as names
 
 TRAINED: Final = {names.LOSS: 0.1}
 """A step that changed a weight."""

@@ -5,17 +5,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.domain.jobs.stop_rules.curve_detectors import Values
-from app.domain.jobs.stop_rules.detectors import ObjectiveCurves
-from app.domain.jobs.stop_rules.stop_rules import (
+from app.jobs.curve_detectors import Values
+from app.jobs.stop_options import ReinforcementStopOptions, StopOptions
+from app.jobs.stop_rules import (
     LOSSES,
     REWARD,
+    ObjectiveCurves,
     RuleTrigger,
     Watch,
     decisive_trigger,
 )
-from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
-from app.domain.rollouts import metrics as names
+from app.rollouts import metrics as names
 from tests.support.runs.curves import noisy
 
 OFF: dict[str, Any] = {

@@ -2,14 +2,14 @@
 
 from collections import Counter
 
-from workers.engines.cpu.batching.batch_order import (
+from workers.engines.cpu.batching.packed_batch import WHOLE
+from workers.engines.cpu.batching.scheduler import (
     CHAT_STEPS,
     NEAR_STEPS,
     SMALL,
     BatchKind,
     BatchOrder,
 )
-from workers.engines.cpu.batching.packed_batch import WHOLE
 
 CHATS, OTHER_CHATS = BatchKind(1, background=False), BatchKind(2, background=False)
 ROLLOUTS, OTHER_ROLLOUTS = BatchKind(1, background=True), BatchKind(3, background=True)

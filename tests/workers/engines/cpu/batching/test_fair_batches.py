@@ -4,13 +4,11 @@ import pytest
 import torch
 
 from tests.support.engines.version_batches import World, prompt_ids
-from workers.engines.cpu.batching.batch_order import CHAT_STEPS, SMALL
 from workers.engines.cpu.batching.packed_batch import StepLimit
-from workers.engines.cpu.batching.scheduler import Limits, Scheduler
+from workers.engines.cpu.batching.scheduler import CHAT_STEPS, SMALL, Limits, Scheduler
 from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
 from workers.engines.cpu.batching.version_batch import ALONE_STEPS
-from workers.engines.cpu.models.base_model import BaseModel
-from workers.engines.cpu.models.versions import Version, Versions
+from workers.engines.cpu.models.versions import BaseModel, Version, Versions
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engines.cpu.batching.prefixes import (
+from workers.engines.cpu.batching.sequence import (
     BLOCK,
     CachedPrefix,
     PrefixStore,

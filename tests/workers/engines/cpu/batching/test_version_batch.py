@@ -5,7 +5,7 @@ from tests.support.engines.version_batches import World, prompt_ids
 from workers.engines.cpu.batching.packed_batch import PREFILL_TOKENS
 from workers.engines.cpu.batching.sequence import Sampling, Sequence
 from workers.engines.cpu.batching.version_batch import IDLE_KV_POOL_BYTES
-from workers.engines.cpu.models.base_model import BaseModel
+from workers.engines.cpu.models.versions import BaseModel
 
 
 @pytest.fixture(autouse=True)

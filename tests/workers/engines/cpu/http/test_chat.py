@@ -11,8 +11,8 @@ from openai import (
     OpenAI,
 )
 
-from app.domain.models.models import BaseModelSpec
-from app.rendering.renderer import Renderer
+from app.models.models import BaseModelSpec
+from app.rollouts.renderer import Renderer
 from tests.support.engines.conversations import BROKEN, TOOL_TURNS, ask, chunks_of
 from tests.support.engines.engine_server import running_engine
 from tests.support.models.tiny_model import CONTEXT_LENGTH, LOOKUP, save_parrot

@@ -12,10 +12,10 @@ import torch
 from peft import PeftModel
 from transformers import Qwen3ForCausalLM
 
-from app.domain.errors import InvalidRequest
-from app.domain.models.models import BaseModelSpec
-from app.gateways.inference.http import HttpInference
-from app.gateways.inference.inference import AdapterMissing, Completion
+from app.kit.errors import InvalidRequest
+from app.models.engine import AdapterMissing, Completion
+from app.models.engine_http import HttpInference
+from app.models.models import BaseModelSpec
 from tests.support.engines.engine_server import running_engine
 from tests.support.models.tiny_model import (
     CONTEXT_LENGTH,

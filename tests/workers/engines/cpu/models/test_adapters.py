@@ -9,8 +9,8 @@ from peft import PeftModel
 from safetensors.torch import load_file, save_file
 from transformers import Qwen3ForCausalLM
 
-from app.domain.errors import InvalidRequest
-from app.domain.models.adapter_files import CONFIG_FILE, WEIGHTS_FILE
+from app.kit.errors import InvalidRequest
+from app.models.adapters import CONFIG_FILE, WEIGHTS_FILE
 from tests.support.models.tiny_model import save_adapter, save_tiny_model
 from workers.engines.cpu.models.adapters import read_adapter
 

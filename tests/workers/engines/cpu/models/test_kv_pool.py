@@ -5,8 +5,8 @@ import torch
 from typing_extensions import override
 
 from tests.support.engines.version_batches import World, prompt_ids
-from workers.engines.cpu.models.base_model import BaseModel
-from workers.engines.cpu.models.kv_pool import KvPool
+from workers.engines.cpu.models.attention import KvPool
+from workers.engines.cpu.models.versions import BaseModel
 
 
 def test_what_does_not_fit_the_kv_pool_waits_its_turn(base: BaseModel) -> None:

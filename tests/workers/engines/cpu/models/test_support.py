@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.learning.rotating_models import LIMIT, dynamic, longrope
-from workers.engines.cpu.models.support import engine_fault
+from workers.engines.cpu.models.versions import engine_fault
 
 
 @pytest.mark.parametrize("build", [longrope, dynamic])

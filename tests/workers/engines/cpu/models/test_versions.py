@@ -10,19 +10,18 @@ from peft import PeftModel
 from structlog.testing import capture_logs
 from transformers import Qwen3ForCausalLM
 
-from app.domain.errors import InvalidRequest, Unavailable
-from app.domain.models.adapter_files import WEIGHTS_FILE
-from app.domain.models.models import BaseModelSpec
-from app.gateways.inference.inference import AdapterMissing
+from app.kit.errors import InvalidRequest, Unavailable
+from app.models.adapters import WEIGHTS_FILE
+from app.models.engine import AdapterMissing
+from app.models.models import BaseModelSpec
 from tests.support.models.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
-from workers.compute.processor import attends
+from workers.compute import attends
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling, Sequence
 from workers.engines.cpu.engine import Engine, load_served
 from workers.engines.cpu.models.adapters import read_adapter
-from workers.engines.cpu.models.base_model import BaseModel
-from workers.engines.cpu.models.linear_product import LinearLayer, can_pack
-from workers.engines.cpu.models.versions import Versions
+from workers.engines.cpu.models.decoder import LinearLayer, can_pack
+from workers.engines.cpu.models.versions import BaseModel, Versions
 
 
 @pytest.fixture(scope="module")

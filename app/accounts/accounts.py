@@ -1,0 +1,255 @@
+"""The actor of a request: the key, session or command that changes something, and its address."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from ipaddress import ip_address
+from typing import Final, Literal, assert_never
+
+from app.kit.errors import PermissionDenied
+from app.kit.ids import OrganizationId, ProjectId
+
+ActorKind = Literal["api_key", "session", "command_line"]
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    kind: ActorKind
+    id: str
+    """Id of the API key, of a session that of its key; empty while it is not known."""
+    address: str = ""
+    """The client's address as the service sees it."""
+
+    @property
+    def text(self) -> str:
+        """Returns kind, id and address, separated by spaces. A text that is not an IP address is
+        left out: a header of the client may have named it.
+        """
+        return " ".join((self.kind, self.id, _ip_address(self.address)))
+
+
+def _ip_address(sent: str) -> str:
+    try:
+        return str(ip_address(sent.partition("%")[0]))
+    except ValueError:
+        return ""
+
+
+COMMAND_LINE: Final = Actor("command_line", "")
+"""A command of the operator, on the machine of the service."""
+
+
+class KeyKind(StrEnum):
+    PROJECT = "project"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """One project of one organization: the unit of isolation (rows, adapters, limits, logs)."""
+
+    organization_id: OrganizationId
+    project_id: ProjectId
+    organization_slug: str
+    key_id: str
+    """Id of the caller's API key, for logs; a run has the key id of its job."""
+
+    @property
+    def scope_id(self) -> str:
+        """Id of the project or organization: limits are counted and responses sealed by it."""
+        return self.project_id
+
+
+@dataclass(frozen=True, slots=True)
+class AdminPrincipal:
+    """An organization's admin key: manages projects and keys, reads no project's data."""
+
+    organization_id: OrganizationId
+    key_id: str
+
+    @property
+    def scope_id(self) -> str:
+        """Id of what a request acts for: limits are counted and responses sealed by it."""
+        return self.organization_id
+
+
+Principal = Tenant | AdminPrincipal
+"""The caller of a request."""
+
+
+# Both as the hosted API answers a key of an archived project.
+PROJECT_ARCHIVED = "The project you are requesting has been archived and is no longer accessible"
+NO_PROJECT = "not_authorized_invalid_project"
+USE_RESOLUTION_S: Final = 60
+"""Shortest time between two records of a key's use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Organization:
+    id: str
+    slug: str
+    title: str
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    id: str
+    organization_id: str
+    name: str
+    created_at: int
+    archived_at: int | None = None
+    """Time of archiving: from then on its keys are refused and its rows never change."""
+
+
+class ServiceAccountRole(StrEnum):
+    """Role of a service account, stored and shown as in the hosted API. Without a role it gets no
+    keys; all other roles have equal rights, because a key acts for the whole project.
+    """
+
+    OWNER = "owner"
+    MEMBER = "member"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAccount:
+    """Non-human owner of a project's keys."""
+
+    id: str
+    project_id: str
+    name: str
+    role: ServiceAccountRole
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKeyRow:
+    """A stored key: its secret only as an HMAC."""
+
+    id: str
+    organization_id: str
+    project_id: str | None
+    """`None` for an organization's admin key."""
+    kind: KeyKind
+    name: str
+    key_id: str
+    """The look-up part of the key's text."""
+    secret_hmac: bytes = field(repr=False)
+    last4: str
+    created_at: int
+    expires_at: int | None = None
+    revoked_at: int | None = None
+    project_archived_at: int | None = None
+    last_used_at: int | None = None
+    """Time of the last request, to the minute."""
+    service_account_id: str | None = None
+    """`None` for admin keys, and for project keys that the operator made on the installation."""
+
+    @property
+    def redacted_value(self) -> str:
+        """Returns a part of the key by which its owner recognises it and from which nobody can
+        guess the key.
+        """
+        return f"art_{self.kind.value}_{self.key_id[:4]}...{self.last4}"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedKey:
+    """A key and its owner: a service account, or else the organization."""
+
+    key: ApiKeyRow
+    organization: Organization
+    account: ServiceAccount | None = None
+
+
+SESSION_S: Final = 12 * 3600
+LINK_S: Final = 3600
+MAX_SESSIONS: Final = 20
+"""Largest number of open sessions of one API key, and of its links; one more ends the oldest."""
+
+
+class SessionKind(StrEnum):
+    """A session shows pages; a link can be exchanged once for a session."""
+
+    SESSION = "session"
+    LINK = "link"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """A stored session or link. It has the rights of its API key, and ends with it."""
+
+    id: str
+    """Hash of the secret that the browser has; the secret itself is not stored."""
+    kind: SessionKind
+    project_id: str | None
+    """The project of its API key; `None` for an admin key."""
+    key_id: str
+    """Look-up part of the API key by which it was created."""
+    expires_at: int
+    organization_id: str | None = None
+    """The organization of its admin key; `None` for a project's key."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOwner:
+    """The owner of an open session: the principal of its key, and the proof of its forms."""
+
+    principal: Principal
+    form_token: str
+    """Proof that a form was made for this session: it is part of each form, and no other site can
+    read it.
+    """
+
+    @property
+    def tenant(self) -> Tenant:
+        """The project of the key. Raises `AdministratorSession` for an admin key."""
+        match self.principal:
+            case Tenant():
+                return self.principal
+            case AdminPrincipal():
+                raise AdministratorSession(
+                    "An admin key manages projects and reads no project's data; sign in with a "
+                    "project's API key to see this page."
+                )
+            case _:
+                assert_never(self.principal)
+
+
+class AdministratorSession(PermissionDenied):
+    """The session of an admin key asked for a page of a project."""
+
+
+_current: ContextVar[Actor | None] = ContextVar("actor", default=None)
+
+
+def act_as(actor: Actor | None) -> None:
+    """Names the actor of the running task. Changes without an actor leave no entry in the audit
+    log: they are the service's own.
+    """
+    _current.set(actor)
+
+
+def identify(key_id: str) -> None:
+    """Completes the actor of a sign-in, whose key is known only after the key or link is read."""
+    actor = _current.get()
+    if actor is not None and not actor.id:
+        _current.set(replace(actor, id=key_id))
+
+
+@contextmanager
+def acting_as_key(key_id: str) -> Iterator[None]:
+    """Gives the actor of the running task another key within the block."""
+    actor = _current.get()
+    former = _current.set(None if actor is None else replace(actor, id=key_id))
+    try:
+        yield
+    finally:
+        _current.reset(former)
+
+
+def current_actor() -> Actor | None:
+    return _current.get()

@@ -1,0 +1,350 @@
+"""Projects of an organization on the wire. Source: the hosted API's `Project`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from app.accounts.accounts import ApiKeyRow, Organization, OwnedKey, Project, ServiceAccount
+from app.kit.fields import DescribedModel
+from app.kit.schemas import ClosedBody
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+
+
+class CreateProject(ClosedBody):
+    """A new project."""
+
+    name: Name
+    residency: Annotated[
+        None, Field(description="Not available: data remain where the service runs")
+    ] = None
+    geography: Annotated[None, Field(description="As residency")] = None
+    external_key_id: Annotated[None, Field(description="Not offered")] = None
+
+
+class UpdateProject(ClosedBody):
+    """Changes of a project; absent fields do not change."""
+
+    name: Name | None = None
+    geography: Annotated[None, Field(description="Not offered")] = None
+    external_key_id: Annotated[None, Field(description="Not offered")] = None
+
+
+class ProjectObject(DescribedModel):
+    """A project: the owner of files, jobs, models and keys."""
+
+    id: str
+    object: Literal["organization.project"] = "organization.project"
+    name: str
+    created_at: int
+    archived_at: int | None
+    """Unix seconds at which it was archived; `null` while it is active."""
+    status: Literal["active", "archived"]
+    """An archived project runs no new jobs."""
+    external_key_id: None = None
+    """Always `null`."""
+
+    @classmethod
+    def of(cls, project: Project) -> "ProjectObject":
+        return cls(
+            id=project.id,
+            name=project.name,
+            created_at=project.created_at,
+            archived_at=project.archived_at,
+            status="active" if project.archived_at is None else "archived",
+        )
+
+
+MAX_LIFETIME_S = 31_536_000
+Lifetime = Annotated[int, Field(ge=1, le=MAX_LIFETIME_S, strict=True)]
+
+
+class CreateAdminKey(ClosedBody):
+    """A new admin key."""
+
+    name: Name
+    expires_in_seconds: Lifetime | None = None
+    """Seconds until the key expires; absent: it does not expire."""
+
+
+class AdminKeyOwner(DescribedModel):
+    """Owner of an admin key: the organization, because the service has no users."""
+
+    type: Literal["user"] = "user"
+    object: Literal["organization.user"] = "organization.user"
+    id: str
+    """Id of the organization."""
+    name: str
+    created_at: int
+    role: Literal["owner"] = "owner"
+    """Always `owner`."""
+
+    @classmethod
+    def of(cls, organization: Organization) -> "AdminKeyOwner":
+        return cls(id=organization.id, name=organization.title, created_at=organization.created_at)
+
+
+class AdminKeyObject(DescribedModel):
+    """An admin key of the organization, without its value."""
+
+    id: str
+    object: Literal["organization.admin_api_key"] = "organization.admin_api_key"
+    name: str
+    redacted_value: str
+    """A part of the key, by which an owner recognises it."""
+    created_at: int
+    expires_at: int | None
+    last_used_at: int | None
+    """Time of the last use, to the minute."""
+    owner: AdminKeyOwner
+    """The organization."""
+
+    @classmethod
+    def of(cls, owned: OwnedKey) -> "AdminKeyObject":
+        key = owned.key
+        return cls(
+            id=key.id,
+            name=key.name,
+            redacted_value=key.redacted_value,
+            created_at=key.created_at,
+            expires_at=key.expires_at,
+            last_used_at=key.last_used_at,
+            owner=AdminKeyOwner.of(owned.organization),
+        )
+
+
+class AdminKeyWithValue(AdminKeyObject):
+    """A new admin key with its value, which no other reply contains."""
+
+    value: str
+    """The key. No later reply contains it."""
+
+    @classmethod
+    def showing(cls, owned: OwnedKey, value: str) -> "AdminKeyWithValue":
+        return cls(**AdminKeyObject.of(owned).model_dump(), value=value)
+
+
+class AdminKeyDeleted(DescribedModel):
+    """The confirmation that an admin key is deleted."""
+
+    id: str
+    object: Literal["organization.admin_api_key.deleted"] = "organization.admin_api_key.deleted"
+    deleted: Literal[True] = True
+
+
+NoScopes = Annotated[
+    list[str], Field(max_length=0, description="Must be empty: a key has all rights of its project")
+]
+
+
+class UpdateProjectKey(ClosedBody):
+    """Changes of a key; absent fields do not change."""
+
+    expires_in_seconds: Lifetime | None = None
+    """Seconds from now until the key expires."""
+    scopes: NoScopes | None = None
+    """Must be empty: a key has all rights of its project."""
+
+
+class OwnerServiceAccount(DescribedModel):
+    """The service account that owns a key."""
+
+    id: str
+    name: str
+    created_at: int
+    role: str
+    """Role of the service account in the project."""
+
+
+class OwnerUser(DescribedModel):
+    """The organization, as owner of a key that its operator created; the service has no users."""
+
+    id: str
+    """Id of the organization."""
+    email: Literal[""] = ""
+    """Always empty: the service has no users."""
+    name: str
+    created_at: int
+    role: Literal["owner"] = "owner"
+    """Always `owner`."""
+
+
+class OwnedByServiceAccount(DescribedModel):
+    """Ownership of a key by a service account."""
+
+    type: Literal["service_account"] = "service_account"
+    service_account: OwnerServiceAccount
+    """The service account."""
+
+
+class OwnedByUser(DescribedModel):
+    """Ownership of a key by the organization, in the hosted form of a user."""
+
+    type: Literal["user"] = "user"
+    user: OwnerUser
+    """The organization."""
+
+
+class ProjectKeyObject(DescribedModel):
+    """A key of a project, without its value."""
+
+    id: str
+    object: Literal["organization.project.api_key"] = "organization.project.api_key"
+    name: str
+    redacted_value: str
+    """A part of the key, by which an owner recognises it."""
+    created_at: int
+    expires_at: int | None
+    last_used_at: int | None
+    """Time of the last use, to the minute."""
+    owner: Annotated[OwnedByServiceAccount | OwnedByUser, Field(discriminator="type")]
+    """The service account, or the organization for keys of its operator."""
+    owner_project_access: Literal["active", "inactive"]
+    """`inactive` while the project is archived."""
+
+    @classmethod
+    def of(cls, owned: OwnedKey) -> "ProjectKeyObject":
+        key = owned.key
+        return cls(
+            id=key.id,
+            name=key.name,
+            redacted_value=key.redacted_value,
+            created_at=key.created_at,
+            expires_at=key.expires_at,
+            last_used_at=key.last_used_at,
+            owner=_owner(owned),
+            owner_project_access="active" if key.project_archived_at is None else "inactive",
+        )
+
+
+def _owner(owned: OwnedKey) -> OwnedByServiceAccount | OwnedByUser:
+    account, organization = owned.account, owned.organization
+    if account is None:
+        return OwnedByUser(
+            user=OwnerUser(
+                id=organization.id, name=organization.title, created_at=organization.created_at
+            )
+        )
+    return OwnedByServiceAccount(
+        service_account=OwnerServiceAccount(
+            id=account.id,
+            name=account.name,
+            created_at=account.created_at,
+            role=account.role.value,
+        )
+    )
+
+
+class ProjectKeyDeleted(DescribedModel):
+    """The confirmation that a key of a project is deleted."""
+
+    id: str
+    object: Literal["organization.project.api_key.deleted"] = "organization.project.api_key.deleted"
+    deleted: Literal[True] = True
+
+
+class CreateServiceAccount(ClosedBody):
+    """A new service account, with or without a first key."""
+
+    name: Name
+    create_service_account_only: bool | None = None
+    """True makes no key, so the account has no role yet."""
+    expires_in_seconds: Lifetime | None = None
+    """Seconds until its first key expires; absent: it does not expire."""
+
+
+class UpdateServiceAccount(ClosedBody):
+    """Changes of a service account; absent fields do not change."""
+
+    name: Name | None = None
+    role: Literal["member", "owner"] | None = None
+    """The new role."""
+
+
+class CreateServiceAccountKey(ClosedBody):
+    """A new key of a service account."""
+
+    name: Name | None = None
+    expires_in_seconds: Lifetime | None = None
+    """Seconds until the key expires; absent: it does not expire."""
+    scopes: NoScopes | None = None
+    """Must be empty: a key has all rights of its project."""
+
+
+class ServiceAccountKey(DescribedModel):
+    """A new key with its value, which no other reply contains."""
+
+    id: str
+    object: Literal["organization.project.service_account.api_key"] = (
+        "organization.project.service_account.api_key"
+    )
+    name: str
+    created_at: int
+    expires_at: int | None
+    value: str
+    """The key. No later reply contains it."""
+
+    @classmethod
+    def showing(cls, key: ApiKeyRow, value: str) -> "ServiceAccountKey":
+        return cls(
+            id=key.id,
+            name=key.name,
+            created_at=key.created_at,
+            expires_at=key.expires_at,
+            value=value,
+        )
+
+
+class ServiceAccountObject(DescribedModel):
+    """A service account: a non-human owner of keys."""
+
+    id: str
+    object: Literal["organization.project.service_account"] = "organization.project.service_account"
+    name: str
+    role: Literal["owner", "member", "none"]
+    """`none` without a key."""
+    created_at: int
+
+    @classmethod
+    def of(cls, account: ServiceAccount) -> "ServiceAccountObject":
+        return cls(
+            id=account.id,
+            name=account.name,
+            role=account.role.value,
+            created_at=account.created_at,
+        )
+
+
+class NewServiceAccount(DescribedModel):
+    """A new service account with its first key, or without key and role."""
+
+    id: str
+    object: Literal["organization.project.service_account"] = "organization.project.service_account"
+    name: str
+    role: Literal["member", "none"]
+    """`none` without a key."""
+    created_at: int
+    api_key: ServiceAccountKey | None
+    """Its first key; `null` with `create_service_account_only`."""
+
+    @classmethod
+    def showing(
+        cls, account: ServiceAccount, api_key: ServiceAccountKey | None
+    ) -> "NewServiceAccount":
+        return cls(
+            id=account.id,
+            name=account.name,
+            role="none" if api_key is None else "member",
+            created_at=account.created_at,
+            api_key=api_key,
+        )
+
+
+class ServiceAccountDeleted(DescribedModel):
+    """The confirmation that a service account and its keys are deleted."""
+
+    id: str
+    object: Literal["organization.project.service_account.deleted"] = (
+        "organization.project.service_account.deleted"
+    )
+    deleted: Literal[True] = True

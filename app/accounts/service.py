@@ -1,0 +1,409 @@
+"""Use cases of an organization's projects: creation, renaming, archiving.
+
+An archived project keeps every row. Its keys are refused at once, its running work ends, and no new
+work begins.
+"""
+
+import time
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import structlog
+
+from app.accounts.accounts import (
+    COMMAND_LINE,
+    AdminPrincipal,
+    ApiKeyRow,
+    KeyKind,
+    Organization,
+    OwnedKey,
+    Project,
+    ServiceAccount,
+    ServiceAccountRole,
+    Tenant,
+    act_as,
+)
+from app.accounts.key_service import KeyService, MintedKey, expiry
+from app.accounts.usage import Quotas, check_quota
+from app.database import Database, UnitOfWork
+from app.evals.service import EvalRunService
+from app.jobs.service import JobService
+from app.kit.errors import InvalidRequest, WrongState
+from app.kit.ids import OrganizationId, ProjectId, new_id
+
+log = structlog.get_logger()
+
+
+class ProjectWork(Protocol):
+    """Running work of a project, which archiving ends."""
+
+    def jobs(self) -> JobService: ...
+
+    def eval_runs(self) -> EvalRunService: ...
+
+
+class ProjectWorkFactory(Protocol):
+    def __call__(self, tenant: Tenant) -> ProjectWork: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenWork:
+    jobs: list[str]
+    runs: list[tuple[str, str]]
+
+
+class ProjectService:
+    def __init__(
+        self,
+        database: Database,
+        principal: AdminPrincipal,
+        *,
+        work_of: ProjectWorkFactory,
+        quotas: Quotas,
+    ) -> None:
+        self._quotas = quotas
+        self._database = database
+        self._principal = principal
+        self._organization_id = principal.organization_id
+        self._work_of = work_of
+
+    async def create(self, name: str) -> Project:
+        """Creates a project. Raises `InvalidRequest` for a name in use, `QuotaExceeded` when the
+        organization has too many projects.
+        """
+        project = Project(
+            id=new_id("proj_"),
+            organization_id=self._organization_id,
+            name=name,
+            created_at=int(time.time()),
+        )
+        async with self._database.organization(self._organization_id) as unit:
+            used = await unit.projects.count_active(self._organization_id)
+            check_quota("projects", used=used, adding=1, limit=self._quotas.projects)
+            await unit.projects.insert_project(project)
+            made = await unit.projects.get(self._organization_id, project.id)
+        self._note("project created", project.id)
+        return made
+
+    async def get(self, project_id: str) -> Project:
+        async with self._database.organization(self._organization_id) as unit:
+            return await unit.projects.get(self._organization_id, project_id)
+
+    async def page(
+        self, *, archived: bool, after: str | None, limit: int
+    ) -> tuple[list[Project], bool]:
+        async with self._database.organization(self._organization_id) as unit:
+            return await unit.projects.page(
+                self._organization_id, archived=archived, after=after, limit=limit
+            )
+
+    async def rename(self, project_id: str, name: str | None) -> Project:
+        """Renames a project; `None` leaves the name unchanged. Raises `WrongState` for an archived
+        project.
+        """
+        async with self._database.organization(self._organization_id) as unit:
+            project = await hold_active(unit, self._organization_id, project_id)
+            if name is None or name == project.name:
+                return project
+            await unit.projects.rename(project_id, name)
+            return await unit.projects.get(self._organization_id, project_id)
+
+    async def archive(self, project_id: str) -> Project:
+        """Archives the project. A repeated call ends work that an interrupted one left running."""
+        organization_id = self._organization_id
+        async with self._database.project_of(organization_id, ProjectId(project_id)) as unit:
+            # Work that had begun is visible now; later work is refused.
+            project = await unit.projects.seize(organization_id, project_id)
+            if project.archived_at is None:
+                await unit.projects.mark_archived(project_id)
+                await unit.keys.mark_project_archived(organization_id, project_id)
+                project = await unit.projects.get(organization_id, project_id)
+                self._note("project archived", project_id)
+            await unit.exports.cancel_all()
+            left = _OpenWork(await unit.jobs.open_ids(), await unit.eval_runs.open_ids())
+        await self._end(project_id, left)
+        return project
+
+    async def _end(self, project_id: str, left: _OpenWork) -> None:
+        work = self._work_of(
+            Tenant(
+                organization_id=self._organization_id,
+                project_id=ProjectId(project_id),
+                organization_slug="",
+                key_id=self._principal.key_id,
+            )
+        )
+        for job_id in left.jobs:
+            try:
+                await work.jobs().cancel(job_id)
+            except WrongState:  # it ended meanwhile
+                log.info("a job had ended before it was cancelled", job_id=job_id)
+        for eval_id, run_id in left.runs:
+            try:
+                await work.eval_runs().cancel(eval_id, run_id)
+            except WrongState:
+                log.info("a run had ended before it was cancelled", run_id=run_id)
+
+    def _note(self, what: str, project_id: str) -> None:
+        log.info(what, project_id=project_id, by_key=self._principal.key_id)
+
+
+async def hold_active(unit: UnitOfWork, organization_id: str, project_id: str) -> Project:
+    """Returns an active project, locked until the unit ends. Raises `NotFound`, or `WrongState`."""
+    project = await unit.projects.hold(organization_id, project_id)
+    if project.archived_at is not None:
+        raise WrongState(
+            f"Project {project_id} is archived; it cannot be used or changed.",
+            code="project_archived",
+        )
+    return project
+
+
+class ServiceAccountService:
+    def __init__(
+        self,
+        database: Database,
+        keys: KeyService,
+        principal: AdminPrincipal,
+        *,
+        project_id: str,
+    ) -> None:
+        self._database = database
+        self._keys = keys
+        self._principal = principal
+        self._organization_id = principal.organization_id
+        self._project_id = ProjectId(project_id)
+
+    async def create(
+        self, name: str, *, with_key: bool, lifetime_s: int | None
+    ) -> tuple[ServiceAccount, MintedKey | None]:
+        """Creates a service account with a key, whose value is returned here and never again; or
+        without a role and key.
+        """
+        if lifetime_s is not None and not with_key:
+            raise InvalidRequest(
+                "'expires_in_seconds' needs a key: the call creates none.",
+                param="expires_in_seconds",
+            )
+        account = ServiceAccount(
+            id=new_id("svc_acct_"),
+            project_id=self._project_id,
+            name=name,
+            role=ServiceAccountRole.MEMBER if with_key else ServiceAccountRole.NONE,
+            created_at=int(time.time()),
+        )
+        async with self._database.organization(self._organization_id) as unit:
+            await hold_active(unit, self._organization_id, self._project_id)
+            await unit.service_accounts.insert(account, organization_id=self._organization_id)
+            made = await unit.service_accounts.get(self._project_id, account.id)
+            key = await self._insert_key(unit, made, name, lifetime_s) if with_key else None
+        self._note("service account created", account.id)
+        return made, key
+
+    async def create_key(
+        self, account_id: str, *, name: str | None, lifetime_s: int | None
+    ) -> MintedKey:
+        """Creates one more key. Raises `WrongState` for an account without a role."""
+        async with self._database.organization(self._organization_id) as unit:
+            await hold_active(unit, self._organization_id, self._project_id)
+            account = await unit.service_accounts.get(self._project_id, account_id, lock=True)
+            if account.role is ServiceAccountRole.NONE:
+                raise WrongState(f"{account_id} has no role in the project; give it one first.")
+            key = await self._insert_key(unit, account, name or account.name, lifetime_s)
+        self._note("key created", account_id)
+        return key
+
+    async def replace_key(self, key_id: str, *, keep_s: int) -> MintedKey:
+        """Creates a key with the name, the account and no end in place of one that ends in
+        `keep_s` seconds; with 0 at once. Raises `WrongState` for a key that belongs to no account.
+        """
+        async with self._database.organization(self._organization_id) as unit:
+            await hold_active(unit, self._organization_id, self._project_id)
+            old = await unit.keys.get(self._organization_id, self._project_id, key_id)
+            if old.service_account_id is None:
+                raise WrongState(
+                    f"Key {key_id} belongs to no service account: create another, and delete it."
+                )
+            account = await unit.service_accounts.get(
+                self._project_id, old.service_account_id, lock=True
+            )
+            key = await self._insert_key(unit, account, old.name, None)
+            await unit.keys.end(old, in_s=keep_s)
+        self._note("key replaced", account.id)
+        return key
+
+    async def get(self, account_id: str) -> ServiceAccount:
+        async with self._database.organization(self._organization_id) as unit:
+            await unit.projects.get(self._organization_id, self._project_id)
+            return await unit.service_accounts.get(self._project_id, account_id)
+
+    async def page(self, *, after: str | None, limit: int) -> tuple[list[ServiceAccount], bool]:
+        async with self._database.organization(self._organization_id) as unit:
+            await unit.projects.get(self._organization_id, self._project_id)
+            return await unit.service_accounts.page(self._project_id, after=after, limit=limit)
+
+    async def change(
+        self, account_id: str, *, name: str | None, role: ServiceAccountRole | None
+    ) -> ServiceAccount:
+        async with self._database.organization(self._organization_id) as unit:
+            await hold_active(unit, self._organization_id, self._project_id)
+            await unit.service_accounts.get(self._project_id, account_id, lock=True)
+            await unit.service_accounts.change(account_id, name=name, role=role)
+            return await unit.service_accounts.get(self._project_id, account_id)
+
+    async def delete(self, account_id: str) -> None:
+        """Deletes the account and all of its keys, which are refused from now on."""
+        async with self._database.organization(self._organization_id) as unit:
+            await hold_active(unit, self._organization_id, self._project_id)
+            await unit.service_accounts.get(self._project_id, account_id, lock=True)
+            await unit.service_accounts.delete(account_id)
+            await unit.keys.revoke_of_account(self._project_id, account_id)
+        self._note("service account deleted", account_id)
+
+    async def _insert_key(
+        self, unit: UnitOfWork, account: ServiceAccount, name: str, lifetime_s: int | None
+    ) -> MintedKey:
+        minted = self._keys.mint(
+            KeyKind.PROJECT,
+            organization_id=self._organization_id,
+            project_id=self._project_id,
+            name=name,
+        )
+        row: ApiKeyRow = replace(
+            minted.row, service_account_id=account.id, expires_at=expiry(lifetime_s)
+        )
+        await unit.keys.insert(row)
+        stored = await unit.keys.get(self._organization_id, self._project_id, row.id)
+        return replace(minted, row=stored)
+
+    def _note(self, what: str, account_id: str) -> None:
+        log.info(
+            what,
+            account_id=account_id,
+            project_id=self._project_id,
+            by_key=self._principal.key_id,
+        )
+
+
+class ProjectKeyService:
+    def __init__(self, database: Database, principal: AdminPrincipal, *, project_id: str) -> None:
+        self._database = database
+        self._principal = principal
+        self._organization_id = principal.organization_id
+        self._project_id = ProjectId(project_id)
+
+    async def get(self, key_id: str) -> OwnedKey:
+        async with self._database.organization(self._organization_id) as unit:
+            await unit.projects.get(self._organization_id, self._project_id)
+            return await self._one(unit, key_id)
+
+    async def page(
+        self, *, after: str | None, limit: int, usable: bool | None
+    ) -> tuple[list[OwnedKey], bool]:
+        """Returns a page, oldest first. `usable` selects keys whose owner may, or may not, use the
+        project now: all or none of them, because a project is archived as a whole.
+        """
+        async with self._database.organization(self._organization_id) as unit:
+            project = await unit.projects.get(self._organization_id, self._project_id)
+            rows, more = await unit.keys.page(
+                self._organization_id, self._project_id, after=after, limit=limit
+            )
+            if usable is not None and usable is not (project.archived_at is None):
+                return [], False
+            return await self._owned(unit, rows), more
+
+    async def change(self, key_id: str, *, lifetime_s: int | None) -> OwnedKey:
+        """Sets the time from now until the key expires; `None` leaves it unchanged. Raises
+        `WrongState` for an expired key.
+        """
+        async with self._database.organization(self._organization_id) as unit:
+            await hold_active(unit, self._organization_id, self._project_id)
+            key = await unit.keys.get(self._organization_id, self._project_id, key_id)
+            if key.expires_at is not None and key.expires_at <= time.time():
+                raise WrongState(f"Key {key_id} has expired; make another.", code="key_expired")
+            if lifetime_s is not None:
+                await unit.keys.set_expiry(key_id, int(time.time()) + lifetime_s)
+            changed = await self._one(unit, key_id)
+        self._note("key changed", key_id)
+        return changed
+
+    async def delete(self, key_id: str) -> None:
+        """Revokes one key; the other keys of its account are not touched."""
+        async with self._database.organization(self._organization_id) as unit:
+            await hold_active(unit, self._organization_id, self._project_id)
+            await unit.keys.get(self._organization_id, self._project_id, key_id)
+            await unit.keys.revoke(key_id)
+        self._note("key deleted", key_id)
+
+    async def _one(self, unit: UnitOfWork, key_id: str) -> OwnedKey:
+        row = await unit.keys.get(self._organization_id, self._project_id, key_id)
+        [owned] = await self._owned(unit, [row])
+        return owned
+
+    async def _owned(self, unit: UnitOfWork, rows: list[ApiKeyRow]) -> list[OwnedKey]:
+        organization = await unit.projects.get_organization(self._organization_id)
+        ids = {row.service_account_id for row in rows if row.service_account_id is not None}
+        accounts = await unit.service_accounts.named(self._project_id, ids) if ids else {}
+        return [
+            OwnedKey(row, organization, accounts.get(row.service_account_id or "")) for row in rows
+        ]
+
+    def _note(self, what: str, key_id: str) -> None:
+        log.info(what, key=key_id, project_id=self._project_id, by_key=self._principal.key_id)
+
+
+@dataclass(frozen=True, slots=True)
+class ProvisionedKeys:
+    """The provisioned rows with the values of the keys, which cannot be shown again."""
+
+    organization_id: OrganizationId
+    project_id: ProjectId
+    api_key: str
+    admin_key: str
+
+
+class ProvisioningService:
+    def __init__(self, database: Database, keys: KeyService) -> None:
+        self._database = database
+        self._keys = keys
+
+    async def provision(self, *, slug: str, title: str, project_name: str) -> ProvisionedKeys:
+        act_as(COMMAND_LINE)
+        organization_id = await self._organization(slug, title)
+        async with self._database.organization(organization_id) as unit:
+            project = await unit.projects.by_name(organization_id, project_name)
+            if project is None:
+                project = Project(
+                    id=new_id("proj_"),
+                    organization_id=organization_id,
+                    name=project_name,
+                    created_at=int(time.time()),
+                )
+                await unit.projects.insert_project(project)
+            project_id = ProjectId(project.id)
+            api_key = self._keys.mint(
+                KeyKind.PROJECT,
+                organization_id=organization_id,
+                project_id=project_id,
+                name="development",
+            )
+            admin_key = self._keys.mint(
+                KeyKind.ADMIN, organization_id=organization_id, project_id=None, name="development"
+            )
+            await unit.keys.insert(api_key.row)
+            await unit.keys.insert(admin_key.row)
+        return ProvisionedKeys(organization_id, project_id, api_key.value, admin_key.value)
+
+    async def _organization(self, slug: str, title: str) -> OrganizationId:
+        async with self._database.organization_slug(slug) as unit:
+            organization = await unit.projects.organization_by_slug(slug)
+        if organization is not None:
+            return OrganizationId(organization.id)
+        organization_id = OrganizationId(new_id("org-"))
+        async with self._database.organization(organization_id) as unit:
+            await unit.projects.insert_organization(
+                Organization(
+                    id=organization_id, slug=slug, title=title, created_at=int(time.time())
+                )
+            )
+        return organization_id

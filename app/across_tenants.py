@@ -1,0 +1,49 @@
+"""Transactions that see the rows of all tenants, for the GPU plane only.
+
+The setting `app.system` lets the worker's role bypass row-level security on the tables that need
+it. The API's role gets no further rows from it. This is the only module that names the setting, and
+every module of `app.store` that imports this one is closed to the control plane by an import
+contract. The claims of the Coach (`app.teaching.coach.store`) need no such transaction: they ask a
+function of the database, and write as the tenant.
+"""
+
+from typing import Generic, Self, TypeVar
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from typing_extensions import override
+
+from app.database import Database
+from app.kit.leases import LeasedRows
+from app.kit.transactions import BaseUnitOfWork
+
+Rows_co = TypeVar("Rows_co", bound=LeasedRows, covariant=True)
+
+
+class CrossTenantUnitOfWork(BaseUnitOfWork):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database.sessions, {"app.system": "on"})
+
+
+class ClaimUnitOfWork(CrossTenantUnitOfWork, Generic[Rows_co]):
+    """A transaction on the leases of one table, across all tenants."""
+
+    def __init__(self, database: Database, rows: type[Rows_co]) -> None:
+        super().__init__(database)
+        self._rows = rows
+
+    def giving_up_after(self, seconds: float) -> Self:
+        """Limits the time for which the transaction waits for a locked row, after which it raises
+        `Unavailable`.
+        """
+        self._context = {**self._context, "lock_timeout": f"{max(1, round(1000 * seconds))}ms"}
+        return self
+
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        self.leases = self._rows(session)
+
+
+async def set_tenant(session: AsyncSession, project_id: str) -> None:
+    """Makes the transaction read and write as the tenant `project_id` from now on."""
+    await session.execute(select(func.set_config("app.project", project_id, True)))

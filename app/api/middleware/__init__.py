@@ -1,1 +1,0 @@
-"""ASGI middleware: request context, body guards, idempotency, protocol faults."""

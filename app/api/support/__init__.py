@@ -1,1 +1,0 @@
-"""Parts that routes share: dependencies, errors, rate limits, specification, pages."""

@@ -1,1 +1,0 @@
-"""`agent-rft evals`: evals and their runs of a running service."""

@@ -1,1 +1,0 @@
-"""`agent-rft files`: files of a running service."""

@@ -1,1 +1,0 @@
-"""Commands of an installation on this machine: start, checks, plan, demo, backup."""

@@ -1,1 +1,0 @@
-"""`agent-rft jobs`: jobs of a running service."""

@@ -1,1 +1,0 @@
-"""`agent-rft keys`: keys and sign-in links of an installation, and its secret key."""

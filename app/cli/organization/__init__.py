@@ -1,1 +1,0 @@
-"""Usage and audit log of an organization, by an admin key."""

@@ -1,0 +1,168 @@
+"""Terminal output shared by all commands: one line for each error."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import plotext
+from pydantic import ValidationError
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from app.cli.printable import printable
+from app.kit.errors import AgentRftError
+
+
+def describe(error: ValidationError) -> str:
+    """Returns one line per invalid setting, with the name of its environment variable."""
+    lines = [
+        f"AGENT_RFT_{'__'.join(str(part) for part in item['loc']).upper()}: {item['msg']}"
+        for item in error.errors(include_url=False, include_input=False)
+        if item["type"] != "default_factory_not_called"  # follows from another line
+    ]
+    return "\n".join(lines)
+
+
+_MARKS: Final = "•x+o#*@%"
+MOST_CURVES: Final = len(_MARKS)
+
+
+def chart(series: Mapping[str, Sequence[tuple[int, float]]], *, width: int, height: int) -> str:
+    """Returns lines of text. `series` has the points of at most `MOST_CURVES` curves by label."""
+    plotext.clear_figure()
+    plotext.theme("clear")
+    plotext.plot_size(width, height)
+    for mark, (label, points) in zip(_MARKS, series.items(), strict=False):
+        steps, values = [step for step, _ in points], [value for _, value in points]
+        plotext.plot(steps, values, label=printable(label), marker=mark)
+    plotext.xlabel("step")
+    return str(plotext.uncolorize(plotext.build()))
+
+
+ENVELOPE_VERSION: Final = 1
+_NO_ERROR: Final = dict.fromkeys(("message", "type", "param", "code", "status"))
+"""The keys of every error: those of the service's error object, and the status of its answer."""
+_WIDE: Final = 10_000
+"""Columns of an output that is not a terminal; its lines are not cut."""
+_CONTINUED: Final = " " * 4
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Prints the results of one command; `command` is its name, such as `jobs list`."""
+
+    command: str
+    as_json: bool
+
+    def result(self, data: Any, show: Callable[[], None], *, has_more: bool = False) -> None:
+        """Prints the data as an envelope, or calls `show` to print it for people."""
+        if self.as_json:
+            self._envelope(data=data, has_more=has_more, error=None)
+        else:
+            show()
+
+    @contextmanager
+    def failures(self) -> Iterator[None]:
+        """Prints the envelope of a failure of the block; the text for people goes to standard error
+        instead.
+        """
+        try:
+            yield
+        except AgentRftError as failure:
+            if self.as_json:
+                error = {"message": str(failure), **getattr(failure, "error", {})}
+                self._envelope(data=None, has_more=False, error={**_NO_ERROR, **error})
+            raise
+
+    def _envelope(self, **values: Any) -> None:
+        envelope = {"version": ENVELOPE_VERSION, "command": self.command, **values}
+        print(json.dumps(envelope), flush=True)  # ASCII: no text in it reaches a terminal raw
+
+
+def console() -> Console:
+    """Returns standard output. It interprets no markup, so that a text of the service never becomes
+    a style.
+    """
+    wide = None if sys.stdout.isatty() else _WIDE
+    return Console(
+        file=sys.stdout, width=wide, markup=False, highlight=False, emoji=False, soft_wrap=False
+    )
+
+
+def note(text: str) -> None:
+    """Prints a line for people, which is not part of the result."""
+    print(f"agent-rft: {printable(text)}", file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Wraps lines to the width of the console. Continuation lines are indented, so that no text
+    begins a line only because of its length.
+    """
+
+    lines: Sequence[str]
+    style: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        width = max(1, options.max_width - len(_CONTINUED))
+        for line in self.lines:
+            first, *rest = Text(line, self.style).wrap(console, width, overflow="fold") or [Text()]
+            yield first
+            for piece in rest:
+                yield Text(_CONTINUED, self.style) + piece
+
+
+@dataclass(frozen=True, slots=True)
+class _TrimmedTable:
+    """A table whose lines end with their last letter, not with the blanks of the last column."""
+
+    table: Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for line in console.render_lines(self.table, options, pad=False):
+            while line and not line[-1].text.rstrip():
+                line.pop()
+            yield from line[:-1]
+            if line:
+                last = line[-1]
+                yield Segment(last.text.rstrip(), last.style, last.control)
+            yield Segment.line()
+
+
+def columns(header: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
+    """Returns a table of cells, each on one line."""
+    table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
+    for name in header:
+        table.add_column(Text(printable(name)), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell_text(cell)) for cell in row))
+    return _TrimmedTable(table)
+
+
+def fields(pairs: Iterable[tuple[str, object]]) -> RenderableType:
+    """Returns names with their values, one pair a line."""
+    table = Table(box=None, pad_edge=False, show_edge=False, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in pairs:
+        table.add_row(Text(printable(name)), Text(cell_text(value)))
+    return _TrimmedTable(table)
+
+
+def cell_text(value: object) -> str:
+    match value:
+        case None:
+            return "-"
+        case str():
+            return printable(value)
+        case float():
+            return f"{value:.4g}"
+        case dict() | list():
+            return printable(json.dumps(value, ensure_ascii=False))
+        case _:
+            return printable(str(value))

@@ -1,1 +1,0 @@
-"""Profiles: named services with their keys, in a file of the user's."""

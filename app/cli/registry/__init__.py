@@ -1,1 +1,0 @@
-"""`agent-rft tools`, `graders`, `curricula` and `environments`: a project's registered objects."""

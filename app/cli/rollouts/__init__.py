@@ -1,1 +1,0 @@
-"""`agent-rft rollouts`: rollouts of a job of a running service."""

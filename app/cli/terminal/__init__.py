@@ -1,1 +1,0 @@
-"""Output of commands for a terminal or a pipe: results, tables, curves, safe texts."""

@@ -1,0 +1,213 @@
+"""`agent-rft plan`: the memory plan of a model, printed by a process that may import torch."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+import typer
+from pydantic import ValidationError
+
+from app.cli.output import describe
+from app.kit.processes import FAILED, WRONG_OPTIONS, running_module
+from app.local.base_model import (
+    LastModel,
+    ModelChoice,
+    ModelRequest,
+    from_argument,
+    read_chosen,
+    refuse_settings,
+    shipped_choice,
+    to_arguments,
+)
+from app.local.layout import UpOptions
+from app.local.preparation import prepare
+from app.local.state import DataDir, EmbeddedError, ownership
+from app.local.supervisor import Announcement, Supervisor, refuse_taken_port
+from app.settings import DEFAULT_MODEL, SCHOLAR_MODEL, ConfiguredRuns, HostSettings
+
+_PROGRAM: Final = "workers.learning.memory"
+
+
+def plan(arguments: Sequence[str]) -> int:
+    """Passes the arguments on; returns 0 if everything fits, else a code of `exit_codes`."""
+    command = running_module(_PROGRAM, *arguments)
+    return subprocess.run(command, check=False).returncode  # noqa: S603 - our own program, no shell
+
+
+def check_base_models(models_json: str) -> int:
+    """Prints what each model can do and returns the exit code: 9 if one is refused."""
+    command = running_module("workers.engines.base_model_check", "--models-json", "-")
+    done = subprocess.run(command, input=models_json, capture_output=True, text=True, check=False)  # noqa: S603 - ourselves
+    for line in done.stdout.splitlines():
+        report = json.loads(line)
+        print(f"{report['model']}: {report['verdict']}")
+        for name in ("tool_parser", "reasoning", "cpu_engine", "vllm", "packs", "targets"):
+            if report["verdict"] != "refused":
+                print(f"  {name}: {report[name]}")
+        for reason in report["reasons"]:
+            print(f"  {reason}")
+    if not done.stdout:
+        print(done.stderr, file=sys.stderr)
+    return done.returncode
+
+
+_TAIL_LINES = 20
+_TOYS = {
+    DEFAULT_MODEL: "tiny-agent is a toy to try the service with: it calls the tools it is shown, "
+    "but knows only questions like those of examples/records_agent; --model serves a model of your "
+    "own",
+    SCHOLAR_MODEL: "tiny-scholar is a toy to try the recipes with: it knows only questions like "
+    "their sample rows; --model serves a model of your own",
+}
+
+
+def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
+    """Supervises until a stop signal. Reports readiness or the failure to `ready_fd` if it is set,
+    else readiness to standard output.
+    """
+
+    def on_ready(announcement: Announcement) -> None:
+        if ready_fd is None:
+            _announce(asdict(announcement))
+        else:
+            _report(ready_fd, {"ready": asdict(announcement)})
+
+    def on_part(line: str) -> None:
+        if ready_fd is None:
+            _show(line)
+        else:
+            _report(ready_fd, {"progress": line})
+
+    # All that this process and its children create is for their own user.
+    os.umask(0o077)
+    with _failures_reported(ready_fd):
+        Supervisor(DataDir.at(data_dir), options, HostSettings()).run(on_ready, on_part=on_part)
+
+
+def choose_model(
+    data_dir: Path, request: ModelRequest | None, *, port: int, yes: bool, chosen: str | None
+) -> ModelChoice:
+    """Returns the choice of this start: the requested model after its checks, or the model passed
+    by the command that starts this one detached. Writes nothing: the supervisor writes it under the
+    directory's lock. Raises `EmbeddedError`.
+    """
+    if chosen is not None:
+        return from_argument(chosen)
+    if request is None:
+        return LastModel()
+    host = HostSettings()
+    refuse_settings(host, cure="either it or --model")
+    refuse_taken_port(port)
+    directory = DataDir.at(data_dir)
+    # A busy directory is reported before weights are downloaded.
+    with ownership(directory):
+        if request.shipped is not None:
+            return shipped_choice(request.shipped)
+        return prepare(
+            request,
+            host=host,
+            memory=ConfiguredRuns().runs.memory,
+            before=read_chosen(directory),
+            consent=lambda text: yes or _confirmed(text),
+        )
+
+
+def _confirmed(text: str) -> bool:
+    return sys.stdin.isatty() and typer.confirm(text, err=True)
+
+
+def start_detached(data_dir: Path, options: UpOptions) -> None:
+    """Starts the supervisor in its own session and waits for its report."""
+    directory = DataDir.at(data_dir)
+    log_file = directory.logs / "supervisor.log"
+    read_end, write_end = os.pipe()
+    log_file.touch(mode=0o600)
+    with log_file.open("ab") as log:
+        process = subprocess.Popen(  # noqa: S603 - ourselves
+            (*start_command(directory, options), "--ready-fd", str(write_end)),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(write_end,),
+            start_new_session=True,
+        )
+    os.close(write_end)
+    try:
+        with os.fdopen(read_end) as pipe:
+            report = _followed(pipe)
+    except KeyboardInterrupt:
+        process.terminate()
+        process.wait()
+        raise
+    _relay(report, process=process, log_file=log_file)
+
+
+def _followed(pipe: TextIO) -> dict[str, Any]:
+    """Shows the progress; returns the last report, empty if the supervisor ended without one."""
+    for line in pipe:
+        report: dict[str, Any] = json.loads(line)
+        if "progress" not in report:
+            return report
+        _show(str(report["progress"]))
+    return {}
+
+
+def _show(line: str) -> None:
+    # A terminal that was closed must not end the start.
+    with contextlib.suppress(OSError):
+        print(f"agent-rft: {line}", file=sys.stderr, flush=True)
+
+
+def _announce(announcement: dict[str, Any]) -> None:
+    for name, line in _TOYS.items():
+        if name in announcement["models"]:
+            _show(line)
+    print(json.dumps(announcement), flush=True)
+
+
+def _relay(report: dict[str, Any], *, process: subprocess.Popen[bytes], log_file: Path) -> None:
+    if "ready" in report:
+        _announce(report["ready"])
+        process.returncode = 0  # the supervisor continues; Popen must not warn about a live child
+        return
+    process.wait()
+    tail = "\n".join(log_file.read_text(errors="replace").splitlines()[-_TAIL_LINES:])
+    reason = report.get("error") or f"the supervisor ended; the end of {log_file}:\n{tail}"
+    print(f"agent-rft: {reason}", file=sys.stderr)
+    sys.exit(report.get("exit_code", FAILED))
+
+
+def start_command(directory: DataDir, options: UpOptions) -> list[str]:
+    command = [*running_module("app.cli.main", "up")]
+    command += ["--data-dir", str(directory.root), "--port", str(options.port)]
+    for endpoint in options.allow_endpoints:
+        command += ["--allow-endpoint", endpoint]
+    if options.lease_s is not None:
+        command += ["--lease-s", str(options.lease_s)]
+    return [*command, *to_arguments(options.model)]
+
+
+@contextlib.contextmanager
+def _failures_reported(ready_fd: int | None) -> Iterator[None]:
+    try:
+        yield
+    except EmbeddedError as failure:
+        if ready_fd is not None:
+            _report(ready_fd, {"error": str(failure), "exit_code": failure.exit_code})
+        raise
+    except ValidationError as error:
+        if ready_fd is not None:
+            _report(ready_fd, {"error": describe(error), "exit_code": WRONG_OPTIONS})
+        raise
+
+
+def _report(ready_fd: int, report: dict[str, Any]) -> None:
+    """Writes one report. The waiting command may have ended already."""
+    with contextlib.suppress(OSError):
+        os.write(ready_fd, f"{json.dumps(report)}\n".encode())

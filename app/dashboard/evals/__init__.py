@@ -1,1 +1,0 @@
-"""Pages of evals, of their runs with the output items, and of the baseline of a run."""

@@ -1,1 +1,0 @@
-"""Pages of registered objects: tools, graders and environments with their tests."""

@@ -1,1 +1,0 @@
-"""Renders pages: templates, charts, tables, transcripts and values for people."""

@@ -1,1 +1,0 @@
-"""The sampled tokens of a rollout, coloured by their log-prob or ratio."""

@@ -1,1 +1,0 @@
-"""Pages of webhook endpoints and of the deliveries to them."""

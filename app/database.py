@@ -1,0 +1,382 @@
+"""The units of work of requests and runs: one transaction each, with its stores."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, assert_never
+
+from sqlalchemy import event, text
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.ext.asyncio import (
+    AsyncEngine,
+    AsyncSession,
+    async_sessionmaker,
+    create_async_engine,
+)
+from typing_extensions import override
+
+from app.accounts.accounts import AdminPrincipal, Principal, Tenant
+from app.accounts.key_store import KEY_ID, SESSION, KeyLookup, KeyStore, SessionLookup, SessionStore
+from app.accounts.store import AuditLogStore, ProjectStore, ServiceAccountStore
+from app.accounts.usage import Quotas
+from app.accounts.usage_store import QuotaStore, UsageStore
+from app.evals.run_store import ValidationRunStore
+from app.evals.store import AttachedEvalRunStore, EvalItemStore, EvalRunStore, EvalStore
+from app.files.store import FileStore, UploadStore
+from app.jobs.curve_store import MetricStore, OutlineStore
+from app.jobs.event_store import CheckpointStore, EventStore, ReportStore, StreamStore
+from app.jobs.jobs import OPEN_JOBS, JobStatus, StatusCount
+from app.jobs.rows import JournalStore
+from app.jobs.run_store import RunJobStore
+from app.jobs.store import JobsInTransaction, JobStore
+from app.jobs.tables import FineTuningJobTable
+from app.kit.errors import Unavailable
+from app.kit.event_log import wrote_end
+from app.kit.idempotency_store import IdempotencyStore
+from app.kit.ids import OrganizationId, ProjectId
+from app.kit.leases import Lease, lock_held
+from app.kit.sql import PROJECT, Callback
+from app.kit.transactions import (
+    AutocommitStatements,
+    BaseUnitOfWork,
+    RequestSlots,
+    RequestTransaction,
+    Sessions,
+    losses_as_unavailable,
+    refuse_closed,
+    register,
+    roll_back_open,
+)
+from app.models.export_store import ExportStore
+from app.models.store import ModelStore, PermissionStore, StoredCompletionStore
+from app.rollouts.store import RolloutStore
+from app.teaching.coach.store import CoachSessionStore, claim_due
+from app.teaching.feedback.store import FeedbackBuildStore, FeedbackStore
+from app.teaching.students.store import SkillStore, StudentStore
+from app.tools.store import RegistryStore
+from app.webhooks.store import WebhookEndpointStore
+
+
+class ProjectUnitOfWork(BaseUnitOfWork):
+    """The stores that a request and a run of a project share."""
+
+    def _open_project(self, session: AsyncSession, project_id: str) -> None:
+        self.events = EventStore(session, project_id)
+        self.metrics = MetricStore(session, project_id)
+        self.checkpoints = CheckpointStore(session, project_id)
+        self.files = FileStore(session, project_id)
+        self.models = ModelStore(session, project_id)
+        self.rollouts = RolloutStore(session, project_id)
+        self.reports = ReportStore(session, project_id)
+
+
+class UnitOfWork(ProjectUnitOfWork):
+    """A request's transaction: every store sees one tenant's rows, and its actor is on record."""
+
+    _acts = True
+
+    def __init__(self, sessions: Sessions, context: Mapping[str, str], *, quotas: Quotas) -> None:
+        super().__init__(sessions, context)
+        self._quotas = quotas
+
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        project_id = self._context.get("app.project", "")
+        self.jobs = JobsInTransaction(self._statements, session, project_id, quotas=self._quotas)
+        self.quotas = QuotaStore(session, project_id, self._quotas)
+        self._open_project(session, project_id)
+        self.streams = StreamStore(session)
+        self.outlines = OutlineStore(session)
+        self.exports = ExportStore(session, project_id)
+        self.permissions = PermissionStore(session, project_id)
+        self.stored_completions = StoredCompletionStore(session, project_id)
+        self.feedback = FeedbackStore(session, project_id)
+        self.feedback_builds = FeedbackBuildStore(session, project_id)
+        self.evals = EvalStore(session, project_id)
+        self.eval_runs = EvalRunStore(session, project_id)
+        self.eval_items = EvalItemStore(session, project_id)
+        self.validation_runs = ValidationRunStore(session)
+        self.uploads = UploadStore(session, project_id)
+        self.webhook_endpoints = WebhookEndpointStore(session, project_id)
+        self.keys = KeyStore(session)
+        self.dashboard_sessions = SessionStore(session)
+        self.projects = ProjectStore(session)
+        self.audit_logs = AuditLogStore(session)
+        self.usage = UsageStore(session)
+        self.service_accounts = ServiceAccountStore(session)
+        self.registry = RegistryStore(session, project_id)
+        self.students = StudentStore(session, project_id)
+        self.skills = SkillStore(session, project_id)
+        self.coach_sessions = CoachSessionStore(session, project_id)
+
+    def wrote_end(self) -> bool:
+        """Returns True once the end of a job or a run was logged: the log's reader needs a
+        notification.
+        """
+        return wrote_end(self._session)
+
+    def after_end(self, callback: Callback) -> None:
+        """Runs after the commit if this transaction has logged such an end."""
+        if self.wrote_end():
+            self.after_commit(callback)
+
+
+class RequestUnitOfWork(UnitOfWork):
+    """The transaction of a whole request: units of its tenant join it once
+    `begin_request_transaction` was called.
+
+    It occupies its `slot` until it ends.
+    """
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        context: Mapping[str, str],
+        *,
+        slot: AbstractAsyncContextManager[None],
+        quotas: Quotas,
+    ) -> None:
+        super().__init__(sessions, context, quotas=quotas)
+        [self._scope] = context.values()
+        self._slot = slot
+
+    @override
+    async def __aenter__(self) -> Self:
+        await self._slot.__aenter__()
+        try:
+            return await super().__aenter__()
+        except BaseException:
+            await self._slot.__aexit__(None, None, None)
+            raise
+
+    @override
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            await super().__aexit__(kind, error, traceback)
+        finally:
+            await self._slot.__aexit__(None, None, None)
+
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        await super()._open(session)
+        self.stored_responses = IdempotencyStore(session, self._scope)
+
+    def begin_request_transaction(self) -> Callable[[], None]:
+        """Lets units join until the returned function is called; they commit with this unit."""
+        transaction = RequestTransaction(self._session, self._context)
+        self._after_commit = transaction.after_commit
+        return register(transaction)
+
+
+class RunUnitOfWork(ProjectUnitOfWork):
+    """A run's transaction. It locks the job row at its own fence, so that no newer claim is
+    made before the commit, and an older claim can write nothing.
+
+    Transactions of one run therefore follow one another. A shared lock would let two of them wait
+    for each other's end once both update the row.
+    """
+
+    def __init__(
+        self, sessions: Sessions, context: Mapping[str, str], *, job_id: str, fence: int
+    ) -> None:
+        super().__init__(sessions, context)
+        self._job_id = job_id
+        self._fence = fence
+
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        project_id = self._context["app.project"]
+        lease = Lease(self._job_id, project_id, self._fence)
+        await lock_held(session, FineTuningJobTable, lease, states=OPEN_JOBS)
+        self.jobs = RunJobStore(
+            self._statements, session, project_id=project_id, job_id=self._job_id
+        )
+        self._open_project(session, project_id)
+        self.eval_runs = AttachedEvalRunStore(session, project_id)
+        self.journal = JournalStore(session, project_id)
+
+
+_CONNECT_TIMEOUT_S = 5
+_STATEMENT_TIMEOUT_S = 60.0
+_ORGANIZATION = "app.organization"
+_LOST_PEER_S = 20
+"""Seconds after which either side closes a connection whose peer vanished, e.g. a machine that lost
+power or network. The system's default is two hours.
+"""
+_KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+_STATUS_COUNTS = text("SELECT status, jobs, oldest_s FROM installation_counts()")
+_UNBOUND_ROLE = """
+    SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CoachClaim:
+    """The right to take a session's next step, as its tenant."""
+
+    tenant: Tenant
+    lease: Lease
+
+
+class UnboundRoleError(RuntimeError):
+    """The configured role is a superuser or has BYPASSRLS: it would see every tenant's rows."""
+
+
+class Database:
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 5,
+        idle_in_transaction_s: float = _STATEMENT_TIMEOUT_S,
+        quotas: Quotas | None = None,
+    ) -> None:
+        """`idle_in_transaction_s`: seconds after which Postgres ends an idle transaction, because
+        its process may be stopped for ever while its locks block others. `quotas` limit what units
+        of work may insert; the default has its own limits.
+        """
+        self._quotas = quotas or Quotas()
+        self._engine: AsyncEngine = create_async_engine(
+            url,
+            # No overflow: under load it would open and close a connection for every request.
+            pool_size=2 * pool_size,
+            max_overflow=0,
+            pool_use_lifo=True,
+            pool_timeout=10,
+            pool_reset_on_return=None,  # `roll_back_open` does it
+            # Each unit of work sends BEGIN itself, together with its settings.
+            isolation_level="AUTOCOMMIT",
+            # The values of a failed statement would otherwise appear in the error and in the log.
+            hide_parameters=True,
+            connect_args=_connect_args(idle_in_transaction_s),
+        )
+        event.listen(self._engine.sync_engine, "connect", _refuse_unbound_role)
+        event.listen(self._engine.sync_engine, "checkout", refuse_closed)
+        event.listen(self._engine.sync_engine, "reset", roll_back_open)
+        self._request_slots = RequestSlots(pool_size)  # half of the connections
+        self.sessions = async_sessionmaker(self._engine, expire_on_commit=False)
+
+    def tenant(self, tenant: Tenant) -> UnitOfWork:
+        return self._unit({PROJECT: tenant.project_id})
+
+    def request(self, principal: Principal) -> RequestUnitOfWork:
+        """Returns a transaction that units of work of the same request and context can join."""
+        match principal:
+            case Tenant():
+                setting = PROJECT
+            case AdminPrincipal():
+                setting = _ORGANIZATION
+            case _:
+                assert_never(principal)
+        context = {setting: principal.scope_id}
+        return RequestUnitOfWork(
+            self.sessions, context, slot=self._request_slots.taken(principal), quotas=self._quotas
+        )
+
+    def jobs(self, tenant: Tenant) -> JobStore:
+        """Returns the store of a tenant's jobs. Each verb runs in a separate transaction, or in the
+        request's.
+        """
+        return JobStore(self._alone(PROJECT, tenant.project_id), self._quotas)
+
+    def key_lookup(self, key_id: str) -> KeyLookup:
+        """Returns a look-up that can read one key only; the caller is not authenticated yet."""
+        return KeyLookup(self._alone(KEY_ID, key_id))
+
+    def dashboard_session(self, session_id: str) -> SessionLookup:
+        """Returns a look-up that can read one session or link of the dashboard only."""
+        return SessionLookup(self._alone(SESSION, session_id))
+
+    def _unit(self, context: Mapping[str, str]) -> UnitOfWork:
+        return UnitOfWork(self.sessions, context, quotas=self._quotas)
+
+    def _alone(self, name: str, value: str) -> AutocommitStatements:
+        return AutocommitStatements(self._engine, self.sessions, {name: value})
+
+    def organization(self, organization_id: OrganizationId) -> UnitOfWork:
+        """Returns a unit that can read an organization, its projects and its keys, but no project's
+        data.
+        """
+        return self._unit({_ORGANIZATION: organization_id})
+
+    def project_of(self, organization_id: OrganizationId, project_id: ProjectId) -> UnitOfWork:
+        """Returns a unit that can read an organization and the data of one of its projects.
+
+        It never joins the transaction of a request, so that other transactions see its changes at
+        once, such as the archiving of a project.
+        """
+        return self._unit({_ORGANIZATION: organization_id, PROJECT: project_id})
+
+    def organization_slug(self, slug: str) -> UnitOfWork:
+        """Returns a unit that can read the organization with this slug, for repeatable
+        provisioning.
+        """
+        return self._unit({"app.organization_slug": slug})
+
+    def run(self, project_id: str, job_id: str, fence: int) -> RunUnitOfWork:
+        """Returns a run's transaction. It locks the job at the fence, or raises `LeaseLost` on
+        entry.
+        """
+        return RunUnitOfWork(self.sessions, {PROJECT: project_id}, job_id=job_id, fence=fence)
+
+    async def ping(self) -> None:
+        """Raises `Unavailable` while the database does not answer."""
+        try:
+            async with self._engine.connect() as connection:
+                await connection.execute(text("SELECT 1"))
+        except (OperationalError, InterfaceError, DBAPIError, TimeoutError) as error:
+            raise Unavailable("The database does not answer.") from error
+
+    async def status_counts(self) -> list[StatusCount]:
+        """Counts the jobs of all tenants by status. Raises `Unavailable`."""
+        with losses_as_unavailable():
+            async with self._engine.connect() as connection:
+                rows = await connection.execute(_STATUS_COUNTS)
+                return [StatusCount(JobStatus(status), jobs, age) for status, jobs, age in rows]
+
+    async def claim_coach_sessions(self, at_most: int, lease_s: float) -> list[CoachClaim]:
+        """Claims sessions of all tenants whose next step is due. Raises `Unavailable`."""
+        claimed = await claim_due(self.sessions, at_most, lease_s)
+        return [CoachClaim(tenant, lease) for tenant, lease in claimed]
+
+    async def dispose(self) -> None:
+        await self._engine.dispose()
+
+
+def _connect_args(idle_in_transaction_s: float) -> dict[str, Any]:
+    """Returns the limits of a connection. The server's limits are sent when connecting, so that
+    they also apply on a server that the operator does not configure.
+    """
+    server = {
+        "statement_timeout": f"{_STATEMENT_TIMEOUT_S:.0f}s",
+        "idle_in_transaction_session_timeout": f"{max(1, round(1000 * idle_in_transaction_s))}ms",
+        "tcp_user_timeout": f"{_LOST_PEER_S}s",
+        **{f"tcp_{name}": value for name, value in _KEEPALIVE.items()},
+    }
+    return {
+        "connect_timeout": _CONNECT_TIMEOUT_S,
+        "tcp_user_timeout": 1000 * _LOST_PEER_S,
+        **_KEEPALIVE,
+        "options": " ".join(f"-c {name}={value}" for name, value in server.items()),
+    }
+
+
+def _refuse_unbound_role(connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    try:
+        cursor.execute(_UNBOUND_ROLE)
+        unbound = cursor.fetchone()
+    finally:
+        cursor.close()
+        connection.rollback()
+    if unbound is not None:
+        raise UnboundRoleError(
+            f"Role {unbound[0]} is a superuser or has BYPASSRLS, so row-level security would not "
+            "hold. Connect as agent_rft_app or agent_rft_worker."
+        )

@@ -1,0 +1,164 @@
+"""Dependencies of routes: the tenant behind the key, and the factory of its services."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Generic, TypeVar, assert_never
+
+import structlog
+from fastapi import Depends, Query, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.base import SecurityBase
+
+from app.accounts.accounts import AdminPrincipal, Principal, Tenant
+from app.accounts.callers import check_caller
+from app.kit.errors import AuthenticationFailed, PermissionDenied
+from app.kit.middleware import HELD, PRINCIPAL
+from app.kit.requests import check_query
+from app.wiring import Administration, Factory, ProcessContext, context_of
+
+_bearer = HTTPBearer(auto_error=False, description="An API key of a project")
+Credentials = HTTPAuthorizationCredentials | None
+T = TypeVar("T")
+
+
+class ByKey(SecurityBase, Generic[T]):
+    """A dependency of routes that take a key: resolves it in one step to what the route needs.
+    Decision 0010 has the cost of further steps.
+    """
+
+    def __init__(self, resolve: Callable[[Request, Credentials], Awaitable[T]]) -> None:
+        self.model, self.scheme_name = _bearer.model, _bearer.scheme_name
+        self._resolve = resolve
+
+    async def __call__(self, request: Request) -> T:
+        return await self._resolve(request, await _bearer(request))
+
+
+async def any_principal(request: Request, credentials: Credentials) -> Principal:
+    """Resolves the key of a request, whose query its route can read, to its principal: a project,
+    or an organization's administration. Each request is checked and counted once.
+    """
+    state = request.scope["state"]
+    principal: Principal | None = state.get(PRINCIPAL)
+    if principal is None or credentials is None:
+        principal = state[PRINCIPAL] = await _authenticated(request, credentials)
+    check_query(request)
+    return principal
+
+
+async def _authenticated(request: Request, credentials: Credentials) -> Principal:
+    if credentials is None:
+        raise AuthenticationFailed(
+            "You didn't provide an API key. Provide it in an Authorization header using Bearer "
+            "auth (Authorization: Bearer YOUR_KEY).",
+            code="missing_api_key",
+        )
+    context = context_of(request.app)
+    principal = await context.key_service().authenticate(credentials.credentials)
+    await check_caller(request, context, principal)
+    return principal
+
+
+async def still_valid(
+    request: Request, credentials: Credentials
+) -> Callable[[], Awaitable[object]]:
+    """Returns a check for replies that take hours: it raises `AuthenticationFailed` once the key
+    has ended.
+    """
+    key = "" if credentials is None else credentials.credentials
+    keys = context_of(request.app).key_service()
+    return lambda: keys.authenticate(key)
+
+
+async def process_context(request: Request) -> ProcessContext:
+    return context_of(request.app)
+
+
+Context = Annotated[ProcessContext, Depends(process_context)]
+AnyPrincipal = Annotated[Principal, Depends(ByKey(any_principal))]
+
+
+async def tenant(request: Request, credentials: Credentials) -> Tenant:
+    """Returns the key's project. Refuses an admin key, which cannot read a project's data."""
+    match principal := await any_principal(request, credentials):
+        case Tenant():
+            structlog.contextvars.bind_contextvars(project_id=principal.project_id)
+            return principal
+        case AdminPrincipal():
+            raise PermissionDenied("An admin key manages projects; use a project's API key here.")
+        case _:
+            assert_never(principal)
+
+
+CurrentTenant = Annotated[Tenant, Depends(ByKey(tenant))]
+
+
+async def factory(request: Request, credentials: Credentials) -> Factory:
+    """Returns the services of the key's project."""
+    return Factory(context_of(request.app), await tenant(request, credentials))
+
+
+Services = Annotated[Factory, Depends(ByKey(factory))]
+
+
+async def downloading(
+    request: Request, context: Context, project: CurrentTenant, services: Services
+) -> Factory:
+    """Returns the services of the key's project. Holds one of its downloads until the reply is
+    sent, or raises `RateLimited`.
+    """
+    request.scope["state"][HELD].enter_context(context.downloads.taken(project.project_id))
+    return services
+
+
+Downloading = Annotated[Factory, Depends(downloading)]
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """The services of a project that exports rows, and the slot in which it reads a batch."""
+
+    services: Factory
+    turn: Callable[[], AbstractAsyncContextManager[None]]
+
+
+async def exporting(context: Context, project: CurrentTenant, services: Downloading) -> Exporter:
+    """Returns what `downloading` returns, for rows that are read while they are sent."""
+    turn = partial(context.exports.taken, project.organization_id, project.project_id)
+    return Exporter(services, turn)
+
+
+async def streaming(
+    request: Request, context: Context, project: CurrentTenant, services: Services
+) -> Factory:
+    """Returns the services of the key's project. Holds one of its streams until the client is
+    gone, or raises `RateLimited`.
+    """
+    request.scope["state"][HELD].enter_context(context.streams.taken(project.project_id))
+    return services
+
+
+async def administration(request: Request, credentials: Credentials) -> Administration:
+    """Returns the services of an organization's administration. Requires an admin key."""
+    match principal := await any_principal(request, credentials):
+        case AdminPrincipal():
+            return Administration(context_of(request.app), principal)
+        case Tenant():
+            raise PermissionDenied(
+                "A project's API key cannot administer an organization; use an admin key here."
+            )
+        case _:
+            assert_never(principal)
+
+
+Exporting = Annotated[Exporter, Depends(exporting)]
+Streaming = Annotated[Factory, Depends(streaming)]
+StillValid = Annotated[Callable[[], Awaitable[object]], Depends(ByKey(still_valid))]
+Administered = Annotated[Administration, Depends(ByKey(administration))]
+After = Annotated[
+    str | None,
+    Query(max_length=128, description="Id of the last object of the previous page"),
+]
+Limit = Annotated[int, Query(ge=1, le=100, description="Objects of a page")]

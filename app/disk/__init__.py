@@ -1,1 +1,0 @@
-"""Files on a disk, for the control plane and workers: digests, directories of models."""

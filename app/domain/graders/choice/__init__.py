@@ -1,1 +1,0 @@
-"""The choice of `auto`: the facts of the rows, and the grader that fits them."""

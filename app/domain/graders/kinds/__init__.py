@@ -1,1 +1,0 @@
-"""Grader configurations, one file for each type."""

@@ -1,1 +1,0 @@
-"""JSON Schemas and patterns of customers: compiled, with the work counted before."""

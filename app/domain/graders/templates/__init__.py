@@ -1,1 +1,0 @@
-"""Templates of graders, their faults, and texts that are not templates."""

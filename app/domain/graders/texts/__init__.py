@@ -1,1 +1,0 @@
-"""Readers of texts: numbers, marks, calls, tests of code, formulas."""

@@ -1,1 +1,0 @@
-"""HTTP in the abstract: classes of status codes, and requests that may be sent twice."""

@@ -1,1 +1,0 @@
-"""The curves of a job: names, thinning, and the gain between two validations."""

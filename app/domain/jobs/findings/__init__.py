@@ -1,1 +1,0 @@
-"""Findings about a job in plain words."""

@@ -1,1 +1,0 @@
-"""The rules that end a job early, with their detectors."""

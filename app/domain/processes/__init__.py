@@ -1,1 +1,0 @@
-"""Processes of an installation: their exit codes and the health of its parts."""

@@ -1,1 +1,0 @@
-"""The vocabulary of the sandbox: layers of protection, programs and their endings."""

@@ -1,1 +1,0 @@
-"""Secrets of customers: the rules that find them, and their sealed and shown forms."""

@@ -1,1 +1,0 @@
-"""Supervisor of the single-machine default: Postgres, Valkey, engine, workers, API."""

@@ -1,1 +1,0 @@
-"""The base model that `agent-rft up --model` names: found, checked, planned and remembered."""

@@ -1,1 +1,0 @@
-"""Child processes of the supervisor: start, probes, logs, restart, and those left over."""

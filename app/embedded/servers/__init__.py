@@ -1,1 +1,0 @@
-"""Postgres and Valkey on this machine: their programs, files and readiness."""

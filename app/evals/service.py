@@ -1,0 +1,371 @@
+"""Checks the file that holds the items of eval runs."""
+
+import asyncio
+import json
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, Final, assert_never
+
+from app.accounts.accounts import Tenant
+from app.database import Database, UnitOfWork
+from app.evals.data_source_faults import ROOT, data_source_faults, path_fault
+from app.evals.data_sources import (
+    TEXT,
+    JsonlSource,
+    SampledSource,
+    planned_items,
+    requested_format,
+    unavailable_format,
+)
+from app.evals.evals import (
+    Eval,
+    EvalOrder,
+    EvalRun,
+    EvalRunStatus,
+    ItemStatus,
+    NewEval,
+    OutputItem,
+    custom_config,
+    run_baseline,
+)
+from app.evals.validation_service import ValidationRunService
+from app.graders.definitions import GRADER_MODELS
+from app.graders.effects import constant_scores
+from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
+from app.kit.fields import parameter
+from app.kit.ids import new_id
+from app.kit.issues import NoEffect
+from app.kit.job_queue import JobQueue
+from app.kit.json_schemas import schema_fault
+from app.kit.redaction import SecretValues, bound_faults, redact_in_place, shown_free_form
+from app.kit.unknown_keys import refused_wholly
+from app.kit.walk import FieldKind, WalkedField, walk_fields
+from app.models.service import JudgeModels, ModelService
+from app.rollouts.baselines import Baseline
+from app.teaching.students.students import student_named
+from app.tools.definition_check import check_definitions
+from app.tools.registry_service import MAX_DEFINITION_BYTES, RegistryPorts
+
+FILE_PURPOSES: Final = ("evals", "fine-tune")
+
+
+async def check_item_file(unit: UnitOfWork, file_id: str, param: str) -> None:
+    """Raises `InvalidRequest` at `param` for a file that the project lacks, or that has another
+    purpose.
+    """
+    try:
+        row = await unit.files.get(file_id)
+    except NotFound as error:
+        raise InvalidRequest(
+            f"File {file_id} does not exist.", param=param, code="file_not_found"
+        ) from error
+    if row.purpose not in FILE_PURPOSES:
+        raise InvalidRequest(
+            f"File {file_id} has purpose '{row.purpose}', but must have one of "
+            f"{list(FILE_PURPOSES)}.",
+            param=param,
+            code="invalid_value",
+        )
+
+
+class EvalService:
+    def __init__(
+        self, database: Database, ports: RegistryPorts, tenant: Tenant, *, models: JudgeModels
+    ) -> None:
+        """`models`: the models that may be judges."""
+        self._database = database
+        self._ports = ports
+        self._tenant = tenant
+        self._models = models
+
+    async def create(self, new: NewEval) -> Eval:
+        """Creates an eval. Raises `InvalidRequest` for an invalid schema, a misspelt key of a
+        grader, and a grader whose address or judge may not or cannot be called.
+        """
+        await asyncio.to_thread(_check_unread, new)
+        unread = await check_definitions(
+            [
+                (f"testing_criteria[{number}]", criterion)
+                for number, criterion in enumerate(new.criteria)
+            ],
+            egress=self._ports.egress,
+            models=self._models,
+        )
+        sent = [criterion.model_dump(mode="json") for criterion in new.criteria]
+        if len(json.dumps([sent, new.item_schema])) > MAX_DEFINITION_BYTES:
+            raise InvalidRequest(
+                f"An eval is larger than {MAX_DEFINITION_BYTES} bytes.",
+                param="testing_criteria",
+                code="invalid_value",
+            )
+        eval_id = new_id("eval_")
+        shown, secrets, item_schema = await asyncio.to_thread(_split, sent, new.item_schema)
+        made = Eval(
+            id=eval_id,
+            name=new.name or f"Eval {eval_id}",
+            data_source_config=custom_config(item_schema, include_sample=new.include_sample_schema),
+            testing_criteria=shown,
+            metadata=new.metadata,
+        )
+        sealed = (
+            self._ports.secret_box.seal(secrets, project_id=self._tenant.project_id, row_id=eval_id)
+            if secrets
+            else None
+        )
+        async with self._database.tenant(self._tenant) as unit:
+            stored = [made.data_source_config, made.testing_criteria]
+            await unit.quotas.check_bytes(len(json.dumps(stored)))
+            await unit.evals.insert(made, secrets=sealed)
+        unused = await asyncio.to_thread(_unused, new)
+        return replace(await self.get(eval_id), unread=unread, unused=unused)
+
+    async def get(self, eval_id: str) -> Eval:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.evals.get(eval_id)
+
+    async def page(
+        self,
+        *,
+        after: str | None,
+        limit: int,
+        descending: bool,
+        order_by: EvalOrder,
+    ) -> tuple[list[Eval], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.evals.page(
+                after=after, limit=limit, descending=descending, order_by=order_by
+            )
+
+    async def update(self, eval_id: str, changes: dict[str, Any]) -> Eval:
+        """Changes an eval; `changes` may contain `name` and `metadata`."""
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.evals.change(eval_id, changes)
+
+    async def delete(self, eval_id: str) -> None:
+        """Deletes an eval and its runs. Raises `WrongState` for the eval of a job."""
+        async with self._database.tenant(self._tenant) as unit:
+            found = await unit.evals.get(eval_id)
+            if found.job_id is not None:
+                raise WrongState(f"Eval {eval_id} belongs to job {found.job_id}.")
+            await unit.evals.delete(eval_id)
+
+
+def _check_unread(new: NewEval) -> None:
+    found = schema_fault(new.item_schema)
+    if found is not None:
+        path, reason = found
+        param = parameter("data_source_config.item_schema", path)
+        raise refused_value(param, f"it is not a JSON schema ({reason})")
+    for number, criterion in enumerate(new.criteria):
+        for field in walk_fields(type(criterion), criterion):
+            root = f"testing_criteria[{number}]"
+            fault = refused_wholly(field, root, only_near=True) or path_fault(
+                field, root, item_schema=new.item_schema
+            )
+            if fault is not None:
+                raise fault
+
+
+def _unused(new: NewEval) -> tuple[NoEffect, ...]:
+    return tuple(
+        warning
+        for number, criterion in enumerate(new.criteria)
+        for warning in constant_scores(criterion, f"testing_criteria[{number}]")
+    )
+
+
+def _split(
+    criteria: list[dict[str, Any]], item_schema: dict[str, Any]
+) -> tuple[list[dict[str, Any]], SecretValues, dict[str, Any]]:
+    """Returns the redacted criteria, their secrets, and the redacted schema, whose secrets are
+    dropped.
+
+    Raises `InvalidRequest` for a schema with too many secrets or too long a key.
+    """
+    field = WalkedField(FieldKind.FREE_FORM, (), item_schema, None)
+    for fault in bound_faults([("data_source_config.item_schema", field)]):
+        raise fault
+    shown = deepcopy(criteria)
+    secrets: SecretValues = {}
+    for number, criterion in enumerate(shown):
+        walked = list(walk_fields(GRADER_MODELS, criterion, (number,)))
+        secrets |= redact_in_place(shown, walked)
+    return shown, secrets, shown_free_form(item_schema)
+
+
+class EvalRunService:
+    def __init__(
+        self,
+        database: Database,
+        queue: JobQueue,
+        models: ModelService,
+        validations: ValidationRunService,
+        *,
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._models = models
+        self._validations = validations
+        self._tenant = tenant
+
+    async def create(
+        self,
+        eval_id: str,
+        source: JsonlSource | SampledSource,
+        *,
+        name: str | None,
+        metadata: dict[str, str] | None,
+    ) -> EvalRun:
+        """Inserts a run and notifies a worker. Raises `InvalidRequest` with the parameter at
+        fault.
+        """
+        of = await self._eval(eval_id)
+        if of.job_id is not None:
+            raise WrongState(f"The runs of {eval_id} are the validations of job {of.job_id}.")
+        faults = data_source_faults(source, of.testing_criteria)
+        fault = await asyncio.to_thread(next, faults, None)
+        if fault is not None:
+            raise fault
+        rows = source.source
+        model = await self._model_of(source)
+        data_source = source.model_dump(mode="json", exclude_unset=True)
+        if model is not None:
+            data_source["model"] = model
+        run = EvalRun(
+            id=new_id("evalrun_"),
+            eval_id=eval_id,
+            name=name or of.name,
+            status=EvalRunStatus.QUEUED,
+            model=model,
+            data_source=data_source,
+            metadata=metadata,
+        )
+        size = len(await asyncio.to_thread(json.dumps, run.data_source))
+        async with self._database.tenant(self._tenant) as unit:
+            if rows.file_id is not None:
+                await check_item_file(unit, rows.file_id, "data_source.source.id")
+            await unit.quotas.check_eval_run(planned_items(source))
+            await unit.quotas.check_bytes(size)
+            await unit.eval_runs.insert(run, planned_items=planned_items(source))
+            unit.after_commit(lambda: self._queue.enqueue_eval(run.id))
+        return await self.get(eval_id, run.id)
+
+    async def get(self, eval_id: str, run_id: str) -> EvalRun:
+        of = await self._eval(eval_id)
+        if of.job_id is not None:
+            return await self._validations.get(of, run_id)
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.eval_runs.get(eval_id, run_id)
+
+    async def page(
+        self,
+        eval_id: str,
+        *,
+        status: EvalRunStatus | None,
+        after: str | None,
+        limit: int,
+        descending: bool,
+    ) -> tuple[list[EvalRun], bool]:
+        of = await self._eval(eval_id)
+        if of.job_id is not None:
+            return await self._validations.page(
+                of, status=status, after=after, limit=limit, descending=descending
+            )
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.eval_runs.page(
+                eval_id, status=status, after=after, limit=limit, descending=descending
+            )
+
+    async def cancel(self, eval_id: str, run_id: str) -> EvalRun:
+        """Ends a run at once; its items so far stay. Raises `WrongState` for an ended one."""
+        await self._stored(eval_id, run_id)
+        async with self._database.tenant(self._tenant) as unit:
+            run = await unit.eval_runs.cancel(eval_id, run_id)
+            unit.after_end(self._queue.enqueue_deliveries)
+            return run
+
+    async def delete(self, eval_id: str, run_id: str) -> None:
+        """Deletes a run and its items; a worker that processes it stops."""
+        await self._stored(eval_id, run_id)
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.eval_runs.delete(eval_id, run_id)
+
+    async def items(
+        self,
+        eval_id: str,
+        run_id: str,
+        *,
+        status: ItemStatus | None,
+        after: str | None,
+        limit: int,
+        descending: bool,
+        index: int | None = None,
+    ) -> tuple[list[OutputItem], bool]:
+        """Returns a page of the output items; `index` selects the samples of one item."""
+        of = await self._eval(eval_id)
+        wanted: dict[str, Any] = {
+            "status": status,
+            "after": after,
+            "limit": limit,
+            "descending": descending,
+            "index": index,
+        }
+        if of.job_id is not None:
+            return await self._validations.items(of, run_id, **wanted)
+        async with self._database.tenant(self._tenant) as unit:
+            run = await unit.eval_runs.get(eval_id, run_id)
+            return await unit.eval_items.page(run, **wanted)
+
+    async def baseline(self, eval_id: str, run_id: str) -> Baseline:
+        """Returns the spread of the scores over the samples of each item."""
+        of = await self._eval(eval_id)
+        if of.job_id is not None:
+            return await self._validations.baseline(of, run_id)
+        async with self._database.tenant(self._tenant) as unit:
+            run = await unit.eval_runs.get(eval_id, run_id)
+            scores = await unit.eval_items.scores(run)
+        return await asyncio.to_thread(run_baseline, scores)
+
+    async def item(self, eval_id: str, run_id: str, item_id: str) -> OutputItem:
+        of = await self._eval(eval_id)
+        if of.job_id is not None:
+            return await self._validations.item(of, run_id, item_id)
+        async with self._database.tenant(self._tenant) as unit:
+            run = await unit.eval_runs.get(eval_id, run_id)
+            return await unit.eval_items.get(run, item_id)
+
+    async def _eval(self, eval_id: str) -> Eval:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.evals.get(eval_id)
+
+    async def _stored(self, eval_id: str, run_id: str) -> None:
+        """Returns a user's run. Raises for an unknown run, and for a validation of a job."""
+        of = await self._eval(eval_id)
+        await self.get(eval_id, run_id)
+        if of.job_id is not None:
+            raise WrongState(f"Run {run_id} is a validation of job {of.job_id}.")
+
+    async def _model_of(self, source: JsonlSource | SampledSource) -> str | None:
+        """Returns the model to sample: as it was named, or the one that answers for a student now.
+        A run samples one model to its end. Raises `InvalidRequest` for an unknown model, and for a
+        format that its engine cannot give.
+        """
+        match source:
+            case JsonlSource():
+                return None
+            case SampledSource(model=name):
+                pass
+            case _:
+                assert_never(source)
+        try:
+            model = await self._models.answering(name)
+        except (NotFound, InvalidRequest) as error:
+            raise InvalidRequest(
+                error.message, param="data_source.model", code=error.code
+            ) from error
+        if requested_format(source) != TEXT:
+            formats = await self._models.response_formats(model)
+            if formats is not None and requested_format(source) not in formats:
+                raise unavailable_format(source, formats, root=ROOT)
+        return name if student_named(name) is None else model.name

@@ -1,0 +1,345 @@
+"""Limits of the examples in a file of a job. Source: the hosted API."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Final, assert_never
+
+from app.jobs.supervised import TrainOn
+from app.kit.fields import pointer as pointer_of
+from app.kit.json_schemas import function_schema_fault
+from app.kit.strict_json import is_too_deep, strict_loads
+from app.kit.texts import TOOL_NAME, has_nul
+
+MIN_EXAMPLES: Final = 10
+"""Fewest examples of a file."""
+MAX_TRAIN_EXAMPLES: Final = 100_000
+MAX_VALID_EXAMPLES: Final = 1_000
+
+
+MAX_ROW_BYTES: Final = 1_048_576
+"""Limit of a row: every grader request contains the whole row, and the contract limits requests to
+1 MB.
+"""
+ROLES: Final = ("developer", "system", "user", "assistant", "tool")
+_NAME: Final = re.compile(TOOL_NAME)
+_OTHER_FORMATS: Final = {
+    "preferred_output": "the form of preference pairs: send 'method.type' as 'dpo'",
+    "prompt": "the form of legacy completions: send 'messages' of Chat Completions",
+    "input": "the form of the Responses API: send 'messages' of Chat Completions",
+    "item": "the form of an eval's items: put its content into the row itself",
+}
+"""Keys of rows of other parts of the hosted API, each with the correction."""
+_SHOWN_KEYS: Final = 5
+_SHOWN_CHARACTERS: Final = 64
+_SHOWN_POINTER: Final = 400
+
+Fault = tuple[str, str]
+"""JSON pointer (RFC 6901) into the row, and the message about the fault there."""
+
+
+class DatasetError(ValueError):
+    """A row that cannot be used. The text names line (from 1) and JSON pointer (RFC 6901)."""
+
+    def __init__(self, line: int, pointer: str, message: str) -> None:
+        where = f"Line {line}" if not pointer else f"Line {line}, {pointer}"
+        super().__init__(f"{where}: {message}")
+        self.line = line
+        self.pointer = pointer
+        self.message = message
+
+
+def is_blank(line: bytes) -> bool:
+    """Returns whether a line has only white space, so that it is not a row."""
+    return not line or line.isspace()
+
+
+def load_line(line: bytes, number: int) -> dict[str, Any]:
+    """Returns the object of line `number` (from 1). Raises `DatasetError` for what is not storable
+    JSON.
+    """
+    if len(line) > MAX_ROW_BYTES:
+        raise DatasetError(number, "", f"the row is larger than {MAX_ROW_BYTES} bytes")
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        item = strict_loads(text, most=None, unambiguous=True)
+    except UnicodeDecodeError as error:
+        raise DatasetError(number, "", f"not UTF-8 (byte {error.start})") from None
+    except RecursionError:
+        raise DatasetError(number, "", "nested too deeply") from None
+    except ValueError as error:
+        raise DatasetError(number, "", f"not valid JSON ({error})") from None
+    if not isinstance(item, dict):
+        raise DatasetError(number, "", "not a JSON object")
+    if is_too_deep(item, line):
+        raise DatasetError(number, "", "nested too deeply")
+    unstorable = _unstorable(item)
+    if unstorable is not None:
+        raise DatasetError(number, "", unstorable)
+    return item
+
+
+def _unstorable(item: dict[str, Any]) -> str | None:
+    """Finds text that UTF-8 or Postgres' jsonb cannot store, before it spoils a rollout's trace."""
+    text = json.dumps(item, ensure_ascii=False)
+    if "\\u0000" in text and has_nul(item):
+        return "holds the character U+0000"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "holds half of a surrogate pair"
+    return None
+
+
+def messages_faults(
+    messages: Any, pointer: str, *, row: Mapping[str, Any] | None = None
+) -> Iterator[Fault]:
+    """Yields faults of any conversation; each row format checks the last role itself. `row` is the
+    whole object: if it has no messages, its keys may show the reason.
+    """
+    if not isinstance(messages, list) or not messages:
+        instead = "" if messages is not None else _instead(row or {})
+        yield pointer, f"must be a list with at least one message{instead}"
+        return
+    for position, message in enumerate(messages):
+        yield from message_faults(message, f"{pointer}/{position}")
+
+
+def _instead(row: Mapping[str, Any]) -> str:
+    """Returns the keys of a row without messages that belong to another known format, with the name
+    of that format.
+    """
+    for key, hint in _OTHER_FORMATS.items():
+        if key in row:
+            return f"; the row has '{key}', {hint}"
+    keys = [f"'{key[:_SHOWN_CHARACTERS]}'" for key in list(row)[:_SHOWN_KEYS]]
+    return f"; the row has {', '.join(keys)}" if keys else ""
+
+
+def message_faults(message: Any, pointer: str) -> Iterator[Fault]:
+    if not isinstance(message, dict):
+        yield pointer, "must be an object"
+        return
+    role = message.get("role")
+    if role not in ROLES:
+        yield f"{pointer}/role", f"must be one of {', '.join(ROLES)}"
+    calls = message.get("tool_calls")
+    if calls is not None:
+        if role != "assistant":
+            yield f"{pointer}/tool_calls", "only an assistant message may call tools"
+        yield from _call_faults(calls, f"{pointer}/tool_calls")
+    if role == "tool" and not isinstance(message.get("tool_call_id"), str):
+        yield f"{pointer}/tool_call_id", "must name the call that is answered"
+    if message.get("content") is None and calls:
+        return
+    yield from _content_faults(message.get("content"), f"{pointer}/content")
+
+
+def _content_faults(content: Any, pointer: str) -> Iterator[Fault]:
+    if isinstance(content, str):
+        return
+    if not isinstance(content, list):
+        yield pointer, "must be a string or a list of text parts"
+        return
+    for position, part in enumerate(content):
+        if (
+            not isinstance(part, dict)
+            or part.get("type") != "text"
+            or not isinstance(part.get("text"), str)
+        ):
+            yield f"{pointer}/{position}", "must be a part of type 'text' with a text"
+
+
+def _call_faults(calls: Any, pointer: str) -> Iterator[Fault]:
+    if not isinstance(calls, list):
+        yield pointer, "must be a list"
+        return
+    for position, call in enumerate(calls):
+        function = call.get("function") if isinstance(call, dict) else None
+        if (
+            not isinstance(function, dict)
+            or not isinstance(function.get("name"), str)
+            or not isinstance(function.get("arguments"), str)
+        ):
+            yield f"{pointer}/{position}", "must be a function call with name and arguments (text)"
+
+
+def tools_faults(
+    tools: Any, pointer: str, *, callable_names: AbstractSet[str] | None
+) -> Iterator[Fault]:
+    """Yields faults of function tools. `callable_names` are tools with an endpoint; `None` if calls
+    are only training text and never made.
+    """
+    if tools is None:
+        return
+    if not isinstance(tools, list):
+        yield pointer, "must be a list of function tools"
+        return
+    seen: set[str] = set()
+    for position, tool in enumerate(tools):
+        at = f"{pointer}/{position}"
+        own = list(_tool_faults(tool, at))
+        yield from own
+        if own:
+            continue
+        name = tool["function"]["name"]
+        if name in seen:
+            yield f"{at}/function/name", "is the name of an earlier tool: one is listed twice"
+        elif callable_names is not None and name not in callable_names:
+            cure = "add it to the job's method.reinforcement.tools, or remove it from the row"
+            why = f"tool '{name}' has no server_url: {cure} if one of the job's mcp_servers has it"
+            yield f"{at}/function/name", why
+        seen.add(name)
+
+
+def _tool_faults(tool: Any, pointer: str) -> Iterator[Fault]:
+    if not isinstance(tool, dict) or tool.get("type") != "function":
+        yield pointer, "must be an object of type 'function'"
+        return
+    function = tool.get("function")
+    if not isinstance(function, dict):
+        yield f"{pointer}/function", "must be an object"
+        return
+    name = function.get("name")
+    if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+        yield f"{pointer}/function/name", f"must match {TOOL_NAME}"
+    yield from _schema_faults(function.get("parameters"), f"{pointer}/function/parameters")
+
+
+def _schema_faults(schema: Any, pointer: str) -> Iterator[Fault]:
+    if schema is None:
+        return
+    if not isinstance(schema, dict):
+        yield pointer, "must be a JSON schema object"
+    elif found := function_schema_fault(schema):
+        path, reason = found
+        at = pointer + pointer_of(path)
+        message = f"invalid schema of a function: {reason}"
+        yield at if len(at) <= _SHOWN_POINTER else pointer, message
+
+
+def parallel_calls_faults(value: Any, pointer: str) -> Iterator[Fault]:
+    """Yields faults of `parallel_tool_calls`."""
+    if value is not None and not isinstance(value, bool):
+        yield pointer, "must be true or false"
+
+
+_WEIGHTS: Final = (0, 1)
+
+
+def supervised_row_faults(item: dict[str, Any], train_on: TrainOn = "all") -> Iterator[Fault]:
+    """Returns everything that is wrong with a row of a job that learns these answers."""
+    messages: Any = item.get("messages")
+    faults = list(messages_faults(messages, "/messages", row=item))
+    yield from faults
+    if isinstance(messages, list):
+        for position, message in enumerate(messages):
+            yield from _weight_faults(message, f"/messages/{position}/weight")
+    if not faults:
+        yield from _answer_faults(messages, train_on)
+    yield from tools_faults(item.get("tools"), "/tools", callable_names=None)
+    yield from parallel_calls_faults(item.get("parallel_tool_calls"), "/parallel_tool_calls")
+
+
+def learned_turns(messages: Sequence[Mapping[str, Any]], train_on: TrainOn) -> list[int]:
+    """Returns the indices of the assistant messages to train; a first message is not trained,
+    because it answers nothing.
+    """
+    answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
+    match train_on:
+        case "last":
+            chosen = answers[-1:]
+        case "all":
+            chosen = answers
+        case _:
+            assert_never(train_on)
+    return [index for index in chosen if index and messages[index].get("weight") != 0]
+
+
+def nothing_left(limit: int) -> str:
+    """Returns the fault of a row whose answer begins behind the model's last token."""
+    return (
+        f"its answer begins after the {limit} tokens that the model takes: there is nothing left "
+        "to learn"
+    )
+
+
+def _weight_faults(message: Any, pointer: str) -> Iterator[Fault]:
+    weight = message.get("weight") if isinstance(message, dict) else None
+    if weight is None:
+        return
+    if message.get("role") != "assistant":
+        yield pointer, "only an assistant message has a weight"
+    if isinstance(weight, bool) or weight not in _WEIGHTS:
+        yield pointer, "must be 0 or 1"
+
+
+def _answer_faults(messages: list[dict[str, Any]], train_on: TrainOn) -> Iterator[Fault]:
+    """Yields a fault unless at least one answer is trained."""
+    last = len(messages) - 1
+    if messages[last]["role"] != "assistant":
+        yield (
+            f"/messages/{last}/role",
+            (
+                "the last message must have role 'assistant': a supervised job learns it. Rows "
+                "that end with the user's message are for a job whose method.type is "
+                "'reinforcement'"
+            ),
+        )
+        return
+    learned = [
+        position
+        for position, message in enumerate(messages)
+        if message["role"] == "assistant" and message.get("weight") != 0
+    ]
+    if not learned:
+        yield "/messages", "every assistant message has weight 0: there is nothing to learn"
+    elif train_on == "last" and last not in learned:
+        yield f"/messages/{last}/weight", "the last answer has weight 0"
+    elif learned == [0]:
+        yield "/messages/0", "the only answer to learn has no message before it that it answers"
+
+
+_OUTPUTS: Final = ("preferred_output", "non_preferred_output")
+
+_OF_OTHER_METHODS: Final = (
+    "must be an object with messages; the row has 'messages', the form of other methods: send "
+    "'method.type' as 'supervised' or 'reinforcement', or rows with 'input', 'preferred_output' "
+    "and 'non_preferred_output'"
+)
+
+
+def preference_row_faults(item: dict[str, Any]) -> Iterator[Fault]:
+    """Returns everything that is wrong with a row."""
+    given = item.get("input")
+    if item.get("messages") is not None and not any(name in item for name in ("input", *_OUTPUTS)):
+        yield "/input", _OF_OTHER_METHODS
+        return
+    if isinstance(given, dict):
+        yield from messages_faults(given.get("messages"), "/input/messages")
+        yield from tools_faults(given.get("tools"), "/input/tools", callable_names=None)
+        yield from parallel_calls_faults(
+            given.get("parallel_tool_calls"), "/input/parallel_tool_calls"
+        )
+    else:
+        yield "/input", "must be an object with messages"
+    answers = []
+    for name in _OUTPUTS:
+        faults = list(_output_faults(item.get(name), f"/{name}"))
+        yield from faults
+        if not faults:
+            answers.append(item[name])
+    if len(answers) == len(_OUTPUTS) and answers[0] == answers[1]:
+        yield f"/{_OUTPUTS[1]}", "is the same as preferred_output: there is nothing to prefer"
+
+
+def _output_faults(output: Any, pointer: str) -> Iterator[Fault]:
+    faults = list(messages_faults(output, pointer))
+    yield from faults
+    if faults:
+        return
+    if len(output) > 1:
+        yield pointer, "must hold exactly one message"
+    if output[0]["role"] != "assistant":
+        yield f"{pointer}/0/role", "must be 'assistant'"

@@ -1,1 +1,0 @@
-"""Clients of external systems: protocols with a production and an in-memory implementation."""

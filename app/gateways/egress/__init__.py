@@ -1,1 +1,0 @@
-"""Guarded egress: address checks, the client of the rollout burst, headers."""

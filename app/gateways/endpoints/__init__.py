@@ -1,1 +1,0 @@
-"""Customer endpoints: retries, rate and concurrency limits, circuit breaker, signed calls."""

@@ -1,1 +1,0 @@
-"""Inference engines over HTTP, their adapters, and judge models."""

@@ -1,1 +1,0 @@
-"""Calls to customers' MCP servers: the protocol library over the guarded endpoints."""

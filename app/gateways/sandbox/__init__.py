@@ -1,1 +1,0 @@
-"""The client of the sandbox, which runs code of customers and of models in processes of its own."""

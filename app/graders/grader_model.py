@@ -1,0 +1,141 @@
+"""The base of grader configurations, and the errors of their validators.
+
+Unknown keys are kept and echoed.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+from typing_extensions import override
+
+from app.kit.fields import DescribedModel, OpenKeys, Path
+
+Number = Annotated[float, Field(strict=True)]
+"""A number; texts and booleans are refused."""
+Flag = Annotated[bool, Field(strict=True)]
+"""A boolean; texts and numbers are refused."""
+ANSWER: Final = "{{sample.output_text}}"
+"""The template that graders of one text read by default: the last answer."""
+MAX_PARTS: Final = 256
+"""Largest number of entries of a list in a grader."""
+
+
+def fault_at(
+    field: str, message: str, *, kind: str = "grader_error", sent: Any = None
+) -> ValidationError:
+    """Returns an error at a field of the grader, from a validator of the whole."""
+    fault = PydanticCustomError(kind, "{fault}", {"fault": message})
+    return ValidationError.from_exception_data(
+        "Grader", [{"type": fault, "loc": (field,), "input": sent}]
+    )
+
+
+class GraderModel(OpenKeys, DescribedModel):
+    documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"id": "a text", "version": "a number"}
+    )
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+    passing_score: ClassVar[float | None] = None
+    """The lowest passing score if `pass_threshold` is absent; `None`: any score above 0 passes."""
+    required_in_evals: ClassVar[tuple[str, ...]] = ()
+    """Optional fields that a criterion of an eval must send."""
+    compares_rollouts: ClassVar[bool] = False
+    """True if it scores the rollouts of a group against each other."""
+    needs_environment: ClassVar[bool] = False
+    """True if it reads the rewards of an HTTP environment, so that only a job with one may have it.
+    """
+
+    pass_threshold: float | None = Field(
+        default=None, strict=True, exclude_if=lambda value: value is None
+    )
+    """Lowest score that counts as passed in displayed results; it does not change the reward."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_stray_secrets(cls, sent: Any) -> Any:
+        """Refuses headers or keys of a grader that calls no address: they would be stored and
+        echoed.
+        """
+        if not isinstance(sent, dict):
+            return sent
+        if sent.get("headers") is not None and "headers" not in cls.model_fields:
+            raise fault_at("headers", "a grader of this type sends no requests")
+        if sent.get("api_key") is not None:
+            raise fault_at("api_key", "readers would see it: send it in 'headers'")
+        return sent
+
+    @property
+    def highest(self) -> float | None:
+        """The highest score, `None` if the definition does not limit it."""
+        return None
+
+    @property
+    def lowest(self) -> float | None:
+        """The lowest score, `None` if the definition does not limit it."""
+        return None
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """Bounds of the scores, infinite where the definition has none; they may be too wide."""
+        low, high = self.lowest, self.highest
+        return (-math.inf if low is None else low, math.inf if high is None else high)
+
+    @property
+    def empty_texts(self) -> Sequence[tuple[Path, str]]:
+        """The empty texts by which every sample passes, or none: their places, and the reasons."""
+        return ()
+
+    @property
+    def parts(self) -> "Mapping[str, GraderModel]":
+        """The graders whose scores it combines, by name."""
+        return {}
+
+    def combined(self, scores: Mapping[str, float]) -> float | None:
+        """Returns the score for those of its parts, `None` if it has none."""
+        del scores
+        return None
+
+    @property
+    def reads_environment(self) -> bool:
+        """True if it, or a part of it, reads the rewards of the job's HTTP environment."""
+        return self.needs_environment or any(part.reads_environment for part in self.parts.values())
+
+    @property
+    def unused_parts(self) -> tuple[str, ...]:
+        """The names of the graders that it contains but does not use."""
+        return ()
+
+    @property
+    def reads_beside_templates(self) -> bool:
+        """True if the score depends on parts of the sample that no template names."""
+        return False
+
+    @property
+    def parts_read_by_nature(self) -> tuple[str, ...]:
+        """The parts of the sample that it scores instead of its template `input`, if it has one."""
+        return ()
+
+    @property
+    def repeats_its_scores(self) -> bool:
+        """True if the same rollout always gets the same score, so that no score needs to be
+        journalled. Scores of a grader that calls an address or a judge are journalled anyway.
+        """
+        return True
+
+
+class UnitGrader(GraderModel):
+    """A grader whose scores are between 0 and 1."""
+
+    @property
+    @override
+    def highest(self) -> float:
+        return 1.0
+
+    @property
+    @override
+    def lowest(self) -> float:
+        return 0.0

@@ -1,0 +1,438 @@
+"""Requests to a judge model and its replies, in Chat Completions form."""
+
+import asyncio
+import hashlib
+import json
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol, assert_never
+
+from app.jobs.response_formats import with_trained_effort
+from app.kit.addresses import read_url
+from app.kit.egress import EgressReply
+from app.kit.egress_client import EgressClient
+from app.kit.egress_guard import EgressPolicy
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner, EndpointFault, EndpointRequest, FaultKind
+from app.kit.errors import RequestError, Unavailable
+from app.kit.fields import chat_url
+from app.kit.http import is_client_error, is_success
+from app.kit.secret_echoes import Echoes
+from app.models.chat import reported_tokens
+from app.models.engine import AdapterCache, AdapterMissing, Inference
+from app.models.models import TunedModel
+from app.settings import EgressSettings, EmbeddingSettings, JudgeSettings
+
+_WHOLE: Final = frozenset(
+    {
+        *("stop", "stop_sequence", "stop_token", "eos", "eos_token", "end_turn"),
+        *("complete", "completed", "done", "function_call", "tool_calls"),
+    }
+)
+"""The finish reasons of a text that its model has ended."""
+_STRUCTURED_OUTPUT_WORDS: Final = ("response_format", "json_schema", "structured_output")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeQuestion:
+    model: str
+    messages: list[dict[str, Any]]
+    response_format: dict[str, Any] | None
+    """The format that a server enforces; `None` leaves every word to the judge."""
+    call_id: str
+    trace_id: str
+    sampling: dict[str, Any] = field(default_factory=dict)
+    """Chat Completions settings, e.g. `temperature`."""
+    base_url: str | None = None
+    """The customer's own server, called with `headers`; `None` routes by the model's name."""
+    headers: dict[str, str] = field(default_factory=dict)
+    drops_format_at_any_refusal: bool = False
+    """True if the question is sent again without its format after any 4xx, not only after one that
+    names the format.
+    """
+
+    def body(self, model: str, *, structured: bool) -> dict[str, Any]:
+        body = {**self.sampling, "model": model, "messages": self.messages}
+        return {**body, "response_format": self.response_format} if structured else body
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReply:
+    text: str
+    refusal: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    latency_s: float = 0.0
+    is_cut_off: bool = False
+    """True for a text that its server ended, such as at a limit of tokens, perhaps before the
+    verdict.
+    """
+
+
+class JudgeFault(Exception):
+    """A call without an answer. The message is safe for the customer."""
+
+    def __init__(self, kind: FaultKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+
+
+class StructuredOutputUnsupported(Exception):
+    """The server does not support structured output; a request without it may succeed."""
+
+
+_TEXT_PARTS: Final = ("text", "output_text")
+
+
+def refuses_structure(question: JudgeQuestion, error: Mapping[str, Any]) -> bool:
+    """Returns whether an error object says that a format is not supported. In its message, where a
+    server may repeat the question, words that the question has too are no sign.
+    """
+    fields = f"{error.get('param')} {error.get('code')}".lower()
+    message = error.get("message")
+    said = _joined(message) if isinstance(message, str) else ""
+    found = [word for word in _STRUCTURED_OUTPUT_WORDS if word in said]
+    asked = _joined(json.dumps(question.messages)) if found else ""
+    named = any(word in fields for word in _STRUCTURED_OUTPUT_WORDS)
+    return named or any(word not in asked for word in found)
+
+
+def _joined(text: str) -> str:
+    return text.lower().replace(" ", "_")
+
+
+def error_in(body: bytes) -> Mapping[str, Any]:
+    """Returns the error object of a refusal. Some servers send it without the key `error`; some
+    send a text there or at `detail`, or a list of faults of fields.
+    """
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    if isinstance(content, list) and len(content) == 1:
+        (content,) = content
+    if not isinstance(content, dict):
+        return {}
+    error = content.get("error") or content.get("detail") or content
+    if isinstance(error, list):
+        # Not `input`, which may be the whole request.
+        shown = ("loc", "msg", "message")
+        error = " ".join(
+            " ".join(str(fault.get(name)) for name in shown)
+            if isinstance(fault, dict)
+            else str(fault)
+            for fault in error
+        )
+    if isinstance(error, str):
+        return {"message": error}
+    return error if isinstance(error, dict) else {}
+
+
+def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
+    """Parses a chat completion. Raises `EndpointFault` if `content` is not one."""
+    try:
+        choice = content["choices"][0]
+        message = choice["message"]
+        text, refusal = message.get("content"), message.get("refusal")
+    except (LookupError, TypeError, AttributeError):
+        raise EndpointFault(
+            FaultKind.BAD_REPLY, "the judge's reply is not a chat completion"
+        ) from None
+    usage = content.get("usage")
+    details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
+    return JudgeReply(
+        text=_text_of(text),
+        refusal=refusal if isinstance(refusal, str) and refusal else None,
+        prompt_tokens=reported_tokens(usage, "prompt_tokens"),
+        completion_tokens=reported_tokens(usage, "completion_tokens"),
+        cached_tokens=reported_tokens(details, "cached_tokens"),
+        latency_s=latency_s,
+        is_cut_off=_is_cut_off(choice.get("finish_reason")),
+    )
+
+
+def _is_cut_off(reason: Any) -> bool:
+    """Returns whether a server ended a text: at a limit, by a filter, or as it stopped."""
+    return isinstance(reason, str) and bool(reason) and reason.lower() not in _WHOLE
+
+
+def _text_of(content: Any) -> str:
+    """Returns the text of a message, whose content may be a list of parts; reasoning is none."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else ""
+    parts = (part for part in content if isinstance(part, dict))
+    texts = (part.get("text") for part in parts if part.get("type", "text") in _TEXT_PARTS)
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def read_reply(reply: EgressReply) -> JudgeReply | EgressReply:
+    """Returns the answer, or the reply itself for a 4xx, which a retry would not change. Raises
+    `EndpointFault`.
+    """
+    if is_client_error(reply.status):
+        return reply
+    if not is_success(reply.status):
+        raise EndpointFault(FaultKind.BAD_REPLY, f"answered {reply.status}", status=reply.status)
+    try:
+        content = json.loads(reply.body)
+    except (ValueError, RecursionError):
+        content = None
+    return read_completion(content, latency_s=reply.latency_s)
+
+
+__all__ = [
+    "EngineModel",
+    "EngineModels",
+    "InMemoryJudges",
+    "JudgeFault",
+    "JudgeQuestion",
+    "JudgeReply",
+    "Judges",
+    "RoutedJudges",
+    "build_judge_egress",
+]
+
+_FIRST_WAIT_S: Final = 0.2
+_LONGEST_WAIT_S: Final = 5.0
+
+
+class Judges(Protocol):
+    async def knows(self, model: str) -> bool:
+        """Returns true if a server is configured for the name."""
+        ...
+
+    async def ask(self, question: JudgeQuestion) -> JudgeReply:
+        """Sends a question and returns the judge's reply. Raises `JudgeFault`."""
+        ...
+
+    def code(self, call_id: str) -> str:
+        """Returns the code of a question, the same at every call, which no judged text can have."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EngineModel:
+    """A model of the service's engine: a base model, or an adapter of the tenant."""
+
+    name: str
+    engine_name: str
+    object_key: str | None
+    """Object key of the adapter; `None` for a base model."""
+    reasoning_effort: str | None = None
+    """The effort that a tuned model was trained with; `None` means the model's own default."""
+
+    @classmethod
+    def of_tuned(cls, model: TunedModel) -> "EngineModel":
+        return cls(model.name, model.engine_name, model.object_key, model.reasoning_effort)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineModels:
+    """The service's engine, with the look-up of a tenant's models."""
+
+    inference: Inference
+    adapters: AdapterCache
+    find: Callable[[str], Awaitable[EngineModel | None]]
+
+
+def build_judge_egress(
+    judges: Iterable[JudgeSettings],
+    egress: EgressSettings,
+    *,
+    embeddings: EmbeddingSettings | None = None,
+) -> EgressClient:
+    """Builds a client for the operator's own endpoints, which may be private."""
+    urls = [judge.base_url for judge in judges]
+    urls += [] if embeddings is None else [embeddings.base_url]
+    allowed = frozenset(read_url(chat_url(url)).key for url in urls)
+    policy = EgressPolicy(allow_endpoints=allowed, allow_plain_http=True)
+    return EgressClient(policy, max_body_bytes=egress.max_body_bytes)
+
+
+class RoutedJudges:
+    """Implements `Judges` for one tenant."""
+
+    def __init__(
+        self,
+        engine: EngineModels,
+        *,
+        configured: tuple[JudgeSettings, ...],
+        configured_endpoints: EndpointPool,
+        endpoints: EndpointPool,
+        signer: CallSigner,
+    ) -> None:
+        """`endpoints` is the pool for the customer's addresses; its `timeout_s` also limits calls
+        to the service's engine.
+        """
+        self._engine = engine
+        self._configured = {model: judge for judge in configured for model in judge.models}
+        self._configured_endpoints = configured_endpoints
+        self._endpoints = endpoints
+        self._signer = signer
+        self._unstructured: set[tuple[str | None, str]] = set()
+        """Servers and models without support for structured output."""
+
+    async def knows(self, model: str) -> bool:
+        return model in self._configured or await self._engine.find(model) is not None
+
+    async def ask(self, question: JudgeQuestion) -> JudgeReply:
+        server = (question.base_url, question.model)
+        if question.response_format is None or server in self._unstructured:
+            return await self._ask(question, structured=False)
+        try:
+            return await self._ask(question, structured=True)
+        except StructuredOutputUnsupported:
+            reply = await self._ask(question, structured=False)
+        if not question.drops_format_at_any_refusal:
+            self._unstructured.add(server)
+        return reply
+
+    def code(self, call_id: str) -> str:
+        return self._signer.code(call_id)
+
+    async def _ask(self, question: JudgeQuestion, *, structured: bool) -> JudgeReply:
+        if question.base_url is not None:
+            return await self._post(
+                self._endpoints, question.base_url, question, question.headers, structured
+            )
+        judge = self._configured.get(question.model)
+        if judge is not None:
+            key = judge.api_key.get_secret_value()
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            return await self._post(
+                self._configured_endpoints, judge.base_url, question, headers, structured
+            )
+        model = await self._engine.find(question.model)
+        if model is None:
+            raise JudgeFault(FaultKind.ERROR, f"the model '{question.model}' does not exist")
+        body = question.body(model.engine_name, structured=structured)
+        body = with_trained_effort(body, model.reasoning_effort)
+        return await self._chat(model, question, body)
+
+    async def _post(
+        self,
+        endpoints: EndpointPool,
+        base_url: str,
+        question: JudgeQuestion,
+        headers: Mapping[str, str],
+        structured: bool,
+    ) -> JudgeReply:
+        body = question.body(question.model, structured=structured)
+        request = EndpointRequest(
+            headers=headers,
+            body=await asyncio.to_thread(_encoded, body),
+            call_id=question.call_id,
+            trace_id=question.trace_id,
+        )
+        try:
+            answer = await endpoints.endpoint(chat_url(base_url)).call(
+                request, read_reply, signer=self._signer
+            )
+        except EndpointFault as fault:
+            raise JudgeFault(fault.kind, fault.message) from fault
+        match answer.value:
+            case JudgeReply() as reply:
+                # On a thread: a reply may be long, and other calls wait for this loop.
+                return await asyncio.to_thread(_without_echoes, reply, headers, base_url)
+            case EgressReply(status=status, body=refusal):
+                error = await asyncio.to_thread(error_in, refusal)
+                if structured and (
+                    question.drops_format_at_any_refusal or refuses_structure(question, error)
+                ):
+                    raise StructuredOutputUnsupported
+                raise JudgeFault(FaultKind.ERROR, f"answered {status}")
+            case _:
+                assert_never(answer.value)
+
+    async def _chat(
+        self, model: EngineModel, question: JudgeQuestion, body: dict[str, Any]
+    ) -> JudgeReply:
+        """Calls the service's engine: loads a missing adapter and retries an unavailable engine
+        until the deadline.
+        """
+        clock, attempt = self._endpoints.clock, 0
+        deadline = clock.now() + self._endpoints.timeout_s
+        while True:
+            attempt += 1
+            try:
+                left_s = deadline - clock.now()
+                return await self._chat_once(model, question, body, remaining_s=left_s)
+            except (Unavailable, EndpointFault) as error:
+                wait_s = random.random() * min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0**attempt)
+                if clock.now() + wait_s >= deadline:
+                    raise JudgeFault(FaultKind.UNREACHABLE, "the engine is unavailable") from error
+            await clock.sleep(wait_s)
+
+    async def _chat_once(
+        self,
+        model: EngineModel,
+        question: JudgeQuestion,
+        body: dict[str, Any],
+        *,
+        remaining_s: float,
+    ) -> JudgeReply:
+        started = time.perf_counter()
+        inference = self._engine.inference
+        try:
+            async with asyncio.timeout(max(0.001, remaining_s)):
+                try:
+                    content = await inference.chat(body)
+                except AdapterMissing:
+                    await self._engine.adapters.load(
+                        inference, model.engine_name, object_key=model.object_key
+                    )
+                    content = await inference.chat(body)
+        except AdapterMissing as error:  # the engine restarted, or another load is in progress
+            raise Unavailable("The model cannot be served at the moment.") from error
+        except TimeoutError:
+            raise JudgeFault(FaultKind.TIMEOUT, "no answer in time") from None
+        except Unavailable:
+            raise
+        except RequestError as error:
+            refused = {"message": error.message, "param": error.param, "code": error.code}
+            is_sent = "response_format" in body
+            if is_sent and (
+                question.drops_format_at_any_refusal or refuses_structure(question, refused)
+            ):
+                raise StructuredOutputUnsupported from error
+            message = error.message.replace(model.engine_name, model.name)
+            raise JudgeFault(FaultKind.ERROR, f"the engine refused: {message}") from error
+        return read_completion(content, latency_s=time.perf_counter() - started)
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+def _without_echoes(reply: JudgeReply, headers: Mapping[str, str], url: str) -> JudgeReply:
+    """Returns the reply without credentials of its question: parts of it become faults and reasons
+    that are stored.
+    """
+    echoes = Echoes(headers, url)
+    refusal = None if reply.refusal is None else echoes.hidden_in(reply.refusal)
+    return replace(reply, text=echoes.hidden_in(reply.text), refusal=refusal)
+
+
+@dataclass(slots=True)
+class InMemoryJudges:
+    """In-memory twin: a script returns replies or raises, and every question is recorded. It has no
+    secret, so its codes are predictable.
+    """
+
+    script: Callable[[JudgeQuestion], JudgeReply]
+    models: frozenset[str] = frozenset()
+    asked: list[JudgeQuestion] = field(default_factory=list)
+
+    async def knows(self, model: str) -> bool:
+        return model in self.models
+
+    async def ask(self, question: JudgeQuestion) -> JudgeReply:
+        self.asked.append(question)
+        return self.script(question)
+
+    def code(self, call_id: str) -> str:
+        return hashlib.sha256(call_id.encode()).hexdigest()[:10]

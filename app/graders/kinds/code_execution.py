@@ -1,0 +1,216 @@
+"""Runs the model's code against the tests of its row; the score is the share that passes.
+
+Each test has a separate process. Its expected value never enters the sandbox, where the code could
+read it: this module compares. Code that raises, prints something else or takes too long fails its
+test, which counts in the score; a row without tests, or an unavailable sandbox, gives no score.
+"""
+
+import math
+import re
+import unicodedata
+from fractions import Fraction
+from functools import partial
+from typing import Any, Final, assert_never
+
+from app.graders.answer_words import after_thinking
+from app.graders.endpoint_definitions import CodeExecutionGrader
+from app.graders.program_runs import ArgumentsTooLarge, ProgramFailed, run_program
+from app.graders.python_source import (
+    NO_FUNCTION,
+    CallTest,
+    CodeTest,
+    RunTest,
+    TestsFault,
+    code_tests,
+    is_function_name,
+)
+from app.graders.scorer import (
+    GradeRequest,
+    GraderErrors,
+    ScoreFault,
+    ScoreResult,
+    run_on_scoring_thread,
+)
+from app.graders.templates import Template, parse_template
+from app.graders.templating import Unrenderable, render, unusable_text_fault
+from app.graders.text_scorer import unreadable
+from app.graders.texts import TooManyFences, check_fences, fenced_blocks
+from app.tools.programs import FunctionCall, Program, Script
+from app.tools.sandbox import Sandbox
+
+MAX_CODE: Final = 262_144
+"""Largest number of characters of the code."""
+MOST_TIME_OUTS: Final = 3
+"""Number of tests that may reach their time limit; later ones then fail without a run."""
+MOST_SECONDS: Final = 60.0
+"""Largest run time of all tests of one answer; once it is used up, later ones fail without a run.
+"""
+_PYTHON: Final = frozenset({"py", "py3", "python", "python3"})
+_LANGUAGE: Final = re.compile(r"\{?\.?([A-Za-z0-9+#_-]*)")
+"""The language at the beginning of a label, such as `python:main.py` or `{.python}`."""
+_TOLERANCE: Final = 1e-9
+_HALF: Final = Fraction(1, 2)
+
+
+class CodeExecutionScorer:
+    """Implements `Scorer`."""
+
+    def __init__(self, spec: CodeExecutionGrader, sandbox: Sandbox, *, source: str) -> None:
+        self._sandbox = sandbox
+        self._source = source
+        self._input = parse_template(spec.input)
+        self._tests = parse_template(spec.tests)
+        self._function = None if spec.function is None else parse_template(spec.function)
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        try:
+            tests, function, code = await run_on_scoring_thread(partial(self._read, request))
+            if not code.strip():
+                return unreadable("there is no code")
+            if len(code) > MAX_CODE:
+                return unreadable(f"the code has more than {MAX_CODE} characters")
+            return await self._run(code, function, tests)
+        except Unrenderable as fault:
+            return fault.result
+
+    def _read(self, request: GradeRequest) -> tuple[list[CodeTest], str | None, str]:
+        """Returns the tests, the function and the code. Raises `ScoreFault`, `Unrenderable`."""
+        tests, function = self._tests_of(request)
+        try:
+            return tests, function, code_of(render(self._input, request, source=self._source))
+        except TooManyFences as many:
+            raise Unrenderable(GraderErrors(sample_parse_error=True, details=str(many))) from None
+
+    def _tests_of(self, request: GradeRequest) -> tuple[list[CodeTest], str | None]:
+        """Returns the tests and the function. Raises `ScoreFault`, `Unrenderable`."""
+        function = None
+        if self._function is not None:
+            function = render(self._function, request, source=self._source)
+            if not is_function_name(function):
+                raise self._blamed(self._function, NO_FUNCTION)
+            function = unicodedata.normalize("NFKC", function)  # as Python does with names
+        try:
+            text = render(self._tests, request, source=self._source)
+            return code_tests(text, with_function=function is not None), function
+        except TestsFault as fault:
+            raise self._blamed(self._tests, str(fault)) from None
+
+    def _blamed(self, template: Template, message: str) -> Unrenderable | ScoreFault:
+        errors = GraderErrors(sample_parse_error=True, details=message)
+        return unusable_text_fault([template], errors, source=self._source)
+
+    async def _run(self, code: str, function: str | None, tests: list[CodeTest]) -> ScoreResult:
+        """Runs the tests one after another, because each is short and other rollouts wait for
+        slots.
+        """
+        passed, time_outs, elapsed_s, first = 0, 0, 0.0, ""
+        for number, test in enumerate(tests):
+            fault: str | None
+            if time_outs == MOST_TIME_OUTS:
+                fault = f"not run after {time_outs} time-outs"
+            elif elapsed_s >= MOST_SECONDS:
+                fault = f"not run, because those before it took {MOST_SECONDS:g} s"
+            else:
+                try:
+                    result = await run_program(
+                        self._sandbox, _program(code, function, test), source=self._source
+                    )
+                    elapsed_s += result.elapsed_s
+                    fault = await run_on_scoring_thread(partial(_difference, result.value, test))
+                except ProgramFailed as failed:
+                    elapsed_s += failed.elapsed_s
+                    time_outs += failed.timed_out
+                    fault = str(failed)
+                except ArgumentsTooLarge as large:
+                    raise self._blamed(self._tests, f"test {number} is {large}") from None
+            passed += fault is None
+            first = first or (f"; test {number}: {fault}" if fault is not None else "")
+        return ScoreResult(
+            passed / len(tests),
+            sub_scores={"passed": float(passed), "tests": float(len(tests))},
+            reason=f"{passed} of {len(tests)} tests passed{first}",
+            execution_time_s=elapsed_s,
+        )
+
+
+def code_of(text: str) -> str:
+    """Returns the last block labelled as Python in a Markdown text, else the last one without a
+    label, else the text. Labelled blocks have precedence, because an unlabelled block after the
+    code is mostly its output. The text's end closes a block that has no end. Reasoning that the
+    text begins with is skipped. Raises `TooManyFences`.
+    """
+    text = after_thinking(text)
+    check_fences(text)
+    blocks = fenced_blocks(text, with_open=True)
+    labelled = [block.text for block in blocks if _language(block.label) in _PYTHON]
+    found = labelled or [block.text for block in blocks if not block.label]
+    return found[-1] if found else text
+
+
+def _language(label: str) -> str:
+    found = _LANGUAGE.match(label)
+    return found[1].lower() if found else ""
+
+
+def _program(code: str, function: str | None, test: CodeTest) -> Program:
+    match test:
+        case CallTest():
+            return FunctionCall(code, function or "", test.arguments)
+        case RunTest():
+            return Script(code, test.stdin)
+        case _:
+            assert_never(test)
+
+
+def _difference(value: Any, test: CodeTest) -> str | None:
+    """Returns `None` for a passed test, or the difference in a few words."""
+    match test:
+        case CallTest():
+            try:
+                same = equal(value, test.expected)
+            except RecursionError:
+                return "a result that is nested too deeply to be compared"
+        case RunTest():
+            same = isinstance(value, str) and _lines(value) == _lines(test.stdout)
+        case _:
+            assert_never(test)
+    return None if same else "another result than the expected one"
+
+
+def equal(value: Any, expected: Any) -> bool:
+    """Compares as JSON: a tuple equals a list, 2.0 equals 2, true does not equal 1. Two whole
+    numbers are compared exactly; a float may differ by 1e-9, but not by half of a whole number.
+    """
+    if isinstance(value, bool) or isinstance(expected, bool):
+        return value is expected
+    if isinstance(value, int | float) and isinstance(expected, int | float):
+        return value == expected or _close(value, expected)
+    if isinstance(value, list) and isinstance(expected, list):
+        return len(value) == len(expected) and all(map(equal, value, expected))
+    if isinstance(value, dict) and isinstance(expected, dict):
+        return value.keys() == expected.keys() and all(
+            equal(below, expected[key]) for key, below in value.items()
+        )
+    return type(value) is type(expected) and bool(value == expected)
+
+
+def _close(value: float, expected: float) -> bool:
+    if isinstance(value, int) and isinstance(expected, int):
+        return False
+    try:
+        # Exactly: a difference of floats would round 2**53 and 2**53 + 1 to the same number.
+        if isinstance(expected, int) and abs(Fraction(value) - expected) >= _HALF:
+            return False
+        return math.isclose(float(value), float(expected), rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    except (OverflowError, ValueError):  # an integer that no float can express, infinity, NaN
+        return False
+
+
+def _lines(text: str) -> list[str]:
+    """Returns the lines of a text without blanks at their ends and empty lines at its end. Only a
+    newline ends a line, or a carriage return and a newline.
+    """
+    lines = [line.rstrip(" \t\r") for line in text.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines

@@ -1,0 +1,123 @@
+"""The customer's own grader over HTTP, in the hosted Agent RFT shape.
+
+Numbers in the reply's `metrics` become sub-scores, unless their name repeats a credential.
+"""
+
+import json
+from functools import partial
+from typing import Any
+
+from app.graders.endpoint_definitions import EndpointGrader
+from app.graders.scorer import (
+    GradeRequest,
+    GraderErrors,
+    ScoreFault,
+    ScoreResult,
+    finite,
+    run_on_scoring_thread,
+)
+from app.kit.egress import EgressReply
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner, EndpointFault, EndpointRequest, FaultKind
+from app.kit.http import is_error, is_success
+from app.kit.secret_echoes import Echoes
+from app.rollouts.trajectory import MAX_COMPONENTS, is_component_name
+
+
+class EndpointScorer:
+    """Implements `Scorer`."""
+
+    def __init__(
+        self, spec: EndpointGrader, endpoints: EndpointPool, signer: CallSigner, *, source: str
+    ) -> None:
+        self._source = source
+        self._headers = spec.headers or {}
+        self._url = spec.url
+        self._endpoint = endpoints.endpoint(spec.url, rate_limit=spec.rate_limit)
+        self._signer = signer
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        call = EndpointRequest(
+            headers=self._headers,
+            body=await run_on_scoring_thread(partial(encode, request)),
+            call_id=request.call_id,
+            trace_id=request.trace_id,
+        )
+        try:
+            answer = await self._endpoint.call(call, self._read, signer=self._signer)
+        except EndpointFault as fault:
+            raise _fault(fault, self._source) from fault
+        score, components = answer.value
+        return ScoreResult(score, sub_scores=components, execution_time_s=answer.latency_s)
+
+    def _read(self, reply: EgressReply) -> tuple[float, dict[str, float]]:
+        """Reads a reply without the names that repeat a credential of its request: the service
+        stores and shows them. Raises `EndpointFault`.
+        """
+        score, components = read_score(reply)
+        if not components:
+            return score, components
+        hidden = Echoes(self._headers, self._url).hidden_in
+        return score, {name: part for name, part in components.items() if hidden(name) == name}
+
+
+def encode(request: GradeRequest) -> bytes:
+    """Returns the request body: ASCII JSON without white space."""
+    body = {"sample": request.sample, "item": request.item, "trace_id": request.trace_id}
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+def _fault(fault: EndpointFault, source: str) -> ScoreFault:
+    kind = FaultKind.BAD_REPLY if fault.kind is FaultKind.TOO_LARGE else fault.kind
+    errors = GraderErrors(other_error=True, details=fault.message)
+    return ScoreFault(kind.value, fault.message, source=source, errors=errors)
+
+
+def read_score(reply: EgressReply) -> tuple[float, dict[str, float]]:
+    """Returns the score and the named metrics of a reply. Raises `EndpointFault`."""
+    if not is_success(reply.status):
+        kind = FaultKind.ERROR if is_error(reply.status) else FaultKind.BAD_REPLY
+        raise EndpointFault(kind, f"answered {reply.status}", status=reply.status)
+    try:
+        content = json.loads(reply.body)
+    except (ValueError, RecursionError):
+        raise _unusable("it is not JSON") from None
+    if not isinstance(content, dict):
+        raise _unusable("it is not a JSON object")
+    if "score" not in content:
+        raise _unusable("it has no such key")
+    score = finite(content["score"])
+    if score is None:
+        raise _unusable(f"there it is {_kind(content['score'])}")
+    return score, _components(content.get("metrics"))
+
+
+def _unusable(why: str) -> EndpointFault:
+    return EndpointFault(FaultKind.BAD_REPLY, f"the reply has no finite number `score`: {why}")
+
+
+def _kind(value: object) -> str:
+    """Names the JSON type of a value, and not the value, which may repeat a credential."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case str():
+            return "a text in quotation marks"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return "a number that is not finite"
+
+
+def _components(metrics: Any) -> dict[str, float]:
+    """Returns the first 32 finite numbers with valid names; other entries are ignored."""
+    components: dict[str, float] = {}
+    for name, value in metrics.items() if isinstance(metrics, dict) else ():
+        number = finite(value)
+        if number is not None and is_component_name(name) and len(components) < MAX_COMPONENTS:
+            components[name] = number
+    return components

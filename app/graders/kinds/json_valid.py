@@ -1,0 +1,86 @@
+"""Scores a text that is JSON, and valid by a schema, with 1, and any other with 0."""
+
+from typing import Any, Final
+
+from typing_extensions import override
+
+from app.graders.json_schemas import TooMuchWork, compile_schema
+from app.graders.scorer import ScoreResult
+from app.graders.text_definitions import JsonValidGrader
+from app.graders.text_scorer import TextScorer, unreadable
+from app.graders.texts import FENCE, check_fences, fenced_blocks
+from app.kit.fields import pointer
+from app.kit.strict_json import TooManyValues, strict_loads
+
+_SHOWN: Final = 200
+
+
+class JsonValidScorer(TextScorer):
+    def __init__(self, spec: JsonValidGrader, *, source: str) -> None:
+        super().__init__([spec.input], source=source)
+        self._fenced = spec.fenced
+        self._schema = None if spec.json_schema is None else compile_schema(spec.json_schema)
+
+    @override
+    def compute(self, texts: list[str]) -> ScoreResult:
+        (text,) = texts
+        try:
+            value = _fenced_loads(text) if self._fenced else strict_loads(text)
+        except RecursionError:
+            return _result(parsed=False, valid=False, reason="the JSON is nested too deeply")
+        except TooManyValues as many:
+            return unreadable(str(many))
+        except ValueError as error:
+            return _result(parsed=False, valid=False, reason=f"it is not JSON: {error}")
+        try:
+            if self._schema is not None:
+                self._schema.check_work(text)
+        except TooMuchWork as much:
+            return unreadable(str(much))
+        fault = self._fault(value, text)
+        return _result(parsed=True, valid=fault is None, reason=fault or "it is valid")
+
+    def _fault(self, value: Any, text: str) -> str | None:
+        if self._schema is None:
+            return None
+        try:
+            if self._schema.validator.is_valid(value):
+                return None
+            if not self._schema.may_explain(text):
+                return "it is not valid by the schema"
+            error = next(iter(self._schema.validator.iter_errors(value)), None)
+        except ValueError as unusable:  # nested too deeply, or a number that the engine cannot hold
+            return f"it cannot be compared with the schema: {unusable}"
+        if error is None:
+            return None
+        return f"at '{pointer(tuple(error.instance_path))}': {error.message}"
+
+
+def _fenced_loads(text: str) -> Any:
+    """Parses a text, or else its one Markdown block. Raises as `strict_loads` does.
+
+    Strings of the JSON may contain fences: therefore the whole text is tried first, and a block may
+    extend to the last fence.
+    """
+    try:
+        return strict_loads(text)
+    except ValueError:
+        check_fences(text)
+        first = next(iter(fenced_blocks(text)), None)
+        if first is None:
+            raise
+    end = text.rfind(FENCE)
+    try:
+        return strict_loads(text[text.index("\n", text.index(FENCE)) : end])
+    except ValueError:
+        if len(fenced_blocks(text)) > 1:
+            raise
+    return strict_loads(first.text)
+
+
+def _result(*, parsed: bool, valid: bool, reason: str) -> ScoreResult:
+    return ScoreResult(
+        float(parsed and valid),
+        sub_scores={"parsed": float(parsed), "valid": float(valid)},
+        reason=reason[:_SHOWN],
+    )

@@ -1,0 +1,178 @@
+"""Scores the tool calls of a rollout against the calls that its row expects.
+
+A call scores 0 against an expected one of another function; 0.3 for the function alone, also where
+its arguments cannot be read; 0.6 when at least one expected argument is right; 1 when all are right
+and there are no others. Each call counts for one expected call at most, paired so that the sum is
+highest, in order where `ordered` is set. The score is the mean over the expected calls (with
+`extra_calls: "count"` also over the surplus calls). If no call is expected, no call scores 1 and
+any call 0.
+"""
+
+import json
+from typing import Any, Final, assert_never
+
+from typing_extensions import override
+
+from app.graders.calls import (
+    RawText,
+    ReferenceFault,
+    WrittenCall,
+    best_in_any_order,
+    best_in_order,
+    calls_of,
+    expected_calls,
+    read_calls,
+)
+from app.graders.endpoint_definitions import Comparator, ToolCallGrader
+from app.graders.kinds.exact_match import same_number
+from app.graders.scorer import GradeRequest, GraderErrors, ScoreResult
+from app.graders.templates import parse_template
+from app.graders.templating import render, unusable_text_fault
+from app.graders.text_scorer import LocalScorer
+from app.kit.strict_json import strict_loads
+
+RIGHT_FUNCTION: Final = 0.3
+SOME_ARGUMENTS: Final = 0.6
+EXACT: Final = 1.0
+MAX_COMPARED: Final = 64
+"""Largest number of compared calls of a rollout; later ones count as wrong."""
+_SHOWN: Final = 10
+
+
+class ToolCallScorer(LocalScorer):
+    def __init__(self, spec: ToolCallGrader, *, source: str) -> None:
+        self._spec = spec
+        self._source = source
+        self._input = parse_template(spec.input)
+        self._reference = parse_template(spec.reference)
+
+    @override
+    def grade(self, request: GradeRequest) -> ScoreResult:
+        expected = self._expected(render(self._reference, request, source=self._source))
+        made = self._made(request)
+        if not expected:
+            reason = f"{len(made)} calls where none is expected" if made else "no call, as expected"
+            return ScoreResult(float(not made), reason=reason)
+        return self._scored(expected, made)
+
+    def _scored(self, expected: list[WrittenCall], made: list[WrittenCall]) -> ScoreResult:
+        scores = [[self._compare(want, call) for call in made[:MAX_COMPARED]] for want in expected]
+        pairing = best_in_order(scores) if self._spec.ordered else best_in_any_order(scores)
+        counted = len(expected)
+        if self._spec.extra_calls == "count":
+            counted = max(counted, len(made))
+        shown = ", ".join(f"{score:g}" for score in pairing[:_SHOWN])
+        return ScoreResult(
+            sum(pairing) / counted,
+            sub_scores={"calls": float(len(made)), "exact": pairing.count(EXACT) / len(expected)},
+            reason=f"{len(made)} calls for {len(expected)} expected ones: {shown}",
+        )
+
+    def _expected(self, text: str) -> list[WrittenCall]:
+        """Reads the expected calls. Raises `ScoreFault` for an invalid reference, or `Unrenderable`
+        if the reference depends on the answer.
+        """
+        try:
+            return expected_calls(text)
+        except ReferenceFault as fault:
+            errors = GraderErrors(sample_parse_error=True, details=str(fault))
+            raise unusable_text_fault([self._reference], errors, source=self._source) from None
+
+    def _made(self, request: GradeRequest) -> list[WrittenCall]:
+        sample = request.sample
+        match self._spec.source:
+            case "rollout":
+                return calls_of(_listed(sample.get("tool_calls")))
+            case "last_turn":
+                return calls_of(_listed(sample.get("output_tools")))
+            case "text":
+                return read_calls(render(self._input, request, source=self._source))
+            case "auto":
+                structured = sample.get("tool_calls") or sample.get("output_tools")
+                calls = calls_of(_listed(structured))
+                return calls or read_calls(render(self._input, request, source=self._source))
+            case _:
+                assert_never(self._spec.source)
+
+    def _compare(self, expected: WrittenCall, made: WrittenCall) -> float:
+        if expected.name != made.name:
+            return 0.0
+        if expected.arguments is None or made.arguments is None:
+            return RIGHT_FUNCTION
+        rules = self._spec.comparators
+        free = {name for name, rule in rules.items() if rule == "any"}
+        wanted = [name for name in expected.arguments if name not in free]
+        right = sum(
+            name in made.arguments
+            and matches(rules.get(name, "exact"), expected.arguments[name], made.arguments[name])
+            for name in wanted
+        )
+        others = made.arguments.keys() - expected.arguments.keys() - free
+        if right == len(wanted) and not others:
+            return EXACT
+        return SOME_ARGUMENTS if right else RIGHT_FUNCTION
+
+
+def matches(comparator: Comparator, expected: Any, made: Any) -> bool:
+    """Compares the value of one argument. Values that are nested too deeply match nothing."""
+    try:
+        if isinstance(made, RawText) and not isinstance(expected, str):
+            made = strict_loads(made)
+        return _matches(comparator, expected, made)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _matches(comparator: Comparator, expected: Any, made: Any) -> bool:
+    match comparator:
+        case "exact":
+            found = bool(expected == made) and _shape(expected) == _shape(made)
+        case "ignore_case":
+            found = _text(expected).casefold() == _text(made).casefold()
+        case "number":
+            found = same_number(_text(expected), _text(made))
+        case "contains":
+            part = _text(expected).casefold()
+            found = part != "" and part in _text(made).casefold()
+        case "unordered":
+            found = _set(expected) == _set(made)
+        case "any":
+            found = True
+        case _:
+            assert_never(comparator)
+    return found
+
+
+def _shape(value: Any) -> Any:
+    """Returns the positions of booleans in a value, because Python treats true and 1 as equal."""
+    if isinstance(value, dict):
+        return {key: _shape(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_shape(below) for below in value]
+    return isinstance(value, bool)
+
+
+def _set(value: Any) -> set[str]:
+    return {_canonical(entry) for entry in (value if isinstance(value, list) else [value])}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else _canonical(value)
+
+
+def _canonical(value: Any) -> str:
+    """Returns a value as JSON that is equal for equal values."""
+    return json.dumps(_whole_numbers(value), ensure_ascii=False, sort_keys=True)
+
+
+def _whole_numbers(value: Any) -> Any:
+    """Writes 2.0 as 2, which is the same number in JSON."""
+    if isinstance(value, dict):
+        return {key: _whole_numbers(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_whole_numbers(below) for below in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

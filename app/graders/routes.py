@@ -1,0 +1,107 @@
+"""Routes of registered graders."""
+
+from fastapi import APIRouter, Request
+
+from app.dependencies import After, Limit, Services
+from app.graders.schemas import (
+    CalibrateGrader,
+    CreateGrader,
+    GraderCalibration,
+    RegisteredGrader,
+    RunRegisteredGrader,
+    UpdateGrader,
+)
+from app.kit.error_replies import responses
+from app.kit.requests import unless_client_hangs_up
+from app.kit.schemas import Deleted, Page
+from app.tools.registry_pages import AfterVersion, objects_page, versions_page
+from app.tools.schemas import Version, label_changes, unread_keys
+from app.tools.trial_schemas import GraderRun
+
+router = APIRouter(prefix="/v1/graders", tags=["Graders"])
+
+
+@router.post("", operation_id="createGrader", responses=responses())
+async def create_grader(body: CreateGrader, services: Services) -> RegisteredGrader:
+    """Registers a grader, as version 1."""
+    unread = unread_keys(body, RegisteredGrader)
+    created = await services.graders().create(body.name, body.grader, metadata=body.metadata)
+    return RegisteredGrader.of(created, unread)
+
+
+@router.get("", operation_id="listGraders", responses=responses())
+async def list_graders(
+    services: Services, after: After = None, limit: Limit = 20
+) -> Page[RegisteredGrader]:
+    """Lists objects, newest first, each in its newest version."""
+    found = await services.graders().page(after=after, limit=limit)
+    return objects_page(RegisteredGrader.of, found)
+
+
+@router.get("/{grader_id}", operation_id="retrieveGrader", responses=responses(404))
+async def get_grader(
+    grader_id: str, services: Services, version: Version = None
+) -> RegisteredGrader:
+    """Returns a grader, in its newest version unless `version` is sent."""
+    return RegisteredGrader.of(await services.graders().get(grader_id, version=version))
+
+
+@router.get("/{grader_id}/versions", operation_id="listGraderVersions", responses=responses(404))
+async def list_grader_versions(
+    grader_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
+) -> Page[RegisteredGrader]:
+    """Lists versions, newest first."""
+    found = await services.graders().versions(grader_id, before=after, limit=limit)
+    return versions_page(RegisteredGrader.of, found)
+
+
+@router.post("/{grader_id}", operation_id="updateGrader", responses=responses(404))
+async def update_grader(grader_id: str, body: UpdateGrader, services: Services) -> RegisteredGrader:
+    """Makes a new version; jobs and earlier versions do not change."""
+    unread = unread_keys(body, RegisteredGrader)
+    updated = await services.graders().update(grader_id, body.grader, label_changes(body))
+    return RegisteredGrader.of(updated, unread)
+
+
+@router.delete("/{grader_id}", operation_id="deleteGrader", responses=responses(404))
+async def delete_grader(grader_id: str, services: Services) -> Deleted:
+    """Deletes a grader with all its versions. Jobs keep the definition that they were made with."""
+    await services.graders().delete(grader_id)
+    return Deleted(id=grader_id, object="grader", deleted=True)
+
+
+@router.post("/{grader_id}/test", operation_id="testGrader", responses=responses(404))
+async def run_grader_test(
+    grader_id: str, body: RunRegisteredGrader, request: Request, services: Services
+) -> GraderRun:
+    """Runs the newest version of a registered grader, as `runGrader` does
+    (`POST /v1/fine_tuning/alpha/graders/run`).
+    """
+    grader = await services.graders().config(grader_id)
+    work = services.trials().run_grader(
+        grader,
+        model_sample=body.model_sample,
+        sample=None if body.sample is None else body.sample.sent(),
+        item=body.item or {},
+        trace_id=body.trace_id,
+    )
+    trial = await unless_client_hangs_up(request, work)
+    return GraderRun.of(grader, trial.result, trial.elapsed_s)
+
+
+@router.post("/{grader_id}/calibrate", operation_id="calibrateGrader", responses=responses(404))
+async def calibrate_grader(
+    grader_id: str, body: CalibrateGrader, request: Request, services: Services
+) -> GraderCalibration:
+    """Reports whether the newest version of a grader is fit for training, by its scores of a base
+    model's answers.
+    """
+    grader = await services.graders().config(grader_id)
+    work = services.calibrations().calibrate(
+        grader,
+        body.inline,
+        file_id=body.file_id,
+        job_id=body.job_id,
+        other=body.compare_with,
+    )
+    return GraderCalibration.of(await unless_client_hangs_up(request, work))

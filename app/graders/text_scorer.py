@@ -1,0 +1,195 @@
+"""Normalises long texts in pieces, so that the interpreter lock is released between them, and takes
+out their escapes.
+"""
+
+import re
+import time
+import unicodedata
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from html import unescape
+from typing import Final, Literal, final
+
+from typing_extensions import override
+
+from app.graders.answer_words import pieces
+from app.graders.scorer import GradeRequest, GraderErrors, ScoreResult, run_on_scoring_thread
+from app.graders.templates import parse_template, too_long
+from app.graders.templating import Unrenderable, render_all, unusable_text_fault
+from app.graders.text_definitions import TextSimilarityGrader
+from app.graders.texts import replaced_in
+
+NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
+_ZEROS: Final = re.compile(r"&#([xX]?)0+(?=[0-9a-fA-F])")
+_TOO_LONG: Final = re.compile(r"&#[xX]?[0-9a-fA-F]{8,}+;?")
+"""A reference to no character, which `unescape` does not read from 4,300 digits on."""
+_LONG_LIGATURES: Final = re.compile(r"[\ufdfa\ufdfb\u3300-\u3357]+")
+"""Arabic phrases of up to 18 letters and Japanese words in one character: no verdicts."""
+_UNSEEN: Final = re.compile(
+    r"[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20e3\ufe00-\ufe0f\ufeff"
+    r"\U000e0000-\U000e01ef]"
+)
+"""Characters without a width: joiners, directions, variants and tags."""
+_ESCAPE: Final = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)
+
+
+def normalised_text(form: NormalForm, text: str) -> str:
+    """Returns the normal form. Other threads run between the pieces: one call for four million
+    characters would stop them for half a second.
+    """
+    if text.isascii():
+        return text
+    return "".join(unicodedata.normalize(form, piece) for piece in pieces(text))
+
+
+def length_normalised(form: NormalForm, text: str) -> int:
+    """Returns the sum of the characters' lengths in a normal form."""
+    counts = Counter[str]()
+    for piece in pieces(text):
+        counts.update(piece)
+    return sum(times * len(unicodedata.normalize(form, each)) for each, times in counts.items())
+
+
+def plain_text(text: str) -> str:
+    """Returns a text without the escapes of HTML and JSON and without unseen characters, and with
+    plain forms of letters.
+    """
+    for _ in range(2):
+        text = _without_references(text)
+    if "\\u" in text:
+        text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+    if not text.isascii():
+        text = replaced_in(_UNSEEN, "", replaced_in(_LONG_LIGATURES, " ", text))
+    return normalised_text("NFKC", text)
+
+
+def _without_references(text: str) -> str:
+    """Returns a text with the characters that HTML's references in it stand for."""
+    if "&" not in text:
+        return text
+    return unescape(_TOO_LONG.sub("\ufffd", _ZEROS.sub(r"&#\1", text)))
+
+
+_ASCII_WORD: Final = re.compile("[a-z0-9]+")
+_UNSPACED: Final = (
+    range(0x0E00, 0x0F00),  # Thai, Lao
+    range(0x1000, 0x10A0),  # Myanmar
+    range(0x1780, 0x1800),  # Khmer
+    range(0x3040, 0x3100),  # Hiragana, Katakana
+    range(0x31F0, 0x3200),  # Katakana, extended
+    range(0x3400, 0xA000),  # Han
+    range(0xF900, 0xFB00),  # Han, compatible forms
+    range(0x20000, 0x40000),  # Han, further planes
+)
+"""Code points of scripts without blanks between words."""
+_END: Final = 0x40000
+"""Code point beyond which there are no letters."""
+
+
+def words(text: str) -> list[str]:
+    """Returns the words in order, in lower case."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    return _any_word().findall(normalised_text("NFC", text.lower()))
+
+
+@cache
+def _any_word() -> re.Pattern[str]:
+    marks, alone, joined = list[int](), list[int](), list[int]()
+    for point in range(_END):
+        match unicodedata.category(chr(point))[0]:
+            case "M":
+                marks.append(point)
+            case "L" | "N":
+                (alone if any(point in script for script in _UNSPACED) else joined).append(point)
+            case _:
+                pass
+    return re.compile(f"{_class(alone)}{_class(marks)}*|{_class(sorted(joined + marks))}+")
+
+
+def _class(points: Iterable[int]) -> str:
+    """Returns the pattern of these characters, given in order."""
+    return f"[{''.join(f'{chr(a)}-{chr(b)}' for a, b in _runs(points))}]"
+
+
+def _runs(points: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yields the first and the last of each run of successive numbers."""
+    first = last = -1
+    for point in points:
+        if point != last + 1:
+            if last >= 0:
+                yield first, last
+            first = point
+        last = point
+    if last >= 0:
+        yield first, last
+
+
+class TextPair:
+    def __init__(self, spec: TextSimilarityGrader, *, source: str) -> None:
+        self._templates = [parse_template(text) for text in (spec.input, spec.reference)]
+        self._limits = [
+            spec.longest_answer if template.reads_sample else spec.longest_reference
+            for template in self._templates
+        ]
+        self._source = source
+
+    def render(self, request: GradeRequest) -> list[str]:
+        """Returns the text and its reference. Raises `Unrenderable` or `ScoreFault`."""
+        texts = render_all(self._templates, request, source=self._source)
+        over = [
+            (template, limit)
+            for template, text, limit in zip(self._templates, texts, self._limits, strict=True)
+            if len(text) > limit
+        ]
+        if over:
+            templates = [template for template, _ in over]
+            longest = next((n for each, n in over if not each.reads_sample), over[0][1])
+            errors = GraderErrors(other_error=True, details=too_long(longest))
+            raise unusable_text_fault(templates, errors, source=self._source)
+        return texts
+
+
+class LocalScorer(ABC):
+    """Implements `Scorer`."""
+
+    @final
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        return await run_on_scoring_thread(partial(self._timed, request))
+
+    def _timed(self, request: GradeRequest) -> ScoreResult:
+        started = time.perf_counter()
+        try:
+            result = self.grade(request)
+        except Unrenderable as fault:
+            result = fault.result
+        return replace(result, execution_time_s=time.perf_counter() - started)
+
+    @abstractmethod
+    def grade(self, request: GradeRequest) -> ScoreResult:
+        """Returns the score of one sample. Raises `Unrenderable` or `ScoreFault`."""
+
+
+class TextScorer(LocalScorer):
+    def __init__(self, templates: Sequence[str], *, source: str) -> None:
+        self._templates = [parse_template(template) for template in templates]
+        self._source = source
+
+    @final
+    @override
+    def grade(self, request: GradeRequest) -> ScoreResult:
+        return self.compute(render_all(self._templates, request, source=self._source))
+
+    @abstractmethod
+    def compute(self, texts: list[str]) -> ScoreResult:
+        """Returns the score of the rendered texts, in the order of the templates. Raises
+        `Unrenderable` or `ScoreFault`.
+        """
+
+
+def unreadable(reason: str) -> ScoreResult:
+    """Returns the score of a sample that is not in the form that the grader reads."""
+    return ScoreResult(0.0, GraderErrors(sample_parse_error=True, details=reason), reason=reason)

@@ -1,1 +1,0 @@
-"""Scorers, one module per kind of grader, shared by both planes: a trial scores like a job."""

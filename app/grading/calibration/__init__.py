@@ -1,1 +1,0 @@
-"""The calibration of a grader: probes, statistics, and the report of them."""

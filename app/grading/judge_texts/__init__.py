@@ -1,1 +1,0 @@
-"""The answers of judges: JSON and scores in words, read without the quotations in them."""

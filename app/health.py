@@ -1,0 +1,155 @@
+"""Checks readiness in parts: database and disk each time, the others every few seconds, because a
+prober may call every second, while a reply of the workers takes a second and involves all of them.
+
+
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from app.database import Database
+from app.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE, StatusCount
+from app.kit.disks import FreeSpace
+from app.kit.errors import Unavailable
+from app.kit.health import Health, PartHealth
+from app.kit.job_queue import JobQueue
+from app.models.engine import Inference
+from app.tools.sandbox import SandboxUnavailable, SharedSandbox
+
+FRESH_S: Final = 5.0
+"""Seconds for which the results of broker, worker and engine are reused."""
+_PATIENCE_S: Final = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class HealthPorts:
+    database: Database
+    queue: JobQueue
+    inference: Inference
+    space: FreeSpace
+    sandbox: SharedSandbox
+
+
+class HealthService:
+    """The health of one process, with cached results."""
+
+    def __init__(self, ports: HealthPorts, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._ports = ports
+        # Not the loop's own threads: they may all be busy with requests.
+        self._disk_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
+        self._broker = _CachedHealth(self._check_broker, clock)
+        self._worker = _CachedHealth(self._check_workers, clock)
+        self._engine = _CachedHealth(self._check_engine, clock)
+        self._sandbox = _CachedHealth(self._check_sandbox, clock)
+
+    async def look(self) -> Health:
+        database, disk, broker, worker, engine, sandbox = await asyncio.gather(
+            _checked(self._check_database),
+            _checked(self._check_disk),
+            self._broker.part(),
+            self._worker.part(),
+            self._engine.part(),
+            self._sandbox.part(),
+        )
+        return Health(
+            {
+                "database": database,
+                "disk": disk,
+                "broker": broker,
+                "worker": worker,
+                "engine": engine,
+                "sandbox": sandbox,
+            }
+        )
+
+    async def _check_database(self) -> PartHealth:
+        try:
+            await self._ports.database.ping()
+        except Unavailable as error:
+            return PartHealth(ok=False, problem=error.message)
+        return PartHealth(ok=True)
+
+    async def _check_disk(self) -> PartHealth:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._disk_thread, self._measure)
+
+    def _measure(self) -> PartHealth:
+        try:
+            self._ports.space.check()
+        except Unavailable as error:
+            return PartHealth(ok=False, problem=error.message)
+        return PartHealth(ok=True)
+
+    async def _check_broker(self) -> PartHealth:
+        if await self._ports.queue.answers():
+            return PartHealth(ok=True)
+        return PartHealth(ok=False, problem="The broker does not answer; jobs start later.")
+
+    async def _check_workers(self) -> PartHealth:
+        attended = await self._ports.queue.attended()
+        unattended = [name for name in (RUNS_QUEUE, CONTROL_QUEUE) if name not in attended]
+        if not unattended:
+            return PartHealth(ok=True)
+        names = " and ".join(f"'{name}'" for name in unattended)
+        return PartHealth(ok=False, problem=f"No worker answers for the queue {names}; work waits.")
+
+    async def _check_engine(self) -> PartHealth:
+        if await self._ports.inference.healthy():
+            return PartHealth(ok=True)
+        return PartHealth(ok=False, problem="The engine does not answer; no model can be called.")
+
+    async def _check_sandbox(self) -> PartHealth:
+        try:
+            level = await self._ports.sandbox.level()
+        except SandboxUnavailable as error:
+            problem = f"The sandbox {error.problem}; graders that run code give no score."
+            return PartHealth(ok=False, problem=problem)
+        return PartHealth(ok=True, detail=f"layers: {level.names}")
+
+
+async def _checked(check: Callable[[], Awaitable[PartHealth]]) -> PartHealth:
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            return await check()
+    except TimeoutError:
+        return PartHealth(ok=False, problem="No answer in time.")
+
+
+class _CachedHealth:
+    """The cached result of one part; only one caller at a time refreshes it."""
+
+    def __init__(
+        self, check: Callable[[], Awaitable[PartHealth]], clock: Callable[[], float]
+    ) -> None:
+        self._check = check
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._kept: PartHealth | None = None
+        self._until = 0.0
+
+    async def part(self) -> PartHealth:
+        async with self._lock:
+            if self._kept is None or self._clock() >= self._until:
+                self._kept = await _checked(self._check)
+                self._until = self._clock() + FRESH_S
+            return self._kept
+
+
+class MonitoringService:
+    def __init__(self, database: Database, health: HealthService) -> None:
+        self._database = database
+        self._health = health
+
+    async def look(self) -> tuple[Health, list[StatusCount] | None]:
+        """Returns the state of the parts, and the jobs of all tenants by status: `None` while the
+        database does not answer.
+        """
+        health = await self._health.look()
+        try:
+            return health, await self._database.status_counts()
+        except Unavailable:
+            return health, None

@@ -1,0 +1,390 @@
+"""Makes the tasks of a job's built-in environment, as rows of its two files.
+
+Plain data in and out, so that the API can run it in a separate process and the command line can run
+the same code.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, assert_never
+
+from app.files.datasets import OVERLAPPING_ROWS, TOOLS_NOT_RUN, Overlap
+from app.files.division import UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_MESSAGE
+from app.files.rows import (
+    MAX_TRAIN_EXAMPLES,
+    MAX_VALID_EXAMPLES,
+    MIN_EXAMPLES,
+    DatasetError,
+    is_blank,
+    load_line,
+)
+from app.files.table_formats import MAX_CONTENT_BYTES, is_parquet, parquet_header, parquet_records
+from app.files.table_texts import TableFault
+from app.jobs.file_checks import (
+    FileRules,
+    Lengths,
+    ReadFile,
+    length_issues,
+    lines_of,
+    prompt_lengths,
+    read_file,
+    row_reader,
+    token_lengths,
+)
+from app.jobs.method_parts import method_of, reinforcement_of
+from app.jobs.preflight import (
+    DatasetReport,
+    FileSummary,
+    InspectionRequest,
+    SampleRow,
+    TokenLengths,
+)
+from app.jobs.reinforcement import steps_of
+from app.jobs.row_checks import answer_issues, tool_problems
+from app.kit.errors import InvalidRequest
+from app.kit.issues import NoEffect, PreflightIssue
+from app.models.models import BaseModelSpec
+from app.rollouts.chat_template import Message
+from app.rollouts.renderer import Renderer
+from app.tools.environments import (
+    FILE_PARAM,
+    AnyEnvironment,
+    BuiltIn,
+    check_count,
+    is_built_in_name,
+    read_environment,
+    training_numbers,
+    validation_numbers,
+)
+from app.tools.mcp_listings import SERVERS
+from app.tools.word_problems import PROBLEM_COLUMNS, UnreadableProblem, row_of
+
+_Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentTasks:
+    training: list[_Row]
+    validation: list[_Row]
+
+
+def environment_of(body: _Row) -> AnyEnvironment | None:
+    """Returns the environment of a call's JSON, `None` for a call without one or a faulty one."""
+    sent = reinforcement_of(method_of(body)).get("environment")
+    try:
+        return None if sent is None else read_environment(sent)
+    except ValueError:  # pydantic raises its two kinds
+        return None
+
+
+def with_environment_grader(body: _Row, environment: AnyEnvironment) -> _Row:
+    """Returns the JSON of a call with the environment's grader, unless the call has its own, and
+    with the environment in place of its name.
+    """
+    inner = reinforcement_of(method_of(body))
+    if is_built_in_name(inner.get("environment")):
+        inner = {**inner, "environment": {"type": inner["environment"]}}
+    if inner.get("grader") is None and environment.missing_option is None:
+        inner = {**inner, "grader": environment.grader()}
+    return {**body, "method": {**body["method"], "reinforcement": inner}}
+
+
+def tasks_of(environment: BuiltIn, file: Path | None) -> EnvironmentTasks:
+    """Makes the tasks. `file` has the problems of an environment that names one. Raises
+    `InvalidRequest`, and `OSError` if the file does not exist.
+    """
+    rows = None if file is None else _problems_of(file)
+    count = environment.problems if rows is None else len(rows)
+    check_count(environment, count)
+
+    def row(number: int) -> _Row:
+        return environment.row(number) if rows is None else rows[number]
+
+    return EnvironmentTasks(
+        [row(number) for number in training_numbers(environment, count)],
+        [row(number) for number in validation_numbers(environment, count)],
+    )
+
+
+def _problems_of(path: Path) -> list[_Row]:
+    """Returns the problems of a file, each question once."""
+    rows = dict[str, _Row]()
+    try:
+        for location, number, line in _lines(path):
+            if len(rows) == MAX_TRAIN_EXAMPLES:
+                raise _unreadable(f"it has more than {MAX_TRAIN_EXAMPLES} problems")
+            try:
+                row = row_of(load_line(line, number))
+            except DatasetError as error:
+                raise _unreadable(f"{location}: {error.message}") from error
+            except UnreadableProblem as error:
+                raise _unreadable(f"{location}: {error}") from error
+            rows.setdefault(row["question"].strip(), row)
+    except TableFault as fault:
+        raise _unreadable(fault.message) from fault
+    return list(rows.values())
+
+
+def _lines(path: Path) -> Iterator[tuple[str, int, bytes]]:
+    """Yields location, number and JSON of each row of a JSONL or Parquet file. Raises
+    `TableFault`.
+    """
+    if is_parquet(path):
+        header = parquet_header(path, most_bytes=MAX_CONTENT_BYTES)
+        missing = [name for name in PROBLEM_COLUMNS if name not in header]
+        if missing:
+            raise TableFault("missing_column", f"it has no column '{missing[0]}'")
+        for number, row in parquet_records(path, PROBLEM_COLUMNS):
+            yield f"Row {number}", number, json.dumps(row).encode()
+        return
+    with path.open("rb") as file:
+        for number, line in lines_of(file):
+            if not is_blank(line):
+                yield f"Line {number}", number, line
+
+
+def _unreadable(why: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"The file of the environment cannot be used: {why}.",
+        param=FILE_PARAM,
+        code="invalid_environment_file",
+    )
+
+
+_MAX_TOOL_SETS = 50
+_MAX_SAMPLED: Final = 200_000
+"""Largest number of characters of a row that is passed from the reading process."""
+_TOOLS: Final = "method.reinforcement.tools"
+
+
+def inspect(request: InspectionRequest) -> DatasetReport:
+    """Reads both files and the model's tokenizer. Raises `OSError` if a file does not exist."""
+    files = {
+        param: read_file(path, _rules(request, param))
+        for param, path in (
+            ("training_file", request.training),
+            ("validation_file", request.validation),
+        )
+        if path is not None
+    }
+    for file in files.values():
+        file.offer_on_every_row(request.shared_tools)
+    base = request.base_model
+    renderer = _renderer(base, request.reasoning_effort)
+    issues = list(_without_method(request, files.get("training_file")))
+    issues += [issue for file in files.values() for issue in file.issues]
+    summaries: dict[str, FileSummary] = {}
+    checked: list[list[Message]] = []
+    for param, file in files.items():
+        lengths: TokenLengths | None = None
+        if renderer is not None and base is not None:
+            tokens = prompt_lengths(renderer, file)
+            lengths = token_lengths(tokens, base)
+            issues += _length_issues(request, param, file, tokens, renderer=renderer, base=base)
+            issues += _tool_issues(renderer, file, param, checked, shared=len(request.shared_tools))
+        summaries[param] = _summary(file, lengths)
+    overlap = _overlap(files)
+    if overlap is not None and overlap.rows:
+        issues.append(
+            PreflightIssue("warning", OVERLAPPING_ROWS, overlap.warning, "validation_file")
+        )
+    issues += _tool_use(request, files)
+    issues += _batch_size_issue(request, files.get("training_file"))
+    issues += _interval_issue(request, files.get("training_file"))
+    issues += _warnings(request.on_base_model)
+    issues += _difficulty_issue(request, files.get("training_file"))
+    return DatasetReport(
+        training=summaries.get("training_file"),
+        validation=summaries.get("validation_file"),
+        overlap=overlap,
+        issues=tuple(issues),
+        sample_rows=tuple(
+            row for param, file in files.items() for row in _sample_rows(request, param, file)
+        ),
+    )
+
+
+def _length_issues(
+    request: InspectionRequest,
+    param: str,
+    file: ReadFile,
+    tokens: Lengths,
+    *,
+    renderer: Renderer,
+    base: BaseModelSpec,
+) -> Iterator[PreflightIssue]:
+    match request.method:
+        case "reinforcement":
+            return length_issues(request, param, tokens, base)
+        case "supervised" | "dpo":
+            return answer_issues(request, param, file, tokens, renderer=renderer, base=base)
+        case _:
+            assert_never(request.method)
+
+
+def _without_method(
+    request: InspectionRequest, training: ReadFile | None
+) -> Iterator[PreflightIssue]:
+    """Reports the missing method as the cause, if all rows of a call without a method are
+    faulty.
+    """
+    if training is None or request.names_method or not 0 < training.rows == training.faulty_rows:
+        return
+    message = (
+        f"The call has no 'method', so its files were read as those of a supervised job, and none "
+        f"of the {training.rows} rows of the training file is a row of one. Send method, such as "
+        '{"type": "reinforcement", "reinforcement": {"grader": …}}.'
+    )
+    yield PreflightIssue("error", "missing_required_parameter", message, "method")
+
+
+def _sample_rows(request: InspectionRequest, param: str, file: ReadFile) -> list[SampleRow]:
+    """Returns an even sample of the rows that are short enough to be passed on."""
+    count = min(request.sample_rows, len(file.sampled))
+    lines = list(file.sampled)
+    chosen = [lines[number * len(lines) // count] for number in range(count)]
+    rows = [SampleRow(param, line, file.sampled[line].item) for line in chosen]
+    return [row for row in rows if len(json.dumps(row.item)) <= _MAX_SAMPLED]
+
+
+def _rules(request: InspectionRequest, param: str) -> FileRules:
+    training = param == "training_file"
+    return FileRules(
+        param=param,
+        code=f"invalid_{param}",
+        read_row=row_reader(request.method, request.job_tools, request.train_on),
+        min_rows=MIN_EXAMPLES,
+        max_rows=MAX_TRAIN_EXAMPLES if training else MAX_VALID_EXAMPLES,
+        needs=request.needs,
+    )
+
+
+def _renderer(base: BaseModelSpec | None, effort: str | None) -> Renderer | None:
+    if base is None:
+        return None
+    return Renderer(
+        base.path,
+        tool_parser=base.tool_parser,
+        chat_template=base.chat_template,
+        reasoning_effort=effort,
+    )
+
+
+def _summary(file: ReadFile, lengths: TokenLengths | None) -> FileSummary:
+    return FileSummary(
+        rows=file.rows,
+        faulty_rows=file.faulty_rows,
+        duplicate_rows=file.prompts.repeats,
+        duplicate_lines=tuple(file.prompts.repeated_lines),
+        tokens=lengths,
+        tools=dict(sorted(file.tools.items())),
+    )
+
+
+def _tool_issues(
+    renderer: Renderer,
+    file: ReadFile,
+    param: str,
+    checked: list[list[Message]],
+    *,
+    shared: int,
+) -> Iterator[PreflightIssue]:
+    """Checks each set of tools once, at the first measured row that offers it. The last `shared`
+    ones are those of MCP servers.
+    """
+    for line, prompt in file.sampled.items():
+        if len(checked) == _MAX_TOOL_SETS:
+            return
+        if prompt.tools in checked:
+            continue
+        checked.append(prompt.tools)
+        try:
+            problems = list(tool_problems(renderer, prompt.messages, prompt.tools))
+        except InvalidRequest as error:
+            yield PreflightIssue(
+                "error", "chat_template_refused", error.message, param, line, "/messages"
+            )
+            continue
+        for position, problem in problems:
+            name = prompt.tools[position]["function"]["name"]
+            message = f"Tool '{name}': {problem}."
+            if position >= len(prompt.tools) - shared:
+                if len(checked) == 1:
+                    yield PreflightIssue("warning", "tool_schema", message, SERVERS)
+                continue
+            yield PreflightIssue(
+                "warning", "tool_schema", message, param, line, f"/tools/{position}/function"
+            )
+
+
+def _overlap(files: dict[str, ReadFile]) -> Overlap | None:
+    if len(files) < 2:  # noqa: PLR2004 - two files overlap
+        return None
+    return files["training_file"].prompts.overlap(files["validation_file"].prompts)
+
+
+def _batch_size_issue(
+    request: InspectionRequest, training: ReadFile | None
+) -> Iterator[PreflightIssue]:
+    size = request.batch_size
+    if training is not None and size is not None and 0 < training.rows < size:
+        message = (
+            f"batch_size {size} is over the {training.rows} rows of the training file: each step "
+            f"takes all {training.rows} of them."
+        )
+        param = f"method.{request.method}.hyperparameters.batch_size"
+        yield PreflightIssue("warning", "batch_size_over_rows", message, param)
+
+
+def _interval_issue(
+    request: InspectionRequest, training: ReadFile | None
+) -> Iterator[PreflightIssue]:
+    sent = request.hyperparameters
+    if sent is None or sent.eval_interval == "auto" or training is None or not training.rows:
+        return
+    steps = steps_of(sent, training.rows)
+    if sent.eval_interval > steps:
+        message = (
+            f"eval_interval {sent.eval_interval} is over the {steps} steps of the job: it "
+            "validates at its beginning and its end alone."
+        )
+        param = "method.reinforcement.hyperparameters.eval_interval"
+        yield PreflightIssue("warning", "eval_interval_over_steps", message, param)
+
+
+def _warnings(found: Iterable[NoEffect]) -> Iterator[PreflightIssue]:
+    for each in found:
+        yield PreflightIssue("warning", each.code, f"{each.message}.", each.param)
+
+
+def _difficulty_issue(
+    request: InspectionRequest, training: ReadFile | None
+) -> Iterator[PreflightIssue]:
+    if request.reads_difficulty and training is not None and training.unread_difficulties:
+        message = f"{UNREAD_DIFFICULTY_MESSAGE} {training.unread_difficulties} rows have such one."
+        line = training.first_unread_difficulty
+        yield PreflightIssue("warning", UNREAD_DIFFICULTY, message, "training_file", line)
+
+
+def _tool_use(request: InspectionRequest, files: dict[str, ReadFile]) -> Iterator[PreflightIssue]:
+    """Compares the tools of rows with those of the job."""
+    match request.method:
+        case "reinforcement":
+            pass
+        case "supervised" | "dpo":
+            return
+        case _:
+            assert_never(request.method)
+    if any(file.faulty_rows for file in files.values()):
+        return  # the tools of faulty rows are not known
+    offered = {name for file in files.values() for name in file.tools}
+    if request.job_tools is None:
+        if offered and not request.calls_answered:
+            yield PreflightIssue("warning", "tools_not_run", TOOLS_NOT_RUN, _TOOLS)
+        yield from _warnings(request.without_calls if files and not offered else ())
+        return
+    for name in sorted(request.job_tools - offered) if files else ():
+        message = f"Tool '{name}' is registered with the job, but no row offers it to the model."
+        yield PreflightIssue("warning", "unused_tool", message, _TOOLS)

@@ -1,0 +1,323 @@
+"""The trackers that this installation can write: those whose library is installed."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, Self, assert_never
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from app.jobs.losses import one_of
+from app.kit.errors import InvalidRequest
+from app.kit.fields import CustomerUrl, DescribedModel, Json, SecretString
+from app.kit.texts import TRACKER_PROJECT
+from app.kit.walk import value_of
+
+INTEGRATIONS: Final = "integrations"
+"""Parameter of a create call."""
+TRACK_TASK: Final = "agent_rft.track"
+TrackerKind = Literal["tensorboard", "wandb", "mlflow", "trackio"]
+"""Types of integrations."""
+_DELETE: Final = 0x7F
+DEFAULT_TRACES: Final = 2
+MAX_TRACES: Final = 10
+DEFAULT_EXPERIMENT: Final = "agent-rft"
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+WandbTag = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+Traces = Annotated[int, Field(ge=0, le=MAX_TRACES, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerLibrary:
+    """The client library of a tracker, which an installation may lack."""
+
+    title: str
+    """Name of the tracker for readers."""
+    module: str
+    extra: str
+    """Extra of the package `agent-rft` that installs it."""
+
+
+LIBRARIES: Final = MappingProxyType[TrackerKind, TrackerLibrary](
+    {
+        "tensorboard": TrackerLibrary("TensorBoard", "tensorboard", "tensorboard"),
+        "wandb": TrackerLibrary("Weights & Biases", "wandb", "wandb"),
+        "mlflow": TrackerLibrary("MLflow", "mlflow", "mlflow"),
+        "trackio": TrackerLibrary("Trackio", "trackio", "trackio"),
+    }
+)
+
+
+def _without_query(url: str) -> str:
+    if "?" in url or "#" in url:
+        raise PydanticCustomError("url", "the address must have no query and no fragment")
+    return url.rstrip("/")
+
+
+def _without_controls(text: str) -> str:
+    if any(ord(each) < ord(" ") or ord(each) == _DELETE for each in text):
+        raise PydanticCustomError("controls", "it must have no control characters")
+    return text
+
+
+_Credential = Annotated[SecretString, AfterValidator(_without_controls)]
+"""A secret that is sent in a header, and given to a library as a variable of its environment."""
+
+
+class _Open(DescribedModel):
+    """A body whose unknown keys are refused or reported by the one who reads it."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Tensorboard(_Open):
+    """Options of the event files, which always have curves, settings and report."""
+
+    traces_per_step: Traces = DEFAULT_TRACES
+    """Rollouts of each training step whose messages are written: those of the highest and of the
+    lowest rewards; 0 writes none."""
+
+
+class TensorboardIntegration(_Open):
+    """Event files for TensorBoard, in the installation's directory of trackers (an extension)."""
+
+    type: Literal["tensorboard"]
+    """TensorBoard."""
+    tensorboard: Tensorboard = Field(default_factory=Tensorboard)
+    """Options of the event files."""
+
+    def stored_document(self) -> Json:
+        """Returns the known keys, with the defaults of those that were not sent."""
+        return _stored_document(self.type, self.tensorboard)
+
+
+class Wandb(_Open):
+    """Project and run in Weights & Biases for the curves."""
+
+    project: Name
+    """Name of the project there."""
+    name: Name | None = None
+    """Name of the run; absent: the suffix of the job, or its id."""
+    entity: Name | None = None
+    """Team or user that owns the project; absent: that of the key."""
+    tags: Annotated[list[WandbTag], Field(max_length=50)] | None = None
+    """Tags of the run, at most 50 of at most 64 characters."""
+    api_key: _Credential | None = None
+    """Key of your account (an extension); stored sealed and never shown. Absent: the operator's
+    key; without any key the run is written offline, for `wandb sync`."""
+    traces_per_step: Traces = DEFAULT_TRACES
+    """Rollouts of each training step in the table `rollouts` (an extension): those of the highest
+    and of the lowest rewards; 0 writes none."""
+
+
+class WandbIntegration(_Open):
+    """A run in Weights & Biases. Unknown keys are left out."""
+
+    type: Literal["wandb"]
+    """Weights & Biases."""
+    wandb: Wandb
+    """Project and run for the curves."""
+
+    def stored_document(self) -> Json:
+        """Returns the known keys that were sent. Unknown ones may contain a secret, and nothing
+        would ever use it.
+        """
+        return _stored_document(self.type, self.wandb, as_sent=True)
+
+
+class Mlflow(_Open):
+    """Server, experiment and run for the curves."""
+
+    tracking_uri: Annotated[CustomerUrl, AfterValidator(_without_query)] | None = None
+    """Address of your MLflow server; absent: a store in the installation's directory of
+    trackers."""
+    experiment: Name = DEFAULT_EXPERIMENT
+    """Name of the experiment; it is made if the server has none of the name."""
+    run_name: Name | None = None
+    """Name of the run; absent: the suffix of the job, or its id."""
+    tags: (
+        Annotated[
+            dict[
+                Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.\-/ ]{1,250}$")],
+                Annotated[str, StringConstraints(max_length=5000)],
+            ],
+            Field(max_length=50),
+        ]
+        | None
+    ) = None
+    """Tags of the run."""
+    token: _Credential | None = None
+    """Token that the server wants as `Authorization: Bearer …`; stored sealed and never shown."""
+    username: Annotated[Name, AfterValidator(_without_controls)] | None = None
+    """User of the server, instead of a token."""
+    password: _Credential | None = None
+    """Password of the user; stored sealed and never shown."""
+    traces_per_step: Traces = DEFAULT_TRACES
+    """Rollouts of each training step that become artifacts below `rollouts`: those of the highest
+    and of the lowest rewards; 0 writes none."""
+
+    @model_validator(mode="after")
+    def _credentials_fit(self) -> Self:
+        if (self.username is None) != (self.password is None):
+            raise PydanticCustomError("credentials", "'username' and 'password' belong together")
+        if self.token is not None and self.username is not None:
+            raise PydanticCustomError("credentials", "send 'token', or 'username' and 'password'")
+        if self.tracking_uri is None and (self.token or self.username) is not None:
+            raise PydanticCustomError(
+                "credentials", "credentials without 'tracking_uri' are not used"
+            )
+        return self
+
+
+class MlflowIntegration(_Open):
+    """A run in MLflow, of your server or in the installation's own directory (an extension)."""
+
+    type: Literal["mlflow"]
+    """MLflow."""
+    mlflow: Mlflow = Field(default_factory=Mlflow)
+    """Server, experiment and run for the curves."""
+
+    def stored_document(self) -> Json:
+        """Returns the known keys, with the defaults of those that were not sent."""
+        return _stored_document(self.type, self.mlflow)
+
+
+class Trackio(_Open):
+    """Project and run for the curves."""
+
+    project: Annotated[str, StringConstraints(pattern=TRACKER_PROJECT)] = "agent-rft"
+    """Name of the project: letters, digits, spaces, `_`, `-` and dots."""
+    name: Name | None = None
+    """Name of the run; absent: the suffix of the job, or its id."""
+    traces_per_step: Traces = DEFAULT_TRACES
+    """Rollouts of each training step that become traces: those of the highest and of the lowest
+    rewards; 0 writes none."""
+
+
+class TrackioIntegration(_Open):
+    """A local database of Trackio in the installation's directory of trackers (an extension)."""
+
+    type: Literal["trackio"]
+    """Trackio."""
+    trackio: Trackio = Field(default_factory=Trackio)
+    """Project and run for the curves."""
+
+    def stored_document(self) -> Json:
+        """Returns the known keys, with the defaults of those that were not sent."""
+        return _stored_document(self.type, self.trackio)
+
+
+AnyIntegration = WandbIntegration | TensorboardIntegration | MlflowIntegration | TrackioIntegration
+INTEGRATION_MODELS: Final = (
+    WandbIntegration,
+    TensorboardIntegration,
+    MlflowIntegration,
+    TrackioIntegration,
+)
+Integration = Annotated[
+    AnyIntegration,
+    Field(discriminator="type"),
+    one_of(*INTEGRATION_MODELS, noun="integration"),
+]
+_READ: Final = TypeAdapter[AnyIntegration](Integration)
+
+
+def read_integration(stored_document: Json) -> AnyIntegration:
+    """Returns the model of a stored_document integration, with its secrets or redacted."""
+    return _READ.validate_python(stored_document)
+
+
+def trackers_of(integrations: list[dict[str, Any]]) -> list[tuple[int, TrackerKind]]:
+    """Returns position and type of each integration."""
+    return [
+        (position, kind)
+        for position, one in enumerate(integrations)
+        for kind in LIBRARIES
+        if one["type"] == kind
+    ]
+
+
+def is_local(integration: Json) -> bool:
+    """Returns whether an integration is always written to the installation's own directory."""
+    kind: TrackerKind = integration["type"]
+    match kind:
+        case "tensorboard" | "trackio":
+            return True
+        case "mlflow":
+            return "tracking_uri" not in integration["mlflow"]
+        case "wandb":
+            return False
+        case _:
+            assert_never(kind)
+
+
+def local_directory(kind: TrackerKind, position: int, *, project_id: str, job_id: str) -> str:
+    """Returns where in the installation's directory of trackers an integration is written: a
+    directory of the job, which its tracker alone writes to.
+    """
+    of_job = f"{kind}/{project_id}/{job_id}"
+    match kind:
+        case "tensorboard":
+            return of_job
+        case "wandb" | "mlflow" | "trackio":
+            return f"{of_job}/{position}"
+        case _:
+            assert_never(kind)
+
+
+def _stored_document(kind: TrackerKind, options: BaseModel, *, as_sent: bool = False) -> Json:
+    """Returns the known keys: those that were sent, or all that have a value."""
+    known = set(type(options).model_fields)
+    shown = options.model_dump(include=known, exclude_unset=as_sent, exclude_none=not as_sent)
+    return {"type": kind, kind: shown}
+
+
+def is_installed(kind: TrackerKind) -> bool:
+    """Returns whether the tracker's library can be imported; it is not imported here."""
+    return find_spec(LIBRARIES[kind].module) is not None
+
+
+_WANDB_PROJECT: Final = re.compile(r"[^/\\#?%:\x00-\x1f\x7f]{1,128}")
+_REFUSED_THERE: Final = "'/', '\\', '#', '?', '%' or ':'"
+
+
+def sent_integrations(body: Mapping[str, Any]) -> list[Any]:
+    """Returns the integrations of a call, valid or not."""
+    sent = body.get(INTEGRATIONS)
+    return sent if isinstance(sent, list) else []
+
+
+def integration_faults(integrations: Sequence[Any]) -> Iterator[InvalidRequest]:
+    """Yields an error for each integration that an earlier one excludes, since a job has one
+    directory of event files, and for each project that W&B would refuse while the job runs. Accepts
+    integrations that are invalid. A stored job is not checked: it stays readable.
+    """
+    named = [value_of(one, "type") for one in integrations]
+    for position, kind in enumerate(named):
+        at = f"{INTEGRATIONS}[{position}]"
+        if kind == "tensorboard" and kind in named[:position]:
+            yield InvalidRequest(
+                f"'{kind}' is named twice in '{INTEGRATIONS}'. Send it once.",
+                param=f"{at}.type",
+                code="invalid_value",
+            )
+        project = value_of(value_of(integrations[position], "wandb"), "project")
+        if kind == "wandb" and isinstance(project, str) and not _WANDB_PROJECT.fullmatch(project):
+            yield InvalidRequest(
+                f"'{at}.wandb.project' must be 1 to 128 characters without control characters and "
+                f"{_REFUSED_THERE}, as Weights & Biases wants it.",
+                param=f"{at}.wandb.project",
+                code="invalid_value",
+            )

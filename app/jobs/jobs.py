@@ -1,0 +1,431 @@
+"""Counts of the installation's jobs, without their tenants."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from enum import StrEnum
+from typing import Any, Final, Literal
+
+from app.graders.choice import GraderChoice
+from app.jobs.methods import StoredMethod
+from app.jobs.reinforcement import ReinforcementMethod
+from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.issues import NoEffect
+from app.kit.unknown_keys import UnreadKey
+from app.rollouts.metrics import MetricPoint
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Amounts of a job, or of the part of it that one commit adds. Times in seconds."""
+
+    training_time_s: float = 0.0
+    """Wall time of the run: from a claim or commit to the next commit, including all work. The cap
+    of the same name limits it, and the price is per hour of it.
+    """
+    sampling_time_s: float = 0.0
+    """Part of the time: training rollouts with their tools and graders."""
+    update_time_s: float = 0.0
+    """Part of the time: the optimizer."""
+    evaluation_time_s: float = 0.0
+    """Part of the time: validations, the base model's included."""
+    rollouts: int = 0
+    """Training and validation rollouts, discarded ones included."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    tool_calls: int = 0
+    grader_calls: int = 0
+    """Scores of graders; each child of a `multi` grader counts."""
+    trained_tokens: int = 0
+    gpu_seconds: float = 0.0
+    """`training_time_s` × accelerators of the trainer; 0 on a machine without one."""
+    estimated_cost: float | None = None
+    """Cost in `currency`; `None` while the operator has set no price."""
+    currency: str | None = None
+    model_graders: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Tokens of model graders, by model."""
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Returns the sum. A later price changes no earlier cost."""
+        amounts = {
+            name: getattr(self, name) + getattr(other, name)
+            for name in (field.name for field in fields(self))
+            if name not in ("estimated_cost", "currency", "model_graders")
+        }
+        return Usage(
+            **amounts,
+            estimated_cost=_sum(self.estimated_cost, other.estimated_cost),
+            currency=other.currency or self.currency,
+            model_graders=_merged(self.model_graders, other.model_graders),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Usage":
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in stored.items() if name in known})
+
+
+def _sum(first: float | None, second: float | None) -> float | None:
+    if first is None or second is None:
+        return first if second is None else second
+    return first + second
+
+
+def _merged(
+    first: dict[str, dict[str, float]], second: dict[str, dict[str, float]]
+) -> dict[str, dict[str, float]]:
+    merged = {model: dict(tokens) for model, tokens in first.items()}
+    for model, tokens in second.items():
+        target = merged.setdefault(model, {})
+        for kind, count in tokens.items():
+            target[kind] = target.get(kind, 0.0) + count
+    return merged
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedCap:
+    name: str
+    reason: str
+    """The cap as text, with its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """Limits at which a job pauses; `None` sets no cap."""
+
+    max_training_time_s: float | None = None
+    max_rollouts: int | None = None
+
+    def reached(self, usage: Usage | None) -> "ReachedCap | None":
+        """Returns the cap that prevents another step; `None` if there is none."""
+        if usage is None:
+            return None
+        if self.max_rollouts is not None and usage.rollouts >= self.max_rollouts:
+            reason = f"max_rollouts of {self.max_rollouts:,} is reached ({usage.rollouts:,} used)"
+            return ReachedCap("max_rollouts", reason)
+        limit = self.max_training_time_s
+        if limit is not None and usage.training_time_s >= limit:
+            used = f"{usage.training_time_s:,.1f} used"
+            reason = f"max_training_time_s of {limit:,g} is reached ({used})"
+            return ReachedCap("max_training_time_s", reason)
+        return None
+
+    def raised(self, other: "Caps") -> "Caps":
+        """Returns the caps, replaced by those that `other` sets."""
+        return Caps(
+            self.max_training_time_s
+            if other.max_training_time_s is None
+            else other.max_training_time_s,
+            self.max_rollouts if other.max_rollouts is None else other.max_rollouts,
+        )
+
+
+NO_CAPS: Final = Caps()
+
+
+EVALS: Final = "evals"
+"""Parameter of a create call."""
+MAX_ATTACHED: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedEval:
+    eval_id: str
+    data_source: dict[str, Any]
+    """As sent, without a model."""
+    start_run_id: str | None = None
+    """The run that samples the model at the start; `None` before the job has succeeded."""
+    tuned_run_id: str | None = None
+    error: str | None = None
+    """The reason why the job's end started no run."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def started(self, *, start: str, tuned: str) -> "AttachedEval":
+        """Returns the eval with the ids of its runs."""
+        return replace(self, start_run_id=start, tuned_run_id=tuned)
+
+    def without_runs(self) -> "AttachedEval":
+        reason = f"Eval {self.eval_id} was deleted before the job succeeded, so it has no runs."
+        return replace(self, error=reason)
+
+
+def read_attached(stored: list[dict[str, Any]]) -> list[AttachedEval]:
+    """Returns the attached evals of a job's row."""
+    return [AttachedEval(**each) for each in stored]
+
+
+RUN_TASK = "agent_rft.run_job"
+SWEEP_TASK = "agent_rft.sweep"
+EXPIRE_TASK = "agent_rft.expire"
+RUNS_QUEUE = "runs"
+CONTROL_QUEUE = "control"
+
+EventLevel = Literal["info", "warn", "error"]
+EventKind = Literal["message", "metrics"]
+
+
+class JobStatus(StrEnum):
+    """State of a job; `succeeded`, `failed` and `cancelled` are final."""
+
+    VALIDATING_FILES = "validating_files"
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    PAUSING = "pausing"
+    PAUSED = "paused"
+
+
+TRANSITIONS: dict[JobStatus, frozenset[JobStatus]] = {
+    JobStatus.VALIDATING_FILES: frozenset(
+        {JobStatus.QUEUED, JobStatus.FAILED, JobStatus.CANCELLED, JobStatus.PAUSED}
+    ),
+    JobStatus.QUEUED: frozenset(
+        {JobStatus.RUNNING, JobStatus.FAILED, JobStatus.CANCELLED, JobStatus.PAUSED}
+    ),
+    JobStatus.RUNNING: frozenset(
+        {
+            JobStatus.SUCCEEDED,
+            JobStatus.FAILED,
+            JobStatus.CANCELLED,
+            JobStatus.PAUSING,
+            JobStatus.PAUSED,
+            JobStatus.QUEUED,
+        }
+    ),
+    JobStatus.PAUSING: frozenset(
+        {
+            JobStatus.PAUSED,
+            JobStatus.SUCCEEDED,
+            JobStatus.FAILED,
+            JobStatus.CANCELLED,
+            JobStatus.QUEUED,
+        }
+    ),
+    JobStatus.PAUSED: frozenset({JobStatus.QUEUED, JobStatus.CANCELLED}),
+    JobStatus.SUCCEEDED: frozenset(),
+    JobStatus.FAILED: frozenset(),
+    JobStatus.CANCELLED: frozenset(),
+}
+
+TERMINAL = frozenset(status for status, following in TRANSITIONS.items() if not following)
+ENDED: Final = tuple(sorted(status.value for status in TERMINAL))
+"""The terminal states as stored in rows."""
+
+
+OPEN_JOBS: Final = (
+    JobStatus.VALIDATING_FILES,
+    JobStatus.QUEUED,
+    JobStatus.RUNNING,
+    JobStatus.PAUSING,
+)
+"""States in which a worker may work on the job."""
+
+
+FILES_VALIDATED: Final = "Files validated, moving job to queued state"
+
+
+def may_become(current: JobStatus, following: JobStatus) -> bool:
+    return following in TRANSITIONS[current]
+
+
+class StopRequest(StrEnum):
+    """A user's request to a running job, read at each heartbeat."""
+
+    CANCEL = "cancel"
+    PAUSE = "pause"
+
+
+TuningMethod = ReinforcementMethod | SupervisedMethod | DpoMethod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOptions:
+    """The parts of a create call that are the same before and after its references are resolved."""
+
+    model: str
+    seed: int | None = None
+    suffix: str | None = None
+    metadata: dict[str, str] | None = None
+    integrations: list[dict[str, Any]] = field(default_factory=list)
+    evals: list[AttachedEval] = field(default_factory=list)
+    caps: Caps = NO_CAPS
+    priority: int = 0
+    """Jobs of the project with a higher one start first."""
+    unread: tuple[UnreadKey, ...] = ()
+    """Keys outside the method's own object that nothing reads."""
+    overridden: tuple[NoEffect, ...] = ()
+    """Deprecated hyperparameters of the call that have another value inside the method."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewJob(JobOptions):
+    """A create call as a domain value, before any look-up."""
+
+    training_file: str
+    validation_file: str | None
+    """`None` is possible for other methods than reinforcement only."""
+    method: TuningMethod
+    grader_choice: GraderChoice | None = None
+    """The choice of a call whose grader is `auto`."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePosition:
+    """Position among the waiting jobs of the whole installation."""
+
+    position: int
+    """1 is next."""
+    estimated_start: int | None
+    """Unix seconds; `None` without an estimate for the running jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobError:
+    code: str | None
+    message: str | None
+    param: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One job row as a domain value, without headers of tools and grader (see `secrets`)."""
+
+    id: str
+    organization_id: str
+    project_id: str
+    model: str
+    status: JobStatus
+    training_file: str
+    validation_file: str | None
+    seed: int
+    suffix: str | None = None
+    method: StoredMethod
+    """The method with redacted headers; resolved once the files are validated."""
+    metadata: dict[str, str] | None = None
+    integrations: list[dict[str, Any]] = field(default_factory=list)
+    evals: list[AttachedEval] = field(default_factory=list)
+    error: JobError | None = None
+    created_at: int
+    started_at: int | None = None
+    finished_at: int | None = None
+    estimated_finish: int | None = None
+    fine_tuned_model: str | None = None
+    trained_tokens: int | None = None
+    result_files: list[str] = field(default_factory=list)
+    stop_request: StopRequest | None = None
+    step: int = 0
+    """Last committed step; 0 before the first."""
+    total_steps: int | None = None
+    fence: int = 0
+    attempts: int = 0
+    key_id: str
+    caps: Caps = NO_CAPS
+    priority: int = 0
+    usage: Usage | None = None
+    """Usage of all committed work; `None` before there is any."""
+    ended_early: dict[str, Any] | None = None
+    """The rule that ended the job before its last step: `{rule, action, step, reason}`."""
+    reproducibility: dict[str, Any] | None = None
+    """The record of being the same to the bit: `{same_to_the_bit, reasons, processors}`; `None`
+    before a worker has begun.
+    """
+    queue: QueuePosition | None = None
+    """Position of a job that waits for a worker; looked up for replies, `None` otherwise."""
+
+
+def validating_message(job: Job) -> str:
+    message = f"Validating training file: {job.training_file}"
+    if job.validation_file is not None:
+        message += f" and validation file: {job.validation_file}"
+    return message
+
+
+@dataclass(frozen=True, slots=True)
+class ResumePoint:
+    """The last committed step with the object keys of its files, from which a claim continues."""
+
+    step: int
+    """0 before the first."""
+    state_key: str | None
+    """Object key of the trainer's state; `None` before the first step."""
+    adapter_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    id: str
+    job_id: str
+    created_at: int
+    level: EventLevel
+    type: EventKind
+    message: str
+    data: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    id: str
+    job_id: str
+    step: int
+    created_at: int
+    model_name: str
+    metrics: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusCount:
+    """The jobs of one status, of all tenants together. Deleted ones are left out."""
+
+    status: JobStatus
+    jobs: int
+    oldest_s: float
+    """Seconds since the oldest of them was queued."""
+
+
+LAST_EVENT_ID: Final = "Last-Event-ID"
+"""The header with the last received event, which a browser sends when it reconnects."""
+END_STREAM: Final = "end_stream"
+"""Key of a request's state: the function that ends its stream. A server that stops calls it,
+because it waits for open replies.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedEvent:
+    """An event with the points of the curves that were committed with it."""
+
+    position: int
+    """Position in commit order; a stream continues after it."""
+    event: JobEvent
+    points: Sequence[MetricPoint] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JobHead:
+    """The parts of a job that a stream shows; a changed head is news."""
+
+    status: JobStatus
+    step: int
+    estimated_finish: int | None
+    newest: int
+    """Position of the newest event."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdleHeartbeat:
+    """No event arrived during a heartbeat interval."""
+
+
+StreamItem = StreamedEvent | Job | IdleHeartbeat
+
+
+def step_of(event: JobEvent) -> int | None:
+    """Returns the step whose points were committed with the event; `None` if there are none."""
+    step = (event.data or {}).get("step")
+    return step if isinstance(step, int) else None

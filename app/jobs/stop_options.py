@@ -1,0 +1,270 @@
+"""Stop rules of a job: the conditions that warn about it, pause it or end it before its last step.
+
+All rules are extensions; the hosted API has none.
+
+Every rule has an `action`: `off`, `warn` (an event), `pause` (the job can be resumed) or `stop`
+(the job succeeds with its best checkpoint). Rules that need a value from the customer are off until
+it is sent, and then stop the job; the others only warn by default.
+"""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import ConfigDict, Field
+
+from app.jobs.losses import Number
+from app.kit.fields import DescribedModel
+
+Action = Literal["off", "warn", "pause", "stop"]
+Count = Annotated[int, Field(strict=True, ge=1, le=10**6)]
+"""A whole number; texts, booleans and fractions are refused."""
+Share = Annotated[Number, Field(gt=0, le=1)]
+SHORTEST_S: Final = 1.0
+
+
+class Rule(DescribedModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    action: Action = "warn"
+    """The effect of the rule: none, an event, a pause, or the end with the best checkpoint."""
+
+
+class PlateauRule(Rule):
+    """Validation has not improved for a while; the base model's validation counts too."""
+
+    evaluations: Count = 3
+    """Validations in succession without a new best."""
+    min_improvement: Number = Field(default=0.01, ge=0)
+    """Smallest improvement that counts as a new best, in the metric's own unit."""
+
+
+class TargetRule(Rule):
+    """Ends the job when validation has reached a target."""
+
+    action: Action = "stop"
+    value: Number
+    """Smallest mean validation reward, or largest validation loss."""
+
+
+class MaxStepsRule(Rule):
+    """Ends the job after a number of steps."""
+
+    action: Action = "stop"
+    steps: Count
+    """Steps after which the job ends."""
+
+
+class MaxTimeRule(Rule):
+    """Ends the job after a time of training."""
+
+    action: Action = "stop"
+    seconds: Number = Field(ge=SHORTEST_S, le=1e9)
+    """Time of committed steps, with publishing and validation, without waiting and restarts."""
+
+
+class GapRule(Rule):
+    """Training has diverged from validation: the policy has memorised rows, or exploits the
+    grader.
+    """
+
+    threshold: Number = Field(default=0.2, gt=0)
+    """Smallest gap that counts: the mean training value since the previous validation minus the
+    validation's mean.
+    """
+    evaluations: Count = 2
+    """Validations in succession with such a gap, beyond the error of the validation."""
+
+
+class TokenGrowthRule(Rule):
+    """Rollouts become longer and longer."""
+
+    ratio: Number = Field(default=2.0, gt=1, le=1000)
+    """Mean completion tokens of the latest `steps` steps against those of the first."""
+    steps: Count = 5
+    """Length of both windows."""
+
+
+class EntropyRule(Rule):
+    """The policy has stopped exploring."""
+
+    below: Number = Field(default=0.02, gt=0, le=100)
+    """Nats per trained token."""
+    steps: Count = 5
+    """Trained steps in succession."""
+
+
+class ZeroVarianceRule(Rule):
+    """No group has rollouts of different reward, so that none of them trains."""
+
+    steps: Count = 5
+    """Number of steps in succession."""
+
+
+class EntropyRiseRule(Rule):
+    """The policy becomes random: its text turns into a mixture of the vocabulary."""
+
+    ratio: Number = Field(default=3.0, gt=1, le=1000)
+    """Mean entropy of the latest `steps` steps against that of the first."""
+    min_rise: Number = Field(default=0.5, ge=0, le=100)
+    """Smallest rise in nats per token."""
+    steps: Count = 3
+    """Length of both windows."""
+
+
+class LimitStopsRule(Rule):
+    """Rollouts end at a limit instead of with an answer."""
+
+    share: Share = 0.5
+    """Smallest share of a step's rollouts."""
+    steps: Count = 3
+    """Number of steps in succession."""
+
+
+class ToolCallCollapseRule(Rule):
+    """The policy has stopped calling its tools."""
+
+    share: Share = 0.1
+    """Largest ratio of the mean calls of the latest `steps` steps to those of the first."""
+    steps: Count = 3
+    """Length of both windows."""
+
+
+class GraderErrorsRule(Rule):
+    """Grades carry an error flag, or the grader fails."""
+
+    share: Share = 0.1
+    """Smallest share of a step's rollouts."""
+    steps: Count = 3
+    """Number of steps in succession."""
+
+
+class ParseErrorsRule(Rule):
+    """The policy writes tool calls that cannot be parsed."""
+
+    per_rollout: Number = Field(default=0.5, gt=0, le=1000)
+    """Mean number of such turns."""
+    steps: Count = 3
+    """Number of steps in succession."""
+
+
+class NothingTrainedRule(Rule):
+    """No step of the job has changed a weight so far."""
+
+    steps: Count = 3
+    """Steps from the first one on."""
+
+
+class ChosenRewardRule(Rule):
+    """Training makes the preferred answers less probable than the model that it started from."""
+
+    below: Number = Field(default=0.0, ge=-1e6, le=1e6)
+    """Mean implicit reward of a step's preferred answers."""
+    steps: Count = 3
+    """Number of steps in succession."""
+
+
+ConstantRule = PlateauRule | TargetRule | GapRule | MaxStepsRule | MaxTimeRule
+"""Rules that compare validations, or steps with a constant."""
+CurveRule = (
+    TokenGrowthRule
+    | EntropyRule
+    | ZeroVarianceRule
+    | EntropyRiseRule
+    | LimitStopsRule
+    | ToolCallCollapseRule
+    | GraderErrorsRule
+    | ParseErrorsRule
+    | NothingTrainedRule
+    | ChosenRewardRule
+)
+"""Rules that watch a curve of training."""
+StopRule = ConstantRule | CurveRule
+
+
+class StopOptions(DescribedModel):
+    """Stop rules that every method has."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    plateau: PlateauRule = PlateauRule()
+    """Validation has not improved for a while."""
+    target: TargetRule | None = None
+    """Validation has reached a target; `null` is off."""
+    max_steps: MaxStepsRule | None = None
+    """A number of steps; `null` is off."""
+    max_time: MaxTimeRule | None = None
+    """A time of training; `null` is off."""
+    gap: GapRule = GapRule()
+    """Training has diverged from validation."""
+    nothing_trained: NothingTrainedRule = NothingTrainedRule()
+    """No step has changed a weight."""
+
+
+class ReinforcementStopOptions(StopOptions):
+    """Stop rules of a reinforcement job: those of every method, and those that read rollouts."""
+
+    token_growth: TokenGrowthRule = TokenGrowthRule()
+    """Rollouts write more and more."""
+    entropy_collapse: EntropyRule = EntropyRule()
+    """The policy has stopped exploring."""
+    zero_variance: ZeroVarianceRule = ZeroVarianceRule()
+    """No group has rollouts of different reward."""
+    entropy_rise: EntropyRiseRule = EntropyRiseRule()
+    """The policy becomes random."""
+    limit_stops: LimitStopsRule = LimitStopsRule()
+    """Rollouts end at a limit instead of with an answer."""
+    tool_call_collapse: ToolCallCollapseRule = ToolCallCollapseRule()
+    """The policy has stopped calling its tools."""
+    grader_errors: GraderErrorsRule = GraderErrorsRule()
+    """Grades carry an error flag, or the grader fails."""
+    parse_errors: ParseErrorsRule = ParseErrorsRule()
+    """The policy writes tool calls that cannot be parsed."""
+
+
+class PreferenceStopOptions(StopOptions):
+    """Stop rules of a preference job: those of every method, and those that read pairs."""
+
+    chosen_reward: ChosenRewardRule = ChosenRewardRule()
+    """Training makes the preferred answers less probable."""
+
+
+class KeepCheckpoints(DescribedModel):
+    """Number of checkpoints that a job keeps; a dropped one disappears with its model.
+
+    A checkpoint that is shared with another project, or that an unfinished job trains from, is kept
+    beside them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    best: Count = 3
+    """Number of the best checkpoints by validation; of equals the earlier one counts as better. The
+    job publishes the best.
+    """
+    last: Annotated[int, Field(strict=True, ge=0, le=10**6)] = 1
+    """Number of the newest checkpoints, kept whatever their validation."""
+
+
+def is_unset(value: Any) -> bool:
+    return value is None
+
+
+class EndOptions(DescribedModel):
+    """Fields about the end of a job in supervised and preference methods; reinforcement has its own
+    `stop`.
+
+    `None` means the defaults.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    stop: StopOptions | None = Field(default=None, exclude_if=is_unset)
+    """Rules that warn, pause the job or end it early (an extension)."""
+    keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=is_unset)
+    """Number of checkpoints that are kept (an extension)."""
+
+
+def shown_end(method: dict[str, Any], stop: type[StopOptions] = StopOptions) -> dict[str, Any]:
+    """Returns `stop` and `keep_checkpoints` of a method's own JSON, with all defaults filled in."""
+    rules = stop.model_validate(method.get("stop") or {})
+    keep = KeepCheckpoints.model_validate(method.get("keep_checkpoints") or {})
+    return {"stop": rules.model_dump(mode="json"), "keep_checkpoints": keep.model_dump(mode="json")}

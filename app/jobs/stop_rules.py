@@ -1,0 +1,355 @@
+"""Detectors of the rules that compare validations, or steps with a constant. Pure.
+
+`app.jobs.curve_detectors` watches the other curves.
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import inf, sqrt
+from statistics import NormalDist, fmean
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from app.graders.grader_model import GraderModel
+from app.jobs.curve_detectors import (
+    DetectorReads,
+    Reduction,
+    RuleDetector,
+    StepValues,
+    Values,
+    build_curve_detector,
+)
+from app.jobs.intervals import error_probability, t_quantile
+from app.jobs.stop_options import (
+    GapRule,
+    MaxStepsRule,
+    MaxTimeRule,
+    PlateauRule,
+    StopOptions,
+    StopRule,
+    TargetRule,
+)
+from app.rollouts import metrics as names
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveCurves:
+    """Names of the curves that measure training and validation."""
+
+    train: str
+    valid: str
+    larger_is_better: bool
+    scores: tuple[float, float] | None = None
+    """Lowest and highest value, where they are known."""
+
+    @property
+    def is_reward(self) -> bool:
+        return self.valid == names.REWARD_MEAN
+
+    def gain(self, value: float, over: float) -> float:
+        return value - over if self.larger_is_better else over - value
+
+    @property
+    def curves_of_error(self) -> tuple[str, ...]:
+        """Names of the curves that `error` reads."""
+        return (names.REWARD_STD, names.ROLLOUTS_VALID) if self.is_reward else ()
+
+    @property
+    def curves_of_range(self) -> tuple[str, ...]:
+        return (names.REWARD_MIN, names.REWARD_MAX) if self.is_reward else ()
+
+    def error(self, valid: Values) -> float:
+        """Returns the standard error of a sampled validation; 0 for one computed over all rows, and
+        for one whose rollouts all had the same value.
+        """
+        deviation, count = (valid.get(name, 0.0) for name in self.curves_of_error or ("", ""))
+        # The curve divides by n, an estimate from n values by n - 1.
+        return deviation / sqrt(count - 1) if count > 1 else 0.0
+
+
+class _ValidationDetector:
+    """Base of the detectors that compare validations."""
+
+    fixed = False
+    reads: DetectorReads = "validations"
+    reductions: Mapping[str, Reduction] = MappingProxyType({})
+
+
+class _PlateauDetector(_ValidationDetector):
+    def __init__(self, rule: PlateauRule, watched: ObjectiveCurves) -> None:
+        self._rule, self._watched = rule, watched
+        self.curves = (watched.valid, *watched.curves_of_error)
+        self._best: tuple[float, int] | None = None
+        self._looks = self._without = 0
+        self._error = 0.0
+        self._latest: deque[float] = deque(maxlen=rule.evaluations)
+
+    def see(self, seen: StepValues) -> str | None:
+        value = seen.valid.get(self._watched.valid)
+        if value is not None:
+            self._take(value, seen.step)
+            self._looks += 1
+            self._latest.append(value)
+            self._error = self._watched.error(seen.valid)
+        if self._best is None or self._without < self._rule.evaluations or self._rises():
+            return None
+        best, step = self._best
+        return (
+            f"validation {self._watched.valid} has not improved by "
+            f"{self._rule.min_improvement:g} in {self._without} validations "
+            f"(best {best:.4g} at step {step})"
+        )
+
+    def _take(self, value: float, step: int) -> None:
+        gain = None if self._best is None else self._watched.gain(value, self._best[0])
+        if gain is None or (gain > 0 and gain >= self._rule.min_improvement - names.TIE):
+            self._best, self._without = (value, step), 0
+        else:
+            self._without += 1
+
+    def _rises(self) -> bool:
+        """Returns whether the latest validations together are better than the best one, corrected
+        for chance: the best of many validations is expected to be above its true value.
+        """
+        if self._best is None or not self._error:
+            return False
+        gain = self._watched.gain(fmean(self._latest), self._best[0])
+        return gain + self._error * expected_largest(self._looks) >= self._rule.min_improvement
+
+    def reset(self) -> None:
+        self._without = 0
+
+
+def expected_largest(count: int) -> float:
+    """Returns the expected largest of `count` standard normal numbers, as Blom approximates it."""
+    return NormalDist().inv_cdf((count - 0.375) / (count + 0.25)) if count > 1 else 0.0
+
+
+class _FixedDetector:
+    """Base of the detectors that compare with a constant."""
+
+    fixed = True
+    reads: DetectorReads = "points"
+    reductions: Mapping[str, Reduction] = MappingProxyType({})
+
+    def reset(self) -> None:
+        """Does nothing: a value once reached stays reached."""
+
+
+class _TargetDetector(_FixedDetector):
+    reads: DetectorReads = "validations"
+
+    def __init__(self, rule: TargetRule, watched: ObjectiveCurves) -> None:
+        self._rule, self._watched = rule, watched
+        self.curves = (watched.valid, *watched.curves_of_error, *watched.curves_of_range)
+        self.reductions = dict(zip(watched.curves_of_range, ("lowest", "highest"), strict=False))
+        self._lowest, self._highest = watched.scores or (inf, -inf)
+        self._looks = 0
+        self._reason: str | None = None
+
+    def see(self, seen: StepValues) -> str | None:
+        self._widen(seen.train)
+        self._widen(seen.valid)
+        # The base model's own validation, at step 0, is nothing that the job has reached.
+        value = seen.valid.get(self._watched.valid) if seen.step else None
+        if value is not None:
+            self._looks += 1
+            self._reason = (
+                f"validation {self._watched.valid} of {value:.4g} has reached the target of "
+                f"{self._rule.value:g}"
+                if self._is_reached(value, seen.valid)
+                else None
+            )
+        return self._reason
+
+    def _widen(self, values: Values) -> None:
+        """Extends the range by the observed rewards; it is used if the range of scores is
+        unknown.
+        """
+        self._lowest = min(self._lowest, values.get(names.REWARD_MIN, inf))
+        self._highest = max(self._highest, values.get(names.REWARD_MAX, -inf))
+
+    def _is_reached(self, value: float, valid: Values) -> bool:
+        """Returns whether the target is reached with significance: chance alone would do that in at
+        most one of twenty jobs, however many validations they have.
+        """
+        beyond = self._watched.gain(value, self._rule.value)
+        if not self._watched.is_reward:  # its mean is over all rows
+            return beyond >= -names.TIE
+        count = int(valid.get(names.ROLLOUTS_VALID, 0))
+        error = max(self._watched.error(valid), self._least_error(count))
+        if not error:
+            return self._watched.scores is not None and count > 0 and beyond >= -names.TIE
+        if count < 2:  # noqa: PLR2004 - one value has no deviation
+            return False
+        tail = error_probability(self._looks)
+        return beyond >= error * t_quantile(count - 1, tail=tail) - names.TIE
+
+    def _least_error(self, count: int) -> float:
+        """Returns the standard error of rewards at either end of their range whose true mean is the
+        target. Near an end the observed deviation is too small; it is 0 if all rewards are the
+        highest.
+        """
+        under, over = self._rule.value - self._lowest, self._highest - self._rule.value
+        return sqrt(under * over / count) if count and under > 0 and over > 0 else 0.0
+
+
+class _MaxStepsDetector(_FixedDetector):
+    curves = ()
+
+    def __init__(self, rule: MaxStepsRule) -> None:
+        self._rule = rule
+
+    def see(self, seen: StepValues) -> str | None:
+        return f"{seen.step} steps are done" if seen.step >= self._rule.steps else None
+
+
+class _MaxTimeDetector(_FixedDetector):
+    curves = (names.TIME_STEP,)
+
+    def __init__(self, rule: MaxTimeRule) -> None:
+        self._rule = rule
+        self._spent_s = 0.0
+
+    def see(self, seen: StepValues) -> str | None:
+        self._spent_s += seen.train.get(names.TIME_STEP, 0.0)
+        if self._spent_s < self._rule.seconds:
+            return None
+        return f"steps have taken {self._spent_s:.1f} s of {self._rule.seconds:g} s"
+
+
+class _GapDetector(_ValidationDetector):
+    def __init__(self, rule: GapRule, watched: ObjectiveCurves) -> None:
+        self._rule, self._watched = rule, watched
+        self.curves = (watched.train, watched.valid, *watched.curves_of_error)
+        self.reductions = {watched.train: "mean"}
+        self._since: list[float] = []
+        self._wide = 0
+        self._gap = 0.0
+
+    def see(self, seen: StepValues) -> str | None:
+        trained = seen.train.get(self._watched.train)
+        if trained is not None:
+            self._since.append(trained)
+        value = seen.valid.get(self._watched.valid)
+        if value is not None and self._since:
+            self._gap = self._watched.gain(fmean(self._since), value)
+            least = self._rule.threshold + self._watched.error(seen.valid)
+            self._wide = self._wide + 1 if self._gap >= least else 0
+            self._since = []
+        if self._wide < self._rule.evaluations:
+            return None
+        return (
+            f"training {self._watched.train} is {self._gap:.4g} better than validation, at least "
+            f"{self._rule.threshold:g} in {self._wide} validations: rows may be learned by heart, "
+            "or the grader gamed"
+        )
+
+    def reset(self) -> None:
+        self._wide = 0
+
+
+def build_detector(rule: StopRule, watched: ObjectiveCurves) -> RuleDetector:
+    match rule:
+        case PlateauRule():
+            return _PlateauDetector(rule, watched)
+        case TargetRule():
+            return _TargetDetector(rule, watched)
+        case GapRule():
+            return _GapDetector(rule, watched)
+        case MaxStepsRule():
+            return _MaxStepsDetector(rule)
+        case MaxTimeRule():
+            return _MaxTimeDetector(rule)
+        case _:
+            return build_curve_detector(rule)
+
+
+_NONE: Final[Values] = {}
+
+REWARD: Final = ObjectiveCurves(names.REWARD_MEAN, names.REWARD_MEAN, larger_is_better=True)
+LOSSES: Final = ObjectiveCurves(names.LOSS, names.LOSS, larger_is_better=False)
+"""Curves of supervised and DPO jobs: one name for both splits."""
+
+TriggerAction = Literal["warn", "pause", "stop"]
+
+
+def reward_of(grader: GraderModel) -> ObjectiveCurves:
+    """Returns the curves of a job with this grader, with the range of its scores if it has one."""
+    if grader.lowest is None or grader.highest is None:
+        return REWARD
+    return replace(REWARD, scores=(grader.lowest, grader.highest))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTrigger:
+    """Result of a rule whose condition held after a committed step."""
+
+    rule: str
+    action: TriggerAction
+    step: int
+    reason: str
+    """Reason as text, with the values."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Watch:
+    """All rules of one job."""
+
+    def __init__(self, options: StopOptions, watched: ObjectiveCurves) -> None:
+        self._guards = [
+            _RuleState(name, rule, build_detector(rule, watched))
+            for name in type(options).model_fields
+            if (rule := getattr(options, name)) is not None and rule.action != "off"
+        ]
+
+    def feed(self, step: int, train: Values, valid: Values = _NONE) -> list[RuleTrigger]:
+        """Returns the triggers of a step. Step 0 is the base model's validation. Steps come in
+        order, each once.
+        """
+        seen = StepValues(step, train, valid)
+        return [found for guard in self._guards if (found := guard.feed(seen)) is not None]
+
+
+class _RuleState:
+    """One rule: decides when a condition that holds becomes a trigger."""
+
+    def __init__(self, name: str, rule: StopRule, detector: RuleDetector) -> None:
+        self._name = name
+        self._action = rule.action
+        self._detector = detector
+        self._triggered = False
+
+    def feed(self, seen: StepValues) -> RuleTrigger | None:
+        reason = self._detector.see(seen)
+        if seen.step == 0 or self._action == "off":
+            return None
+        if reason is None:
+            self._triggered = self._triggered and self._action == "pause" and self._detector.fixed
+            return None
+        if self._triggered:
+            return None
+        self._triggered = self._action != "pause" or self._detector.fixed
+        if self._action == "pause":
+            self._detector.reset()
+        return RuleTrigger(self._name, self._action, seen.step, reason)
+
+
+def names_read(options: StopOptions, watched: ObjectiveCurves) -> Sequence[str]:
+    """Returns the curves that all rules read, including rules that are off."""
+    rules = [rule for name in type(options).model_fields if (rule := getattr(options, name))]
+    return sorted({name for rule in rules for name in build_detector(rule, watched).curves})
+
+
+def decisive_trigger(findings: Sequence[RuleTrigger]) -> RuleTrigger | None:
+    """Returns the trigger that decides the job's action: stop wins over pause; `None` where all
+    triggers are warnings.
+    """
+    for action in ("stop", "pause"):
+        for found in findings:
+            if found.action == action:
+                return found
+    return None

@@ -1,0 +1,333 @@
+"""Converts the fault of a call to the failure class of its rollout."""
+
+import asyncio
+import base64
+import email.utils
+import hashlib
+import hmac
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum, StrEnum
+from typing import Final, Generic, Literal, TypeVar, assert_never
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from standardwebhooks import Webhook
+
+from app.kit.egress import EgressFailure, EgressReply, FailureKind
+from app.kit.http import is_error, is_server_error
+from app.kit.telemetry import (
+    SPANS,
+    OpenSpan,
+    SpanName,
+    SpanPosition,
+    count_call,
+    kind_of,
+    span_of,
+    trace_of,
+)
+from app.rollouts.trajectory import FailureClass
+
+
+def retry_after(value: str | None) -> float:
+    """Returns the seconds that a Retry-After header requests (RFC 9110 §10.2.3), 0 if it is absent
+    or invalid.
+    """
+    if value is None:
+        return 0.0
+    if value.strip().isascii() and value.strip().isdigit():
+        return float(value.strip()[:9])
+    try:
+        until = email.utils.parsedate_to_datetime(value)
+        if until.tzinfo is None:
+            until = until.replace(tzinfo=UTC)
+        return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):  # a day or a zone beyond the calendar
+        return 0.0
+
+
+_SECRET_BYTES: Final = 32
+_CODE_LENGTH: Final = 10
+"""Hexadecimal digits of a code: 40 bits, which no text contains by chance."""
+
+
+def signing_secret(secret_key: str, project_id: str) -> str:
+    """Derives the project's `whsec_…`, with which its owner verifies the service's calls.
+
+    HKDF-SHA256 (RFC 5869) of the service's secret key with the project id as info.
+    """
+    derived = _derived(secret_key, "outbound-signing", project_id)
+    return "whsec_" + base64.b64encode(derived).decode()
+
+
+def cache_salt(secret_key: str, project_id: str) -> str:
+    """Derives the salt that separates a project's prompts in an engine's cache, with the method of
+    `signing_secret`, so that other projects cannot compute it.
+    """
+    return _derived(secret_key, "engine-cache", project_id).hex()
+
+
+def _derived(secret_key: str, purpose: str, project_id: str) -> bytes:
+    """Derives the key of one purpose and project. HKDF-SHA256 (RFC 5869)."""
+    info = f"agent-rft/{purpose}/v1/{project_id}".encode()
+    return HKDF(SHA256(), _SECRET_BYTES, salt=None, info=info).derive(secret_key.encode())
+
+
+class CallSigner:
+    """Signs every outbound call of one project."""
+
+    def __init__(
+        self,
+        secret_key: str,
+        *older_keys: str,
+        project_id: str,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """A call has one signature for each key, so that its receiver can verify it with the old or
+        the new secret after a change of the service's key.
+        """
+        secrets = [signing_secret(key, project_id) for key in (secret_key, *older_keys)]
+        self._webhooks = [Webhook(secret) for secret in secrets]
+        self._code_key = _derived(secret_key, "judge-codes", project_id)
+        self._now = now
+
+    def code(self, call_id: str) -> str:
+        """Returns ten characters that only the service can derive from the id of a call."""
+        return hmac.new(self._code_key, call_id.encode(), hashlib.sha256).hexdigest()[:_CODE_LENGTH]
+
+    def headers(self, call_id: str, trace_id: str, *, body: bytes, attempt: int) -> dict[str, str]:
+        """Returns the headers of one attempt (from 1). `body`, UTF-8, must be sent unchanged."""
+        now, text = self._now(), body.decode()
+        signatures = [webhook.sign(call_id, now, text) for webhook in self._webhooks]
+        return {
+            "webhook-id": call_id,
+            "webhook-timestamp": str(int(now.timestamp())),
+            "webhook-signature": " ".join(signatures),
+            "Idempotency-Key": call_id,
+            "X-Rollout-Id": trace_id,
+            "X-Attempt": str(attempt),
+            "traceparent": traceparent(trace_id, call_id, attempt=attempt),
+        }
+
+
+def traceparent(trace_id: str, call_id: str, *, attempt: int) -> str:
+    """Returns the W3C Trace Context header: a rollout is a trace, each attempt a separate span, the
+    one that `app.telemetry` records of it.
+    """
+    trace = trace_of(trace_id)
+    flags = "01" if SPANS.samples(trace) else "00"
+    return f"00-{trace}-{span_of(call_id, attempt)}-{flags}"
+
+
+Value = TypeVar("Value")
+_LONG: Final = 16_384
+"""Number of bytes from which a reply is parsed on a thread."""
+
+
+class FaultKind(StrEnum):
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    BAD_REPLY = "bad_reply"
+    REFUSED = "refused"
+    TOO_LARGE = "too_large"
+
+
+class EndpointFault(Exception):
+    """A call without a usable answer. The message names status and class, never a body, header or
+    address.
+    """
+
+    def __init__(
+        self,
+        kind: FaultKind,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after_s: float = 0,
+        was_connected: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.retry_after_s = retry_after_s
+        self.status = status
+        self.was_connected = was_connected
+        self.attempts = 0
+
+    def hide(self, hidden: Callable[[str], str]) -> None:
+        """Replaces the message by what `hidden` makes of it."""
+        self.message = hidden(self.message)
+        self.args = (self.message,)
+
+
+class GaveUp(EndpointFault):
+    """An attempt that was not made, because the endpoint was down for too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRequest:
+    """One logical call, with the same bytes and ids on every attempt."""
+
+    headers: Mapping[str, str]
+    """The customer's own headers."""
+    body: bytes
+    call_id: str
+    trace_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointAnswer(Generic[Value]):
+    value: Value
+    attempts: int
+    latency_s: float
+    """Latency of the attempt that succeeded."""
+
+
+Read = Callable[[EgressReply], Value]
+"""Parses a reply whose status is not always retried; raises `EndpointFault`."""
+
+
+async def value_of(reply: EgressReply, read: Read[Value]) -> Value:
+    """Parses a reply, a long one on a thread: other calls wait for this loop."""
+    if len(reply.body) < _LONG:
+        return read(reply)
+    return await asyncio.to_thread(read, reply)
+
+
+Called = Literal["tool", "grader", "environment"]
+
+
+def failure_class(kind: FaultKind, called: Called) -> FailureClass:
+    match kind:
+        case FaultKind.ERROR:
+            return FailureClass(f"{called}_error")
+        case FaultKind.TIMEOUT:
+            return FailureClass(f"{called}_timeout")
+        case FaultKind.UNREACHABLE:
+            return FailureClass(f"{called}_unreachable")
+        case FaultKind.BAD_REPLY | FaultKind.TOO_LARGE:
+            return FailureClass(f"{called}_bad_reply")
+        case FaultKind.REFUSED:
+            return FailureClass.ENDPOINT_REFUSED
+        case _:
+            assert_never(kind)
+
+
+_RETRIED_STATUSES: Final = frozenset({408, 425, 429})
+_OVERLOADED: Final = frozenset({429, 503})
+_OF_NO_SERVER: Final = frozenset({502, 503})
+"""Answers of a gateway whose server is down."""
+_FINAL: Final = frozenset({FaultKind.REFUSED, FaultKind.TOO_LARGE})
+_ALIVE: Final = frozenset({FaultKind.BAD_REPLY, FaultKind.TOO_LARGE, FaultKind.REFUSED})
+KINDS: Final = {
+    FailureKind.UNREACHABLE: FaultKind.UNREACHABLE,
+    FailureKind.TIMEOUT: FaultKind.TIMEOUT,
+    FailureKind.TOO_LARGE: FaultKind.TOO_LARGE,
+    FailureKind.REFUSED: FaultKind.REFUSED,
+    FailureKind.BAD_ENCODING: FaultKind.BAD_REPLY,
+}
+
+
+class Absence(Enum):
+    """A fault without any server."""
+
+    OF_LISTENER = "nothing listens at the endpoint, which no request can cause"
+    OF_SERVER = "no server may be behind the endpoint, or the request made it fail"
+
+
+def is_retried(status: int) -> bool:
+    """Returns whether a reply with this status is always a fault that is tried again."""
+    return status in _RETRIED_STATUSES or is_server_error(status)
+
+
+def is_final(fault: EndpointFault) -> bool:
+    """Returns whether another attempt would have the same fault."""
+    return fault.kind in _FINAL
+
+
+def has_answered(fault: EndpointFault) -> bool:
+    """Returns whether a server took the request, whatever it made of it."""
+    return fault.kind in _ALIVE or fault.status in _RETRIED_STATUSES
+
+
+def is_silent(fault: EndpointFault) -> bool:
+    """Returns whether the fault belongs to an outage of the endpoint."""
+    return fault.kind not in _ALIVE
+
+
+def is_overloaded(fault: EndpointFault) -> bool:
+    return fault.status in _OVERLOADED or fault.kind is FaultKind.TIMEOUT
+
+
+def absence_of(fault: EndpointFault) -> Absence | None:
+    """Returns which absence the fault shows, if any. A gateway that is overloaded says when to
+    retry.
+    """
+    if fault.kind is FaultKind.UNREACHABLE:
+        return Absence.OF_SERVER if fault.was_connected else Absence.OF_LISTENER
+    of_gateway = fault.status in _OF_NO_SERVER and not fault.retry_after_s
+    return Absence.OF_SERVER if of_gateway else None
+
+
+_ANSWERED: Final = "answered"
+_CANCELLED: Final = "cancelled"
+
+
+@dataclass(slots=True)
+class MeasuredCall:
+    attempts: int = 1
+
+
+@contextmanager
+def measured_call(request: EndpointRequest) -> Iterator[MeasuredCall]:
+    """Counts the call that the block makes, whatever its end, and records its span."""
+    kind, began, outcome = kind_of(request.call_id), time.perf_counter(), _CANCELLED
+    measured, caller = MeasuredCall(), SPANS.running
+    try:
+        with SPANS.open(SpanName.CALL, _position(request)) as span:
+            try:
+                yield measured
+                outcome = _ANSWERED
+            except EndpointFault as fault:
+                outcome, measured.attempts = fault.kind.value, max(1, fault.attempts)
+                span.error = outcome
+                raise
+            finally:
+                span.mark_asked()
+                span.attributes["agent_rft.call.id"] = request.call_id
+                span.attributes["agent_rft.call.kind"] = kind
+                span.attributes["agent_rft.call.attempts"] = measured.attempts
+                if caller is not None and caller.label is not None:
+                    span.attributes["agent_rft.call.name"] = caller.label
+    finally:
+        seconds = time.perf_counter() - began
+        count_call(kind, outcome, attempts=measured.attempts, seconds=seconds)
+
+
+@contextmanager
+def attempt_span(request: EndpointRequest, attempt: int) -> Iterator[OpenSpan]:
+    """Records the span of one attempt, whose id is in the `traceparent` that is sent with it."""
+    position = SpanPosition(trace_of(request.trace_id), span_of(request.call_id, attempt))
+    with SPANS.open(SpanName.ATTEMPT, position) as span:
+        span.mark_asked()
+        span.attributes["agent_rft.attempt"] = attempt
+        try:
+            yield span
+        except EgressFailure as failure:
+            span.error = failure.kind.value
+            raise
+
+
+def note_status(span: OpenSpan, status: int) -> None:
+    """Records the status of an attempt's reply."""
+    span.attributes["http.response.status_code"] = status
+    if is_error(status):
+        span.error = str(status)
+
+
+def _position(request: EndpointRequest) -> SpanPosition:
+    return SpanPosition(trace_of(request.trace_id), span_of(request.call_id))

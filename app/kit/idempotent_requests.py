@@ -1,0 +1,178 @@
+"""Checks a form with a file against the request's `Idempotency-Key` once its bytes are stored."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from fastapi import Request
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.accounts.accounts import Principal
+from app.accounts.callers import check_caller
+from app.kit.bodies import replay_body
+from app.kit.error_replies import error_reply, replay
+from app.kit.errors import AuthenticationFailed, RequestError
+from app.kit.http import (
+    HttpResponse,
+    RepeatedRequest,
+    check_key,
+    fingerprint_of_form,
+    fingerprint_of_json,
+)
+from app.kit.middleware import PRINCIPAL, STORED_RESPONSE
+from app.wiring import ProcessContext
+
+
+def request_target(scope: Scope) -> str:
+    """Returns the path and query of a request."""
+    return f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
+
+
+def idempotency_check(
+    request: Request, described: Callable[[], dict[str, str]]
+) -> Callable[[str], Awaitable[None]]:
+    """Checks a form against the request's key by the file's SHA-256, before any row is written.
+
+    Raises `RepeatedRequest` when the response to the same form is stored under the request's key.
+    `described` returns the form's other fields; it is called after the file, because fields may
+    follow it.
+    """
+
+    async def check(sha256: str) -> None:
+        guarded = request.scope.get("state", {}).get(STORED_RESPONSE)
+        if guarded is not None:
+            target = request_target(request.scope)
+            await guarded.begin(fingerprint_of_form("POST", target, described(), sha256))
+
+    return check
+
+
+_HEADER: Final = "idempotency-key"
+_API: Final = "/v1/"
+"""Prefix of the paths with this header; the forms of the dashboard have tokens instead."""
+_FORMS: Final = re.compile(r"/v1/files|/v1/uploads/[^/]+/parts")
+_WITHOUT_ROWS: Final = re.compile(
+    r"/v1/chat/completions"
+    r"|/v1/fine_tuning/alpha/.*"
+    r"|/v1/fine_tuning/jobs/validate"
+    r"|/v1/uploads/[^/]+/complete"
+    r"|/v1/curricula/preview"
+    r"|/v1/(tools|graders|curricula|webhook_endpoints)/[^/]+/test"
+)
+"""Paths whose requests run without a transaction, because they may wait minutes for a model or an
+endpoint. A second execution creates no duplicate: completing an upload returns the same file.
+"""
+
+
+class Idempotency:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        key = Headers(scope=scope).get(_HEADER) if _takes_key(scope) else None
+        if key is None:
+            await self._app(scope, receive, send)
+            return
+        try:
+            await self._serve(scope, receive, send, check_key(key))
+        except RequestError as error:
+            await error_reply(error)(scope, receive, send)
+        except RepeatedRequest as before:
+            await replay(before.response)(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, key: str) -> None:
+        context: ProcessContext = scope["app"].state.context
+        principal = await _principal(context, Headers(scope=scope))
+        if principal is None:  # the route refuses the credentials
+            await self._app(scope, receive, send)
+            return
+        # A replay counts against the rate limit, too. The check comes before a
+        # connection is occupied, because it may need another one to look up the key.
+        await check_caller(Request(scope), context, principal)
+        scope["state"][PRINCIPAL] = principal
+        service, captured = context.idempotency(), ResponseBuffer()
+        if _FORMS.fullmatch(scope["path"]):
+            async with service.guarded(principal, key) as request:
+                scope.setdefault("state", {})[STORED_RESPONSE] = request
+                await self._app(scope, receive, captured)
+                await request.store(captured.response)
+            await captured.leave(send)
+            return
+        body = await _read(receive)
+        again = replay_body(body, receive)
+        if _streams(scope["path"], body):
+            await self._app(scope, again, send)
+            return
+        fingerprint = fingerprint_of_json("POST", request_target(scope), body)
+        if _WITHOUT_ROWS.fullmatch(scope["path"]):
+            await service.mark(principal, key, fingerprint)
+            try:
+                await self._app(scope, again, captured)
+            finally:
+                await service.settle(principal, key, fingerprint, captured.complete_response)
+        else:
+            async with service.guarded(principal, key) as request:
+                await request.begin(fingerprint)
+                await self._app(scope, again, captured)
+                await request.store(captured.response)
+        await captured.leave(send)
+
+
+def _takes_key(scope: Scope) -> bool:
+    return bool(
+        scope["type"] == "http" and scope["method"] == "POST" and scope["path"].startswith(_API)
+    )
+
+
+class ResponseBuffer:
+    """A `send` that buffers a response until `leave`."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+
+    async def __call__(self, message: Message) -> None:
+        self._messages.append(message)
+
+    @property
+    def response(self) -> HttpResponse:
+        start = self._messages[0]
+        headers = Headers(raw=start["headers"])
+        body = b"".join(message.get("body", b"") for message in self._messages[1:])
+        return HttpResponse(start["status"], headers.get("content-type", ""), body)
+
+    @property
+    def complete_response(self) -> HttpResponse | None:
+        """Returns the response, or `None` when it broke off or never began."""
+        ended = bool(self._messages) and not self._messages[-1].get("more_body", False)
+        return self.response if ended and len(self._messages) > 1 else None
+
+    async def leave(self, send: Send) -> None:
+        for message in self._messages:
+            await send(message)
+
+
+async def _principal(context: ProcessContext, headers: Headers) -> Principal | None:
+    scheme, _, value = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        return None
+    try:
+        return await context.key_service().authenticate(value)
+    except AuthenticationFailed:
+        return None
+
+
+async def _read(receive: Receive) -> bytes:
+    """Returns the body, which arrives as one message because the body guard has read all of it."""
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    return body
+
+
+def _streams(path: str, body: bytes) -> bool:
+    """Returns True for a request of a stream, whose response is not stored: its length is open."""
+    if path != "/v1/chat/completions" or b'"stream"' not in body:
+        return False
+    content = json.loads(body)
+    return isinstance(content, dict) and bool(content.get("stream"))

@@ -1,0 +1,217 @@
+"""The job queue: best-effort notifications for workers. Postgres is the source of truth.
+
+A message contains an id only. A lost message does not lose a job: the sweeper sends another one.
+"""
+
+import asyncio
+import base64
+import json
+from typing import Any, Protocol
+from uuid import uuid4
+
+import structlog
+from celery import Celery
+from kombu.exceptions import KombuError
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from app.evals.evals import EVAL_TASK
+from app.jobs.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE
+from app.models.adapters import EXPORT_TASK
+from app.webhooks.events import DELIVER_TASK
+
+log = structlog.get_logger()
+
+BROKER_TIMEOUT_S = 2.0
+_ANSWER_S = 1.0
+"""Seconds for which replies of workers about their queues are collected; each call takes all of
+them.
+"""
+VISIBILITY_TIMEOUT_S = 86_400
+"""Visibility timeout: longer than any task takes to acknowledge. Recovery never depends on
+redelivery.
+"""
+
+
+def broker_settings(redis_url: str) -> dict[str, Any]:
+    """Returns the Celery settings that all processes on the broker must share: the shortest timeout
+    of any of them applies to all.
+    """
+    return {
+        "broker_url": redis_url,
+        "result_backend": None,
+        "task_ignore_result": True,
+        "task_serializer": "json",
+        "accept_content": ["json"],
+        "task_default_queue": CONTROL_QUEUE,
+        "broker_connection_retry_on_startup": True,
+        "broker_transport_options": {
+            "visibility_timeout": VISIBILITY_TIMEOUT_S,
+            "socket_connect_timeout": BROKER_TIMEOUT_S,
+            "socket_timeout": None,
+        },
+    }
+
+
+class JobQueue(Protocol):
+    async def enqueue_run(self, job_id: str) -> None:
+        """Notifies a worker of a job. Never raises: the sweeper repairs a lost notification."""
+        ...
+
+    async def enqueue_eval(self, run_id: str) -> None:
+        """Notifies a worker of an eval run. Never raises, for the same reason."""
+        ...
+
+    async def enqueue_export(self, export_id: str) -> None:
+        """Notifies a worker of an export. Never raises, for the same reason."""
+        ...
+
+    async def enqueue_deliveries(self) -> None:
+        """Notifies a worker of due deliveries. Never raises: a schedule checks for them, too."""
+        ...
+
+    async def unread(self, queue: str) -> int | None:
+        """Returns the number of messages that no worker has taken from a queue; `None` while the
+        broker is unavailable. Never raises.
+        """
+        ...
+
+    async def answers(self) -> bool:
+        """Returns True if the broker answers. Never raises."""
+        ...
+
+    async def attended(self) -> frozenset[str]:
+        """Returns the names of the queues that a worker consumes. Never raises."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+class CeleryJobQueue:
+    """Sends messages, built by Celery, from the event loop. `send_task` would need a thread, which
+    competes with the loop for the interpreter lock and takes four times the processor time.
+    """
+
+    def __init__(self, redis_url: str) -> None:
+        # Not set as current: inside a worker the current application must be the worker's own.
+        self._celery = Celery("agent-rft-api", set_as_current=False)
+        self._celery.conf.update(broker_settings(redis_url))
+        self._redis: Redis = Redis.from_url(
+            redis_url, socket_timeout=BROKER_TIMEOUT_S, socket_connect_timeout=BROKER_TIMEOUT_S
+        )
+
+    async def aclose(self) -> None:
+        await self._redis.aclose()
+
+    async def enqueue_run(self, job_id: str) -> None:
+        await self._notify(RUN_TASK, job_id, queue=RUNS_QUEUE)
+
+    async def enqueue_eval(self, run_id: str) -> None:
+        await self._notify(EVAL_TASK, run_id, queue=CONTROL_QUEUE)
+
+    async def enqueue_export(self, export_id: str) -> None:
+        await self._notify(EXPORT_TASK, export_id, queue=CONTROL_QUEUE)
+
+    async def enqueue_deliveries(self) -> None:
+        await self._notify(DELIVER_TASK, queue=CONTROL_QUEUE)
+
+    async def unread(self, queue: str) -> int | None:
+        try:
+            async with asyncio.timeout(BROKER_TIMEOUT_S):
+                return int(await self._redis.llen(queue))
+        except (RedisError, OSError, TimeoutError):
+            return None
+
+    async def answers(self) -> bool:
+        try:
+            async with asyncio.timeout(BROKER_TIMEOUT_S):
+                return bool(await self._redis.ping())
+        except (RedisError, OSError, TimeoutError):
+            return False
+
+    async def attended(self) -> frozenset[str]:
+        try:
+            return await asyncio.to_thread(self._attended)
+        except (KombuError, RedisError, OSError) as error:
+            log.warning("workers not asked", error=type(error).__name__)
+            return frozenset()
+
+    def _attended(self) -> frozenset[str]:
+        replies = self._celery.control.inspect(timeout=_ANSWER_S).active_queues() or {}
+        return frozenset(queue["name"] for queues in replies.values() for queue in queues)
+
+    async def _notify(self, task: str, *subject: str, queue: str) -> None:
+        try:
+            async with asyncio.timeout(2 * BROKER_TIMEOUT_S):
+                await self._redis.lpush(queue, self._message(task, list(subject), queue))
+        except (RedisError, OSError, TimeoutError) as error:
+            log.warning("notification not sent", task=task, ids=subject, error=type(error).__name__)
+
+    def _message(self, task: str, arguments: list[str], queue: str) -> bytes:
+        """Returns the bytes of a message in the broker's Redis list, which has the queue's name.
+        Source: Celery's message protocol 2, and kombu's virtual transports.
+        """
+        task_message = self._celery.amqp.create_task_message(
+            str(uuid4()),
+            task,
+            args=arguments,
+            kwargs={},
+            reply_to="",
+            ignore_result=True,
+            argsrepr=repr(arguments),
+            kwargsrepr="{}",
+        )
+        properties = {
+            **task_message.properties,
+            "delivery_mode": 2,
+            "delivery_info": {"exchange": "", "routing_key": queue},
+            "priority": 0,
+            "body_encoding": "base64",
+            "delivery_tag": str(uuid4()),
+        }
+        message = {
+            "body": base64.b64encode(json.dumps(task_message.body).encode()).decode(),
+            "content-encoding": "utf-8",
+            "content-type": "application/json",
+            "headers": task_message.headers,
+            "properties": properties,
+        }
+        return json.dumps(message).encode()
+
+
+class InMemoryJobQueue:
+    """In-memory twin that records the messages."""
+
+    def __init__(self) -> None:
+        self.runs: list[str] = []
+        self.evals: list[str] = []
+        self.exports: list[str] = []
+        self.deliveries = 0
+        self.unavailable = False
+        self.queues = frozenset({RUNS_QUEUE, CONTROL_QUEUE})
+
+    async def enqueue_run(self, job_id: str) -> None:
+        self.runs.append(job_id)
+
+    async def enqueue_eval(self, run_id: str) -> None:
+        self.evals.append(run_id)
+
+    async def enqueue_export(self, export_id: str) -> None:
+        self.exports.append(export_id)
+
+    async def enqueue_deliveries(self) -> None:
+        self.deliveries += 1
+
+    async def unread(self, queue: str) -> int | None:
+        if self.unavailable:
+            return None
+        return len(self.runs if queue == RUNS_QUEUE else self.evals)
+
+    async def answers(self) -> bool:
+        return not self.unavailable
+
+    async def attended(self) -> frozenset[str]:
+        return frozenset() if self.unavailable else self.queues
+
+    async def aclose(self) -> None:
+        return None

@@ -1,0 +1,170 @@
+"""Metrics of an API process, in Prometheus' format.
+
+No text of a client becomes a label: a path is shown as its route's template, and an unknown method
+as `other`.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.process_collector import ProcessCollector
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.dependencies import Context
+from app.jobs.jobs import JobStatus, StatusCount
+from app.kit.errors import AuthenticationFailed
+from app.kit.health import Health
+from app.kit.http import has_key
+from app.kit.middleware import ROUTED
+from app.kit.telemetry import CALLS
+
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"})
+_NO_ROUTE: Final = "none"
+"""Route of requests that are refused before or by the router."""
+_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60)
+_WAITING: Final = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED)
+
+
+class ProcessMetrics:
+    """The metrics of one API process."""
+
+    def __init__(self) -> None:
+        registry = self._registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        self._requests = Counter(
+            "agent_rft_http_requests",
+            "Requests answered.",
+            ("method", "route", "status"),
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "agent_rft_http_request_duration_seconds",
+            "Time to the end of the reply; live streams last as long as their clients listen.",
+            ("route",),
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._in_flight = Gauge(
+            "agent_rft_http_requests_in_flight", "Requests being answered.", registry=registry
+        )
+        self._jobs = Gauge(
+            "agent_rft_jobs", "Jobs of all tenants by status.", ("status",), registry=registry
+        )
+        self._oldest = Gauge(
+            "agent_rft_oldest_waiting_job_seconds",
+            "Time since the oldest job that waits for a worker was queued; 0 if none waits.",
+            registry=registry,
+        )
+        self._parts = Gauge(
+            "agent_rft_part_up",
+            "1 for a part of the service that answers, as in /readyz; else 0.",
+            ("part",),
+            registry=registry,
+        )
+
+    @contextmanager
+    def request(self, scope: Any) -> Iterator["Answer"]:
+        """Measures a request, whose answer the block describes."""
+        answer, began = Answer(), time.perf_counter()
+        self._in_flight.inc()
+        try:
+            yield answer
+        finally:
+            self._in_flight.dec()
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            route = _template(scope)
+            self._requests.labels(method, route, str(answer.status)).inc()
+            self._seconds.labels(route).observe(time.perf_counter() - began)
+
+    def show(self, health: Health, counts: list[StatusCount] | None) -> bytes:
+        """Returns all metrics. `counts` is `None` while the database does not answer: the
+        metrics of jobs are then left out, because stale ones would look current.
+        """
+        self._jobs.clear()
+        for name, part in health.parts.items():
+            self._parts.labels(name).set(part.ok)
+        by_status = {count.status: count for count in counts or ()}
+        for status in JobStatus if counts is not None else ():
+            self._jobs.labels(status.value).set(
+                by_status[status].jobs if status in by_status else 0
+            )
+        waiting = [by_status[status].oldest_s for status in _WAITING if status in by_status]
+        self._oldest.set(float("nan") if counts is None else max(waiting, default=0.0))
+        return generate_latest(self._registry) + generate_latest(CALLS)
+
+
+class Answer:
+    """The status of an answer; 499 until it begins, as when the client hangs up before."""
+
+    def __init__(self) -> None:
+        self.status = 499
+
+
+def _template(scope: Any) -> str:
+    return getattr(scope.get("state", {}).get(ROUTED), "path", _NO_ROUTE)
+
+
+class RequestCounter:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        metrics: ProcessMetrics | None = None
+        if scope["type"] == "http":
+            metrics = scope["app"].state.process_metrics
+        if metrics is None:
+            await self._app(scope, receive, send)
+            return
+        with metrics.request(scope) as answer:
+
+            async def send_counted(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    answer.status = message["status"]
+                await send(message)
+
+            await self._app(scope, receive, send_counted)
+
+
+class RouteRecorder:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            if scope["type"] == "http":
+                scope["state"][ROUTED] = scope.get("route")
+
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/metrics")
+async def process_metrics(request: Request, context: Context) -> Response:
+    """Returns the metrics of this process, and the jobs of the installation by status. Raises
+    `AuthenticationFailed` for any key but the operator's `AGENT_RFT_MONITORING_KEY`.
+    """
+    key = context.settings.monitoring_key
+    if key is None:
+        raise HTTPException(404)
+    if not has_key(request.headers.get("authorization"), key.get_secret_value()):
+        raise AuthenticationFailed(
+            "Send the operator's AGENT_RFT_MONITORING_KEY as bearer token; a project's key reads "
+            "no metrics.",
+            code="invalid_api_key",
+        )
+    content = request.app.state.process_metrics.show(*await context.monitoring().look())
+    return Response(content, media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,104 @@
+"""Envelope encryption of customers' secrets at rest, bound to the row that they belong to."""
+
+import hashlib
+import json
+import os
+from typing import Any, Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from app.kit.errors import SecretsLost
+from app.settings import Settings
+
+_VERSION: Final = b"\x01"
+_FINGERPRINT_BYTES: Final = 8
+_KEY_BYTES: Final = 32
+_NONCE_BYTES: Final = 12
+_TAG_BYTES: Final = 16
+_WRAPPED_BYTES: Final = _NONCE_BYTES + _KEY_BYTES + _TAG_BYTES
+_HEAD_BYTES: Final = len(_VERSION) + _FINGERPRINT_BYTES
+_SMALLEST: Final = _HEAD_BYTES + _WRAPPED_BYTES + _NONCE_BYTES + _TAG_BYTES
+
+
+class SecretsUnreadable(SecretsLost):
+    """A sealed blob cannot be opened: wrong key, wrong row, or damaged."""
+
+
+class SecretBox:
+    """Seals and opens blobs. Layout in bytes: version (1), fingerprint of the secret key (8),
+    wrapped data key (60), nonce (12), ciphertext with tag.
+    """
+
+    def __init__(self, secret_key: str, *, older_keys: tuple[str, ...] = ()) -> None:
+        """`secret_key` seals; blobs sealed under `older_keys` can still be opened."""
+        wrapping = [_wrapping_key(key) for key in (secret_key, *older_keys)]
+        self._current = _fingerprint(wrapping[0])
+        self._keys = {_fingerprint(key): AESGCM(key) for key in reversed(wrapping)}
+
+    def seal(self, plain: dict[str, Any], *, project_id: str, row_id: str) -> bytes:
+        """Encrypts a JSON object for one row."""
+        row = _row(project_id, row_id)
+        data_key, nonce = os.urandom(_KEY_BYTES), os.urandom(_NONCE_BYTES)
+        text = json.dumps(plain, separators=(",", ":")).encode()
+        sealed = nonce + AESGCM(data_key).encrypt(nonce, text, row)
+        return self._wrap(data_key, row) + sealed
+
+    def open(self, blob: bytes, *, project_id: str, row_id: str) -> dict[str, Any]:
+        """Decrypts a blob. Raises `SecretsUnreadable` unless it was sealed for exactly this row."""
+        row = _row(project_id, row_id)
+        data_key = self._unwrap(blob, row)
+        sealed = blob[_HEAD_BYTES + _WRAPPED_BYTES :]
+        try:
+            text = AESGCM(data_key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], row)
+        except InvalidTag:
+            raise SecretsUnreadable("the sealed secrets are damaged or of another row") from None
+        plain: dict[str, Any] = json.loads(text)
+        return plain
+
+    @property
+    def head(self) -> bytes:
+        """Returns the beginning of every blob that the newest key wraps."""
+        return _VERSION + self._current
+
+    def rewrap(self, blob: bytes, *, project_id: str, row_id: str) -> bytes:
+        """Returns the blob with its data key wrapped by the newest key; the data is unchanged."""
+        row = _row(project_id, row_id)
+        return self._wrap(self._unwrap(blob, row), row) + blob[_HEAD_BYTES + _WRAPPED_BYTES :]
+
+    def _wrap(self, data_key: bytes, row: bytes) -> bytes:
+        head, nonce = self.head, os.urandom(_NONCE_BYTES)
+        return head + nonce + self._keys[self._current].encrypt(nonce, data_key, head + row)
+
+    def _unwrap(self, blob: bytes, row: bytes) -> bytes:
+        head, wrapped = blob[:_HEAD_BYTES], blob[_HEAD_BYTES : _HEAD_BYTES + _WRAPPED_BYTES]
+        if len(blob) < _SMALLEST or not head.startswith(_VERSION):
+            raise SecretsUnreadable("not sealed secrets of a known version")
+        key = self._keys.get(head[len(_VERSION) :])
+        if key is None:
+            raise SecretsUnreadable("sealed under a key that is not configured any more")
+        try:
+            return key.decrypt(wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], head + row)
+        except InvalidTag:
+            raise SecretsUnreadable("the sealed secrets are damaged or of another row") from None
+
+
+def build_secret_box(settings: Settings) -> SecretBox:
+    """Returns the box of an installation: it seals under the newest key and opens all."""
+    newest, *older = settings.secret_keys
+    return SecretBox(newest, older_keys=tuple(older))
+
+
+def _row(project_id: str, row_id: str) -> bytes:
+    return json.dumps([project_id, "fine_tuning_jobs.secrets", row_id]).encode()
+
+
+def _wrapping_key(secret_key: str) -> bytes:
+    info = b"agent-rft/header-envelope/v1"
+    return HKDF(SHA256(), _KEY_BYTES, salt=None, info=info).derive(secret_key.encode())
+
+
+def _fingerprint(wrapping_key: bytes) -> bytes:
+    return hashlib.sha256(b"key-id" + wrapping_key).digest()[:_FINGERPRINT_BYTES]

@@ -1,0 +1,127 @@
+"""A tar archive of stored objects and of bytes in memory, as a stream of known length.
+
+The same members always give the same bytes, so that a later request can continue an archive; that a
+reader holds two chunks in memory; and that the archive ends early (`ObjectDamaged`) when a stored
+object differs from its digest.
+"""
+
+import asyncio
+import hashlib
+import tarfile
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from app.kit.errors import AgentRftError
+from app.kit.objects import DOWNLOAD_CHUNK_BYTES, Objects
+
+_FILE_MODE: Final = 0o644
+_END: Final = bytes(2 * tarfile.BLOCKSIZE)
+
+
+class ObjectDamaged(AgentRftError):
+    """A stored object differs from what was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMember:
+    """A file of the archive that is read from the object storage."""
+
+    name: str
+    key: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextMember:
+    """A file of the archive that is in memory."""
+
+    name: str
+    content: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.content)
+
+
+Member = StoredMember | TextMember
+
+
+class TarArchive:
+    def __init__(self, members: Sequence[Member], *, modified_at: int) -> None:
+        """`modified_at` is the time of every member, in Unix seconds."""
+        self._parts: list[bytes | StoredMember] = []
+        for member in members:
+            self._parts.append(_header(member, modified_at))
+            self._parts.append(_content(member))
+            self._parts.append(bytes(-member.size % tarfile.BLOCKSIZE))
+        self._parts.append(_END)
+
+    @property
+    def size(self) -> int:
+        return sum(map(_size, self._parts))
+
+    async def read(
+        self, objects: Objects, *, start: int = 0, stop: int | None = None
+    ) -> AsyncGenerator[bytes, None]:
+        """Yields the bytes from `start` up to `stop`, by default to the end. Raises
+        `FileNotFoundError` and `ObjectDamaged` for a stored object, before its last chunk.
+        """
+        end, first = self.size if stop is None else min(stop, self.size), 0
+        for part in self._parts:
+            begin, close = max(start - first, 0), min(end - first, _size(part))
+            first += _size(part)
+            if begin >= close:
+                continue
+            if isinstance(part, bytes):
+                yield part[begin:close]
+                continue
+            async with aclosing(_stored(objects, part, begin, close)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+
+
+async def _stored(
+    objects: Objects, member: StoredMember, begin: int, close: int
+) -> AsyncGenerator[bytes, None]:
+    """Yields a part of an object. The last chunk waits until the object, if it is read whole, was
+    compared with its digest: a damaged one is never complete.
+    """
+    digest, left, pending = hashlib.sha256(), close - begin, b""
+    async with aclosing(
+        objects.read(member.key, start=begin, chunk_bytes=DOWNLOAD_CHUNK_BYTES)
+    ) as chunks:
+        async for chunk in chunks:
+            if pending:
+                yield pending
+            pending = chunk[:left]
+            left -= len(pending)
+            await asyncio.to_thread(digest.update, pending)
+            if not left:
+                break
+    whole = close - begin == member.size
+    if left or (whole and digest.hexdigest() != member.sha256):
+        raise ObjectDamaged(f"{member.key} differs from its digest")
+    yield pending
+
+
+def _content(member: Member) -> bytes | StoredMember:
+    match member:
+        case TextMember():
+            return member.content
+        case StoredMember():
+            return member
+        case _:
+            assert_never(member)
+
+
+def _header(member: Member, modified_at: int) -> bytes:
+    info = tarfile.TarInfo(member.name)
+    info.size, info.mtime, info.mode = member.size, modified_at, _FILE_MODE
+    return info.tobuf(format=tarfile.PAX_FORMAT)
+
+
+def _size(part: bytes | StoredMember) -> int:
+    return len(part) if isinstance(part, bytes) else part.size

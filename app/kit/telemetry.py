@@ -1,0 +1,270 @@
+"""Ids of traces and spans by W3C Trace Context, as functions of what they are about.
+
+A rollout is a trace, and so is a job with its steps. Both planes and every claim of a job derive
+the same ids, so a span can name its parent, and a call its span, before either has ended.
+"""
+
+import hashlib
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, NamedTuple, Protocol
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+_HEX_DIGITS: Final = re.compile(r"[0-9a-f]")
+_TRACE_DIGITS: Final = 32
+_SPAN_DIGITS: Final = 16
+
+
+def trace_of(trace_id: str) -> str:
+    """Returns the trace of a rollout's `trace_…` id, or of any other text."""
+    digits = "".join(_HEX_DIGITS.findall(trace_id.removeprefix("trace_")))
+    if len(digits) == _TRACE_DIGITS:
+        return digits
+    return hashlib.sha256(trace_id.encode()).hexdigest()[:_TRACE_DIGITS]
+
+
+def trace_of_job(job_id: str) -> str:
+    return hashlib.sha256(f"job/{job_id}".encode()).hexdigest()[:_TRACE_DIGITS]
+
+
+def span_of(*position: str | int) -> str:
+    """Returns the span of a position in its trace, such as a call's id and its attempt."""
+    text = "/".join(str(part) for part in position)
+    return hashlib.sha256(text.encode()).hexdigest()[:_SPAN_DIGITS]
+
+
+Value = str | int | float | bool
+
+
+class SpanName(StrEnum):
+    JOB = "job"
+    STEP = "step"
+    COMPARISON = "comparison"
+    """The rollouts of the report."""
+    ROLLOUT = "rollout"
+    TURN = "turn"
+    CALL = "call"
+    """A call to a tool, grader or environment with all its attempts."""
+    ATTEMPT = "attempt"
+    EVAL_RUN = "eval_run"
+    """One claim of an eval run."""
+    EXPORT = "export"
+    """One claim of an export of merged weights."""
+
+
+_FEW: Final = frozenset(
+    {SpanName.JOB, SpanName.STEP, SpanName.COMPARISON, SpanName.EVAL_RUN, SpanName.EXPORT}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SpanPosition:
+    """Position of a span: its trace and its id there, in hexadecimal digits."""
+
+    trace: str
+    span: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span that has ended. Times are nanoseconds since 1970."""
+
+    name: SpanName
+    position: SpanPosition
+    parent: str | None
+    """Id of the parent in the same trace."""
+    started_ns: int
+    ended_ns: int
+    attributes: Mapping[str, Value] = field(default_factory=dict)
+    """Ids, names, counts and durations: never a text of a customer or a model."""
+    links: Sequence[SpanPosition] = ()
+    """Spans of other traces that belong to this one."""
+    error: str | None = None
+    """Class of the failure."""
+
+
+class SpanSink(Protocol):
+    """Receives the spans of a process. Its methods return at once and raise nothing."""
+
+    def record(self, span: Span) -> None: ...
+
+    def samples(self, trace: str) -> bool:
+        """Returns whether the spans of a rollout's trace are recorded."""
+        ...
+
+
+class OpenSpan:
+    """A span that runs; `attributes`, `links` and `error` may be set until it ends."""
+
+    def __init__(self, name: SpanName, position: SpanPosition, above: "OpenSpan | None") -> None:
+        self.name = name
+        self.position = position
+        self.attributes: dict[str, Value] = {}
+        self.links: list[SpanPosition] = []
+        self.error: str | None = None
+        self.asked = False
+        """True once something was asked of an engine or an endpoint, not replayed."""
+        self._above = above
+        self._started_ns = time.time_ns()
+
+    def mark_asked(self) -> None:
+        """Marks this span and all above it."""
+        self.asked = True
+        if self._above is not None and not self._above.asked:
+            self._above.mark_asked()
+
+    def end(self) -> Span:
+        above = None if self._above is None else self._above.position
+        is_within = above is not None and above.trace == self.position.trace
+        # A call in a trace of its own, such as a judge's of a whole group, links to its caller.
+        callers = [] if above is None or is_within else [above]
+        return Span(
+            self.name,
+            self.position,
+            above.span if above is not None and is_within else None,
+            self._started_ns,
+            time.time_ns(),
+            dict(self.attributes),
+            [*self.links, *callers],
+            self.error,
+        )
+
+
+class RunningSpan(NamedTuple):
+    """The running span of a task."""
+
+    span: OpenSpan
+    label: str | None = None
+    """Name of the tool or grader that is called."""
+
+
+class Spans:
+    """The spans of this process."""
+
+    def __init__(self) -> None:
+        self._sink: SpanSink | None = None
+        self._running: ContextVar[RunningSpan | None] = ContextVar("running_span", default=None)
+
+    @property
+    def are_recorded(self) -> bool:
+        return self._sink is not None
+
+    def begin(self, sink: SpanSink) -> None:
+        self._sink = sink
+
+    def stop(self) -> None:
+        self._sink = None
+
+    @property
+    def running(self) -> RunningSpan | None:
+        """Returns the span of this task."""
+        return self._running.get()
+
+    def mark_asked(self) -> None:
+        """Marks that the task's span asks an engine or an endpoint."""
+        running = self.running
+        if running is not None:
+            running.span.mark_asked()
+
+    def mark_failed(self, failure: str) -> None:
+        """Sets the class of the failure that ends the task's span."""
+        running = self.running
+        if running is not None:
+            running.span.error = failure
+
+    def samples(self, trace: str) -> bool:
+        """Returns what a `traceparent` says of this trace: whether its spans are recorded. Without
+        a sink it says yes, so that a customer's own tracing decides.
+        """
+        return True if self._sink is None else self._sink.samples(trace)
+
+    def record(self, span: Span) -> None:
+        """Records a span, unless it is of a rollout that is not sampled. Jobs, steps
+        and claims are few, and are always recorded.
+        """
+        if self._sink is None:
+            return
+        if span.name in _FEW or self._sink.samples(span.position.trace):
+            self._sink.record(span)
+
+    @contextmanager
+    def open(self, name: SpanName, position: SpanPosition) -> Iterator[OpenSpan]:
+        """Times the block as a span below the task's running one, and records it at the end if
+        anything was asked.
+        """
+        above = self.running
+        span = OpenSpan(name, position, None if above is None else above.span)
+        try:
+            with self.resumed(RunningSpan(span)):
+                yield span
+        except BaseException as error:
+            span.error = span.error or type(error).__name__
+            raise
+        finally:
+            if span.asked:
+                self.record(span.end())
+
+    @contextmanager
+    def labelled(self, name: str) -> Iterator[None]:
+        """Names the tool or grader that the block calls."""
+        running = self.running
+        with self.resumed(None if running is None else RunningSpan(running.span, name)):
+            yield
+
+    @contextmanager
+    def resumed(self, running: RunningSpan | None) -> Iterator[None]:
+        """Makes a span the running one, also in a task that did not begin below it."""
+        token = self._running.set(running)
+        try:
+            yield
+        finally:
+            self._running.reset(token)
+
+
+SPANS: Final = Spans()
+
+
+CALLS: Final = CollectorRegistry()
+"""The metrics of calls. API and workers both make calls, and serve them."""
+_KINDS: Final = {"call": "tool", "grade": "grader", "episode": "environment"}
+"""Kinds by the prefix of a call's id."""
+OTHER: Final = "other"
+SECONDS: Final = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+
+_calls: Final = Counter(
+    "agent_rft_endpoint_calls",
+    "Calls to tools, graders and environments that have ended, with all their attempts.",
+    ("kind", "outcome"),
+    registry=CALLS,
+)
+_retries: Final = Counter(
+    "agent_rft_endpoint_retries",
+    "Attempts of these calls after the first.",
+    ("kind",),
+    registry=CALLS,
+)
+_seconds: Final = Histogram(
+    "agent_rft_endpoint_call_duration_seconds",
+    "Time of a call with its attempts and the waits between them.",
+    ("kind",),
+    buckets=SECONDS,
+    registry=CALLS,
+)
+
+
+def kind_of(call_id: str) -> str:
+    """Returns `tool`, `grader` (judges too), `environment`, or `other` for calls of the service."""
+    return _KINDS.get(call_id.partition("_")[0], OTHER)
+
+
+def count_call(kind: str, outcome: str, *, attempts: int, seconds: float) -> None:
+    """Counts a call. `outcome` is `answered`, or the kind of its fault."""
+    _calls.labels(kind, outcome).inc()
+    _retries.labels(kind).inc(max(0, attempts - 1))
+    _seconds.labels(kind).observe(seconds)

@@ -1,0 +1,363 @@
+"""Pooled connections: the check of a connection, the begin of a transaction, lost connections.
+
+`BEGIN` and the settings that row-level security reads are sent in one pipeline.
+"""
+
+import asyncio
+import select
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, Final, Self
+
+import psycopg
+import structlog
+from psycopg import AsyncConnection as DriverConnection
+from psycopg import AsyncRawCursor
+from psycopg import Error as DriverError
+from psycopg.pq import TransactionStatus
+from sqlalchemy import PoolResetState
+from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.util import greenlet_spawn
+
+from app.accounts.accounts import Principal, current_actor
+from app.kit.errors import Unavailable
+from app.kit.slots import SharedSlots
+from app.kit.sql import ACTOR, Callback, PreparedStatement, SessionStatements, Values
+
+_SET = "SELECT set_config(%s, %s, true)"
+_LOSSES = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.OperationalError)
+_PASSING: Final = ("08", "40", "53", "55P03", "57", "58")
+"""Prefixes of the SQLSTATEs after which a retry may succeed: the server is unavailable, stops, is
+full, or aborted the statement because of another one, a timeout or a cancellation. Psycopg
+classifies further codes as operational, such as 54, but a value beyond a limit of Postgres fails
+every time.
+"""
+
+
+def is_connection_loss(error: BaseException) -> bool:
+    """Returns True if the connection was lost or the server has a temporary fault; False for a
+    fault of the statement.
+    """
+    if isinstance(error, DBAPIError):
+        if error.connection_invalidated:
+            return True
+        if isinstance(error.orig, psycopg.Error):
+            return _is_of_the_server(error.orig)
+    if isinstance(error, psycopg.Error):
+        return _is_of_the_server(error)
+    return isinstance(error, (*_LOSSES, ConnectionError))
+
+
+def _is_of_the_server(error: psycopg.Error) -> bool:
+    """Returns True for an error without an SQLSTATE: the driver lost the server or never reached
+    it.
+    """
+    if error.sqlstate is None:
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return error.sqlstate.startswith(_PASSING)
+
+
+@contextmanager
+def losses_as_unavailable() -> Iterator[None]:
+    """Raises `Unavailable` instead of an error that means a lost connection."""
+    try:
+        yield
+    except Exception as error:
+        if is_connection_loss(error):
+            raise Unavailable("The database is not available at the moment.") from error
+        raise
+
+
+async def begin(
+    connection: AsyncConnection, context: Mapping[str, str], *, acts: bool = False
+) -> None:
+    """Begins a transaction with settings that end with it. If it `acts`, its changes are those of
+    the task's actor.
+
+    Raises `ConnectionError` when the connection is lost, and removes it from the pool. A
+    cancellation removes it too: psycopg does not leave a pipeline that it was cancelled while
+    entering, and the next transaction on the connection would get no rows.
+    """
+    driver = await driver_of(connection)
+    try:
+        async with driver.pipeline():
+            await driver.execute("BEGIN", prepare=True)
+            for setting in context.items():
+                await driver.execute(_SET, setting, prepare=True)
+            if acts and (actor := current_actor()) is not None:
+                await driver.execute(_SET, (ACTOR, actor.text), prepare=True)
+    except psycopg.Error as error:
+        if not driver.closed:
+            raise
+        await connection.invalidate()
+        raise ConnectionError("the connection is lost") from error
+    except asyncio.CancelledError:
+        await connection.invalidate()
+        raise
+
+
+async def driver_of(connection: AsyncConnection) -> DriverConnection[Any]:
+    """Returns psycopg's own connection."""
+    driver = (await connection.get_raw_connection()).driver_connection
+    if not isinstance(driver, DriverConnection):
+        raise TypeError("the driver's connection is not a psycopg AsyncConnection")
+    return driver
+
+
+def refuse_closed(connection: Any, _record: object, _proxy: object) -> None:
+    """Refuses a closed connection at check-out from the pool, so that the pool opens another.
+
+    An idle server only sends the end of the connection, so a readable socket means that the server
+    closed it.
+    """
+    pgconn = connection.driver_connection.pgconn
+    if pgconn.status != 0:  # libpq's CONNECTION_OK
+        raise DisconnectionError("closed")
+    poll = select.poll()
+    poll.register(pgconn.socket, select.POLLIN)
+    if poll.poll(0):
+        raise DisconnectionError("the server closed the connection")
+
+
+def is_idle(driver: DriverConnection[Any]) -> bool:
+    """Returns True for an open connection without a transaction."""
+    return driver.pgconn.transaction_status == TransactionStatus.IDLE
+
+
+def roll_back_open(connection: Any, _record: object, state: PoolResetState) -> None:
+    """Rolls back the transaction of a connection that returns to the pool, if it has one: after a
+    statement of its own it has none.
+    """
+    if not state.asyncio_safe or state.transaction_was_reset:
+        return
+    if not is_idle(connection.driver_connection):
+        connection.rollback()
+
+
+_SLOT_TIMEOUT_S: Final = 10.0
+
+_current: ContextVar["RequestTransaction | None"] = ContextVar("request_transaction", default=None)
+
+
+class RequestTransaction:
+    """The open transaction of a request, shared by the request's units."""
+
+    def __init__(self, session: AsyncSession, context: Mapping[str, str]) -> None:
+        self.session = session
+        self.context = dict(context)
+        self.after_commit: list[Callable[[], Awaitable[None]]] = []
+        self._lock = asyncio.Lock()
+        self._holder: asyncio.Task[object] | None = None
+        self._depth = 0
+
+    async def enter(self) -> None:
+        """Waits until no other task of the request uses the session."""
+        task = asyncio.current_task()
+        if self._holder is not task or task is None:
+            await self._lock.acquire()
+            self._holder = task
+        self._depth += 1
+
+    def leave(self) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._holder = None
+            self._lock.release()
+
+
+class RequestSlots:
+    """Limits the number of requests that occupy a transaction, and so a connection, until they end.
+
+    Such a request may need a second connection, for a unit of another context. If requests
+    occupied all connections, none of them could end. One project leaves slots to the others of its
+    organization, and one organization a slot to other organizations.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._slots = SharedSlots(
+            at_once, of_organization=max(1, at_once - 1), of_project=max(1, at_once - 2)
+        )
+
+    @asynccontextmanager
+    async def taken(self, principal: Principal) -> AsyncIterator[None]:
+        """Raises `Unavailable` when no slot becomes free in time."""
+        try:
+            async with asyncio.timeout(_SLOT_TIMEOUT_S):
+                free = await self._slots.acquire(principal.organization_id, principal.scope_id)
+        except TimeoutError as error:
+            raise Unavailable("Too many requests are running; try again soon.") from error
+        try:
+            yield
+        finally:
+            free()
+
+
+def joinable(context: Mapping[str, str]) -> RequestTransaction | None:
+    """Returns the request's transaction when it has the same settings, else `None`."""
+    current = _current.get()
+    return current if current is not None and current.context == dict(context) else None
+
+
+def register(transaction: RequestTransaction) -> Callable[[], None]:
+    """Lets the request's units join, until the returned function is called."""
+    token = _current.set(transaction)
+    return lambda: _current.reset(token)
+
+
+log = structlog.get_logger()
+
+Sessions = async_sessionmaker[AsyncSession]
+
+
+class BaseUnitOfWork:
+    """A transaction with settings that row-level security reads."""
+
+    _acts = False
+
+    def __init__(self, sessions: Sessions, context: Mapping[str, str]) -> None:
+        self._sessions = sessions
+        self._context = context
+        self._after_commit: list[Callback] = []
+        self._joined: RequestTransaction | None = None
+
+    def after_commit(self, callback: Callback) -> None:
+        self._after_commit.append(callback)
+
+    async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
+        """Runs one statement in this transaction and returns its rows."""
+        return await self._statements.rows(statement, values)
+
+    async def __aenter__(self) -> Self:
+        self._joined = joinable(self._context)
+        with losses_as_unavailable():
+            if self._joined is not None:
+                await self._join(self._joined)
+            else:
+                await self._begin()
+        return self
+
+    async def _begin(self) -> None:
+        self._session = self._sessions()
+        try:
+            await begin(await self._session.connection(), self._context, acts=self._acts)
+            await self._build(self._session)
+        except BaseException:
+            await self._close()
+            raise
+
+    async def _join(self, request: RequestTransaction) -> None:
+        await request.enter()
+        try:
+            self._session = request.session
+            self._savepoint = await self._session.begin_nested()
+            await self._build(self._session)
+        except BaseException:
+            request.leave()
+            raise
+
+    async def _build(self, session: AsyncSession) -> None:
+        self._statements = SessionStatements(session, self.after_commit)
+        await self._open(session)
+
+    async def _open(self, session: AsyncSession) -> None:
+        """Builds the stores of this unit; overridden by each kind of unit."""
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with losses_as_unavailable():
+            if self._joined is not None:
+                await self._leave(self._joined, error)
+            else:
+                await self._end(error)
+            if error is not None and is_connection_loss(error):
+                raise error
+        if error is None and self._joined is None:
+            await self._run_callbacks()
+
+    async def _leave(self, request: RequestTransaction, error: BaseException | None) -> None:
+        """Releases this unit's savepoint in the request's transaction, or rolls it back."""
+        try:
+            if error is None:
+                await self._savepoint.commit()
+                request.after_commit += self._after_commit
+            elif self._savepoint.is_active:
+                await self._savepoint.rollback()
+        finally:
+            request.leave()
+
+    async def _end(self, error: BaseException | None) -> None:
+        try:
+            if error is None:
+                await self._session.commit()
+        finally:
+            await self._close()
+
+    async def _run_callbacks(self) -> None:
+        for callback in self._after_commit:
+            try:
+                await callback()
+            except Exception:
+                log.exception("after-commit work failed")
+
+    async def _close(self) -> None:
+        """Rolls back an open transaction; a lost connection has nothing to roll back."""
+        try:
+            await self._session.close()
+        except Exception as error:
+            if not is_connection_loss(error):
+                raise
+
+
+class AutocommitStatements:
+    """Runs each statement as a transaction of its own, under the one setting of `context`."""
+
+    def __init__(self, engine: AsyncEngine, sessions: Sessions, context: Mapping[str, str]) -> None:
+        self._engine = engine
+        self._sessions = sessions
+        self._context = context
+
+    async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
+        if joinable(self._context) is not None:
+            async with BaseUnitOfWork(self._sessions, self._context) as unit:
+                return await unit.rows(statement, values)
+        arguments = statement.arguments(values, self._context[statement.setting])
+        with losses_as_unavailable():
+            return await self._run(statement, arguments)
+
+    async def after_commit(self, callback: Callback) -> None:
+        request = joinable(self._context)
+        if request is None:
+            await callback()
+        else:
+            request.after_commit.append(callback)
+
+    async def _run(self, statement: PreparedStatement, arguments: list[Any]) -> Sequence[Any]:
+        connection = await self._engine.raw_connection()
+        driver = connection.driver_connection
+        try:
+            if not isinstance(driver, DriverConnection):
+                raise TypeError("the driver's connection is not a psycopg AsyncConnection")
+            try:
+                # A raw cursor does not search the text for placeholders: its parameters are
+                # numbered.
+                cursor = AsyncRawCursor(driver, row_factory=lambda _: statement.make_row)
+                # The first use prepares the statement, because planning takes as long as the rest.
+                await cursor.execute(statement.text, arguments, prepare=True)
+                return await cursor.fetchall()
+            except DriverError as error:
+                if driver.closed:
+                    connection.invalidate(error)
+                raise
+        finally:
+            if isinstance(driver, DriverConnection) and is_idle(driver):
+                connection.close()  # nothing to roll back, so nothing to wait for
+            else:
+                await greenlet_spawn(connection.close)

@@ -1,0 +1,323 @@
+"""Bounds the logs of running children.
+
+A child keeps its file open, so the log is copied and truncated, not renamed; children append, so
+they continue at the new end. Lines written during the copy may be lost.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, Literal
+
+import structlog
+
+from app.kit.processes import lower_priority, signal_at_parent_end
+from app.local.state import AS_OURSELVES, ChildFailed, EmbeddedError, RunAs
+
+log = structlog.get_logger()
+
+LOG_BYTES: Final = 10_000_000
+KEPT: Final = 3
+
+
+def create(log: Path) -> None:
+    """Creates the log for its owner only, unless it exists."""
+    log.touch(mode=0o600)
+
+
+def rotate_full_log(full: Path, *, limit_bytes: int = LOG_BYTES) -> None:
+    """Moves the content of a log that has reached the limit to `.1`, that of `.1` to `.2`, and so
+    on. On a full disk the content is dropped. Never raises.
+    """
+    try:
+        if not full.exists() or full.stat().st_size < limit_bytes:
+            return
+        kept = [full.with_name(f"{full.name}.{number}") for number in range(1, KEPT + 1)]
+        try:
+            for newer, older in reversed(list(pairwise(kept))):
+                if newer.exists():
+                    newer.replace(older)
+            create(kept[0])
+            shutil.copyfile(full, kept[0])
+        except OSError:
+            kept[0].unlink(missing_ok=True)
+        with full.open("r+b") as file:
+            file.truncate(0)
+    except OSError as failure:
+        log.warning("log_not_bounded", log=full.name, reason=failure.strerror)
+
+
+_FIRST_DELAY_S = 0.1
+_LONGEST_DELAY_S = 10.0
+_MISSES = 6  # probes that a ready child fails, one after another, before it is replaced
+_COMPARED_LINES = 5
+_COMPARED_BYTES = 16_384
+_NUMBER = re.compile(r"(?:0x[0-9a-f]+|\d+)")
+_BUSY_STARTS = 10  # times `ready_timeout_s` that a start may take which does nothing but work
+_STEADY_S = 10.0  # the backoff of a child that was ready this long is reset
+
+ProcessState = Literal["down", "starting", "ready", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildSpec:
+    """Command and probes of a child. `ready` and `answers` receive the pid and must return quickly.
+    `ready_timeout_s` counts from the last change of what `progress` returns.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(repr=False)
+    log: Path
+    ready: Callable[[int], bool]
+    answers: Callable[[int], bool] | None = None
+    """Probe of a ready child, called every `probe_every_s`; a hung child is killed and
+    restarted.
+    """
+    probe_every_s: float = 5.0
+    prepare: Callable[[], None] = lambda: None
+    ready_timeout_s: float = 60.0
+    progress: Callable[[], object] = lambda: None
+    works: Callable[[int], object] = lambda _: None
+    """Measures the work of a starting child. While it changes, the child may take ten times
+    `ready_timeout_s` in total: a start on a busy machine is slow, but a child may also work without
+    end.
+    """
+    stop_signal: signal.Signals = signal.SIGTERM
+    stop_timeout_s: float = 10.0
+    orphan_signal: signal.Signals = signal.SIGTERM  # the kernel sends it when the supervisor ends
+    run_as: RunAs = AS_OURSELVES
+    directory: Path | None = None  # working directory
+    cause: Callable[[str], str | None] = lambda _: None
+    """Finds the reason of a failed start in the log, for a child whose log does not end with it."""
+    niceness: int = 0
+    required: bool = True
+    """False for a child that a start does not need: it is restarted, at growing intervals."""
+
+
+class Child:
+    """State machine of one child. Call `tick()` often; it never blocks longer than a probe."""
+
+    def __init__(self, spec: ChildSpec, *, on_start: Callable[[], None] = lambda: None) -> None:
+        self.spec = spec
+        self.state: ProcessState = "down"
+        self.was_ready = False
+        self.failures = 0
+        self.starts = 0
+        self._on_start = on_start
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started_at = 0.0
+        self._moved_at = 0.0
+        self._progress: object = None
+        self._worked_at = 0.0
+        self._work: object = None
+        self._probed_at = 0.0
+        self._misses = 0
+        self._given_up = False
+        self._retry_at = 0.0
+        self._stop_signalled_at = 0.0
+        self._not_started = ""
+        """The failure of the last start, if no process could be started."""
+        self._log_start = 0
+        self._last_lines: tuple[object, ...] = ()
+        self._repeats = False
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def tick(self) -> None:
+        """Reaps, restarts or probes the child, depending on its state."""
+        now = time.monotonic()
+        if self.state == "stopped":
+            return
+        if self._process is None:
+            if now >= self._retry_at:
+                self._start()
+            return
+        if self._process.poll() is not None:
+            self._ended(now)
+        elif self.state == "starting":
+            self._probe(now)
+        elif self.spec.answers is not None and now >= self._probed_at + self.spec.probe_every_s:
+            self._probe_answer(self._process.pid, self.spec.answers)
+
+    def signal_stop(self) -> None:
+        """Sends the stop signal; the child is not restarted."""
+        self.state = "stopped"
+        self._stop_signalled_at = time.monotonic()
+        if self._process is not None and self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self._process.pid, self.spec.stop_signal)
+
+    def wait_stopped(self) -> None:
+        """Waits for the child to end after `signal_stop`, then kills the rest of its group."""
+        if self._process is None:
+            return
+        try:
+            self._process.wait(self.spec.stop_timeout_s)
+        except subprocess.TimeoutExpired:
+            log.warning("child_killed", child=self.spec.name, after_s=self.spec.stop_timeout_s)
+        kill_group(self._process.pid)
+        self._process.wait()
+        self._process = None
+        duration_s = round(time.monotonic() - self._stop_signalled_at, 2)
+        log.info("child_stopped", child=self.spec.name, after_s=duration_s)
+
+    def log_tail(self, lines: int = 15) -> str:
+        """Returns the end of the log, and above it the cause of the failure where one is found."""
+        try:
+            text = self.spec.log.read_text(errors="replace")
+        except OSError:
+            return ""
+        cause = self.spec.cause(text)
+        end = text.splitlines()[-lines:]
+        return "\n".join(end if cause is None else [f"the cause: {cause}", *end])
+
+    def is_hopeless(self, tries: int) -> bool:
+        """Returns true once a child that was never ready has failed `tries` times, or has ended
+        twice with the same status and last output.
+        """
+        return not self.was_ready and (self.failures >= tries or self._repeats)
+
+    def raise_if_hopeless(self, tries: int) -> None:
+        """Raises `ChildFailed` for a required child that is hopeless."""
+        if self.spec.required and self.is_hopeless(tries):
+            raise ChildFailed(
+                f"{self.spec.name} did not become ready; the end of {self.spec.log}:\n"
+                f"{self._not_started or self.log_tail()}"
+            )
+
+    def _start(self) -> None:
+        try:
+            self.spec.prepare()
+            self._process = self._popen()
+        except (EmbeddedError, OSError) as failure:  # a full disk refuses to create a file
+            if not self.was_ready and isinstance(failure, EmbeddedError):
+                raise
+            self.failures += 1
+            self._not_started = str(failure)
+            self._retry_at = time.monotonic() + self._delay_s()
+            log.warning("child_not_prepared", child=self.spec.name, reason=str(failure))
+            return
+        self._not_started = ""
+        self.state = "starting"
+        self._given_up = False
+        self._misses = 0
+        self.starts += 1
+        self._started_at = self._moved_at = time.monotonic()  # preparing may take a while
+        log.info("child_started", child=self.spec.name, pid=self._process.pid, start=self.starts)
+        self._on_start()
+
+    def _popen(self) -> subprocess.Popen[bytes]:
+        create(self.spec.log)
+        self._log_start = self.spec.log.stat().st_size
+        with self.spec.log.open("ab") as log:
+            return subprocess.Popen(  # noqa: S603 - our own commands, no shell
+                (*self.spec.run_as.prefix, *self.spec.command),
+                env=dict(self.spec.environment),
+                cwd=self.spec.directory,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=_in_child(self.spec),  # noqa: PLW1509 - one thread here
+                **self.spec.run_as.popen_arguments(),
+            )
+
+    def _probe(self, now: float) -> None:
+        if self._process is None or self._given_up:  # it was killed and has not ended yet
+            return
+        if self.spec.ready(self._process.pid):
+            self.state = "ready"
+            self.was_ready = True
+            log.info("child_ready", child=self.spec.name, after_s=round(now - self._started_at, 2))
+        elif (progress := self.spec.progress()) != self._progress:
+            self._progress, self._moved_at = progress, now
+        elif self._is_stuck(self._process.pid, now):
+            after_s = round(now - self._started_at, 2)
+            log.warning("child_not_ready", child=self.spec.name, after_s=after_s)
+            self._given_up = True
+            kill_group(self._process.pid)
+
+    def _is_stuck(self, pid: int, now: float) -> bool:
+        limit_s = self.spec.ready_timeout_s
+        if (work := self.spec.works(pid)) != self._work:
+            self._work, self._worked_at = work, now
+        if now - self._moved_at > _BUSY_STARTS * limit_s:
+            return True
+        return now - max(self._moved_at, self._worked_at) > limit_s
+
+    def _probe_answer(self, pid: int, answers: Callable[[int], bool]) -> None:
+        """Counts unanswered probes of a ready child. A count is used instead of a time, because
+        after a sleep of the machine a long time has passed although the child answers.
+        """
+        self._misses = 0 if answers(pid) else self._misses + 1
+        self._probed_at = time.monotonic()
+        if self._misses >= _MISSES:
+            log.warning("child_hangs", child=self.spec.name, probes=self._misses)
+            self._misses = 0
+            kill_group(pid)
+
+    def _delay_s(self) -> float:
+        doublings = min(self.failures - 1, 16)
+        return min(_FIRST_DELAY_S * float(2**doublings), _LONGEST_DELAY_S)
+
+    def _ended(self, now: float) -> None:
+        if self._process is None:
+            return
+        words = (self._process.returncode, *self._words())
+        self._repeats = bool(words[1:]) and words == self._last_lines
+        self._last_lines = words
+        steady = self.state == "ready" and now - self._started_at > _STEADY_S
+        self.failures = 1 if steady else self.failures + 1
+        delay_s = self._delay_s()
+        log.warning(
+            "child_ended",
+            child=self.spec.name,
+            status=self._process.returncode,
+            restart_in_s=delay_s,
+        )
+        kill_group(self._process.pid)
+        self._process = None
+        self.state = "down"
+        self._retry_at = now + delay_s
+
+    def _words(self) -> list[str]:
+        """Returns the last lines of this start's output, without numbers (times, process ids)."""
+        try:
+            with self.spec.log.open("rb") as log:
+                log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - _COMPARED_BYTES))
+                lines = log.read().decode(errors="replace").splitlines()
+        except OSError:
+            return []
+        return [_NUMBER.sub("0", line) for line in lines if line.strip()][-_COMPARED_LINES:]
+
+
+def kill_group(pid: int) -> None:
+    """Sends SIGKILL to the child's process group."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _in_child(spec: ChildSpec) -> Callable[[], None] | None:
+    if sys.platform != "linux":
+        return None
+    parent = os.getpid()
+
+    def in_child() -> None:
+        signal_at_parent_end(spec.orphan_signal)
+        if os.getppid() != parent:  # the supervisor crashed before the line above
+            os._exit(1)
+        lower_priority(spec.niceness)
+
+    return in_child

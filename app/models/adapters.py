@@ -1,0 +1,177 @@
+"""Names of the files of an adapter in PEFT format."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Final, Literal
+
+from app.kit.errors import AgentRftError, NotFound
+
+CONFIG_FILE: Final = "adapter_config.json"
+WEIGHTS_FILE: Final = "adapter_model.safetensors"
+
+
+CARD: Final = "README.md"
+ADAPTER_FILES: Final = frozenset({CONFIG_FILE, WEIGHTS_FILE})
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterFacts:
+    """Facts about an adapter that its user needs outside of the service."""
+
+    model: str
+    base_model: str
+    """The service's name for the base model."""
+    base_weights: str | None
+    """Hub id of the base model's weights; `None` for weights in a directory of the operator."""
+    step: int
+    created_at: int
+    reasoning_effort: str | None
+
+
+def model_card(facts: AdapterFacts) -> bytes:
+    """Returns a model card with front matter as model hubs read it."""
+    weights = facts.base_weights
+    front = ["---", "library_name: peft", "tags:", "- lora"]
+    if weights is not None:
+        front.append(f"base_model: {json.dumps(weights)}")
+    origin = (
+        f"The weights of the base model are `{weights}`."
+        if weights is not None
+        else "Ask the operator of the service for the weights of the base model."
+    )
+    shown = json.dumps(weights or f"directory of {facts.base_model}")
+    lines = [
+        *(*front, "---", f"# {facts.model}", ""),
+        f"A LoRA adapter for `{facts.base_model}`, as it was after step {facts.step} of its job.",
+        *(origin, ""),
+        "    from peft import PeftModel",
+        "    from transformers import AutoModelForCausalLM",
+        "",
+        f"    base = AutoModelForCausalLM.from_pretrained({shown})",
+        '    model = PeftModel.from_pretrained(base, "directory of this file")',
+        "",
+        f"`{MANIFEST}` has the SHA-256 of every other file.",
+    ]
+    return "\n".join([*lines, ""]).encode()
+
+
+def archive_manifest(facts: AdapterFacts, digests: Mapping[str, str]) -> bytes:
+    """Returns the manifest: the facts, and under `sha256` the digest of every other file."""
+    content = {**asdict(facts), "sha256": dict(digests)}
+    return (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()
+
+
+def sha256_hex(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+EXPORT_TASK: Final = "agent_rft.run_export"
+ExportKind = Literal["merged"]
+"""`merged`: base model and adapter as one model, in float32, as `transformers` reads it."""
+ExportStage = Literal["loading", "merging", "storing"]
+
+
+class ExportStatus(StrEnum):
+    """State of an export; `completed`, `canceled` and `failed` are final."""
+
+    QUEUED = "queued"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    CANCELED = "canceled"
+    FAILED = "failed"
+
+
+OPEN_EXPORTS: Final = (ExportStatus.QUEUED, ExportStatus.IN_PROGRESS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelExport:
+    id: str
+    model: str
+    base_model: str
+    """The service's name for the base model."""
+    kind: ExportKind
+    status: ExportStatus = ExportStatus.QUEUED
+    stage: ExportStage | None = None
+    """Current stage of the work; `None` before and after."""
+    bytes: int
+    """Bytes of the export; before its end an estimate, or 0 without one."""
+    object_key: str | None = None
+    """Directory of the files, once the export is complete."""
+    error: dict[str, Any] | None = None
+    created_at: int = 0
+    finished_at: int | None = None
+    expires_at: int | None = None
+
+
+def export_directory(project_id: str, export_id: str) -> str:
+    """Returns the key prefix of an export; every claim has its own directory below it."""
+    return f"projects/{project_id}/exports/{export_id}"
+
+
+def no_export(export_id: str) -> NotFound:
+    return NotFound(f"No such export: {export_id}", param="export_id", code="export_not_found")
+
+
+def export_manifest(export: ModelExport, digests: Mapping[str, str]) -> bytes:
+    """Returns the manifest of an export's archive."""
+    content = {
+        "model": export.model,
+        "base_model": export.base_model,
+        "kind": export.kind,
+        "created_at": export.created_at,
+        "sha256": dict(digests),
+    }
+    return (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()
+
+
+def merged_card(model: str, base_model: str, *, step: int) -> str:
+    """Returns the model card of merged weights."""
+    lines = [
+        *("---", "library_name: transformers", "---", f"# {model}", ""),
+        f"`{base_model}` with the adapter of `{model}`, as it was after step {step} of its job,",
+        *("merged into one model.", ""),
+        "    from transformers import AutoModelForCausalLM, AutoTokenizer",
+        "",
+        '    model = AutoModelForCausalLM.from_pretrained("directory of this file")',
+        '    tokenizer = AutoTokenizer.from_pretrained("directory of this file")',
+        "",
+    ]
+    return "\n".join(lines)
+
+
+MANIFEST: Final = "manifest.json"
+
+
+class ManifestMismatch(AgentRftError):
+    """A committed directory differs from its manifest."""
+
+
+def manifest_text(digests: Mapping[str, str]) -> str:
+    return json.dumps({"sha256": dict(digests)}, indent=2, sort_keys=True) + "\n"
+
+
+def read_manifest(directory: str, content: bytes) -> dict[str, str]:
+    """Returns the digests by file name. Raises `ManifestMismatch` unless `content` is a manifest of
+    plain file names; `directory` names the directory in the message.
+    """
+    try:
+        digests = json.loads(content)["sha256"]
+        items = {str(name): str(digest) for name, digest in digests.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ManifestMismatch(f"{directory} has no readable manifest: {error}") from error
+    if any("/" in name or name in ("", ".", "..", MANIFEST) for name in items):
+        raise ManifestMismatch(f"{directory} has a manifest with a path in it")
+    return items
+
+
+def check_digests(directory: str, expected: Mapping[str, str], found: Mapping[str, str]) -> None:
+    """Raises `ManifestMismatch` and names the files that differ, are missing or are not in the
+    manifest.
+    """
+    if found != expected:
+        wrong = sorted({name for name, _ in expected.items() ^ found.items()})
+        raise ManifestMismatch(f"{directory} differs from its manifest in {wrong}")

@@ -1,0 +1,155 @@
+"""Token counts that an engine or a judge reports with a reply. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.kit.errors import refused_value
+from app.kit.fields import Json
+from app.kit.ids import new_id
+
+MOST_TOKENS: Final = 10**9
+"""Largest count of one reply; no context comes near it."""
+
+
+def reported_tokens(usage: Any, name: str) -> int:
+    """Returns a count of the `usage` of a reply; 0 for one that is missing or cannot be true, so
+    that no server makes the sums of others meaningless.
+    """
+    value = usage.get(name) if isinstance(usage, dict) else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return value if 0 <= value <= MOST_TOKENS else 0
+
+
+_APPENDED: Final = frozenset({"content", "reasoning", "refusal"})
+_REPLY: Final = "chat.completion"
+
+
+class StreamedReply:
+    """The reply so far."""
+
+    def __init__(self) -> None:
+        self._head: Json = {}
+        self._choices: dict[int, Json] = {}
+
+    def add(self, chunk: Json) -> None:
+        """Adds one chunk, the one with the usage included."""
+        own = {name: value for name, value in chunk.items() if name not in {"choices", "object"}}
+        self._head |= {name: value for name, value in own.items() if value is not None}
+        for part in chunk.get("choices") or ():
+            self._add_choice(part)
+
+    def whole(self) -> Json:
+        """Returns the reply as it would have come without a stream."""
+        choices = [self._choices[index] for index in sorted(self._choices)]
+        return {**self._head, "object": _REPLY, "choices": choices}
+
+    def _add_choice(self, part: Json) -> None:
+        index = part.get("index", 0)
+        empty = {
+            "index": index,
+            "message": {"role": "assistant", "content": None},
+            "logprobs": None,
+            "finish_reason": None,
+        }
+        choice = self._choices.setdefault(index, empty)
+        _add_delta(choice["message"], part.get("delta") or {})
+        if part.get("finish_reason") is not None:
+            choice["finish_reason"] = part["finish_reason"]
+        for name, tokens in (part.get("logprobs") or {}).items():
+            if tokens:
+                logprobs = choice["logprobs"] or {"content": None, "refusal": None}
+                choice["logprobs"] = {**logprobs, name: [*(logprobs.get(name) or ()), *tokens]}
+
+
+def _add_delta(message: Json, delta: Json) -> None:
+    for name, value in delta.items():
+        if value is None:
+            continue
+        if name in _APPENDED:
+            message[name] = (message.get(name) or "") + value
+        elif name == "tool_calls":
+            for piece in value:
+                _add_call(message.setdefault("tool_calls", []), piece)
+        else:
+            message[name] = value
+
+
+def _add_call(calls: list[Json], piece: Json) -> None:
+    """Adds a piece of a call; the pieces of one call have its number, and calls come in order."""
+    index = piece.get("index", 0)
+    while len(calls) <= index:
+        calls.append({"id": None, "type": "function", "function": {"name": "", "arguments": ""}})
+    call = calls[index]
+    call |= {name: piece[name] for name in ("id", "type") if piece.get(name) is not None}
+    function: dict[str, Any] = piece.get("function") or {}
+    call["function"]["name"] += function.get("name") or ""
+    call["function"]["arguments"] += function.get("arguments") or ""
+
+
+MOST_PAIRS: Final = 16
+LONGEST_KEY: Final = 64
+LONGEST_VALUE: Final = 512
+LONGEST_END_USER: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCompletion:
+    id: str
+    model: str
+    end_user: str | None
+    """The caller's id of the person who asked: `safety_identifier`, else `user`."""
+    metadata: dict[str, str] | None
+    messages: list[Json]
+    tools: list[Json]
+    reply: Json
+    """The whole `chat.completion` object, as it was answered."""
+
+
+def new_completion_id() -> str:
+    """Returns the id of a completion that is stored; an engine may repeat its own."""
+    return new_id("chatcmpl-")
+
+
+def asks_to_store(body: Mapping[str, Any]) -> bool:
+    return body.get("store") is True
+
+
+def end_user_of(body: Mapping[str, Any]) -> str | None:
+    return body.get("safety_identifier") or body.get("user")
+
+
+def check_stored(body: Mapping[str, Any]) -> None:
+    """Raises `InvalidRequest` for metadata or an end user that no stored completion may have. The
+    body is checked by `app.models.chat_parameters` already.
+    """
+    check_pairs(body.get("metadata") or {})
+    for name in ("safety_identifier", "user"):
+        if len(body.get(name) or "") > LONGEST_END_USER:
+            raise refused_value(name, f"it must have at most {LONGEST_END_USER} characters")
+
+
+def check_pairs(metadata: Mapping[str, str]) -> None:
+    """Raises `InvalidRequest` for more or longer metadata than the hosted API takes."""
+    if len(metadata) > MOST_PAIRS:
+        raise refused_value("metadata", f"it must have at most {MOST_PAIRS} pairs")
+    for key, value in metadata.items():
+        if len(key) > LONGEST_KEY:
+            raise refused_value("metadata", f"a key must have at most {LONGEST_KEY} characters")
+        if len(value) > LONGEST_VALUE:
+            name = f"metadata.{key}"
+            raise refused_value(name, f"it must have at most {LONGEST_VALUE} characters")
+
+
+def completion_of(body: Mapping[str, Any], reply: Json) -> StoredCompletion:
+    """Returns what is stored of a checked call and its whole reply."""
+    return StoredCompletion(
+        id=reply["id"],
+        model=reply["model"],
+        end_user=end_user_of(body),
+        metadata=body.get("metadata") or None,
+        messages=body["messages"],
+        tools=body.get("tools") or [],
+        reply=reply,
+    )

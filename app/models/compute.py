@@ -1,0 +1,159 @@
+"""The ways in which a process can compute on a CPU, and the record of a choice among them.
+
+Pure: the measurement is in `workers/compute/`.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import override
+
+from app.models.models import BaseModelSpec, TrainerMemory
+
+ComputeRole = Literal["engine", "trainer"]
+Products = Literal["onednn", "torch"]
+"""The library of matrix products: oneDNN, in the engine on packed weights, or torch's default."""
+
+
+class ComputeChoice(BaseModel):
+    """One way to compute. Its bits differ from those of every other one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    products: Products
+    threads: int = Field(gt=0)
+
+    @override
+    def __str__(self) -> str:
+        threads = "1 thread" if self.threads == 1 else f"{self.threads} threads"
+        return f"{self.products} products, {threads}"
+
+
+class ComputeScore(BaseModel):
+    """The measured time of the same work in one way."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    choice: ComputeChoice
+    alone_s: float
+    """Seconds on a machine that does nothing else."""
+    beside_s: float
+    """Seconds beside other processes that compute, one for each core."""
+    won: float = Field(ge=0, le=1)
+    """Share of the rounds in which it was faster than the assumed way."""
+
+    @property
+    def total_s(self) -> float:
+        return self.alone_s + self.beside_s
+
+
+class MeasuredChoice(BaseModel):
+    """A choice as it is kept, with all that it was measured for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: ComputeRole
+    machine: str
+    """Processor, libraries and cores."""
+    widths: tuple[int, int]
+    """Width of the model and of its feed-forward layers."""
+    choice: ComputeChoice
+    scores: tuple[ComputeScore, ...]
+    """Scores of all candidates, the assumed one first; none if the machine was too busy to measure:
+    the assumed way is then kept.
+    """
+
+    @override
+    def __str__(self) -> str:
+        times = ", ".join(
+            f"{score.choice} {1000 * score.alone_s:.1f} ms alone and "
+            f"{1000 * score.beside_s:.1f} ms beside others"
+            for score in self.scores
+        )
+        why = f"measured: {times}" if times else "assumed: the machine was too busy to measure"
+        return f"{self.role} of width {self.widths[0]}: {self.choice} ({why})"
+
+
+EngineKind = Literal["cpu", "vllm", "vllm_cpu"]
+"""`vllm_cpu` is vLLM's CPU build."""
+
+
+class StartRequest(BaseModel):
+    """A request to the GPU plane for the plan of a model on this machine."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    spec: BaseModelSpec
+    engine: EngineKind
+    engine_share: float | None = Field(default=None, gt=0, lt=1)
+    """Share of the GPU for the engine; `None` lets the plan choose."""
+    memory: TrainerMemory = TrainerMemory()
+    """The operator's memory settings, as for a run."""
+
+
+class StartPlan(BaseModel):
+    """The verdict on a base model, its memory and speed on this machine, and the sizes of the
+    engine.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    refusal: str | None = None
+    """The reason why the model cannot be used at all."""
+    lines: tuple[str, ...] = ()
+    """Verdict and tables, as printed."""
+    problems: tuple[str, ...] = ()
+    """Each part that does not fit, with the setting to change."""
+    engine_share: float | None = None
+    """Share of the GPU for the engine."""
+    kv_mib: int | None = None
+    """Memory of keys and values of an engine on the CPU."""
+    micro_batch_tokens: int | None = None
+    """Tokens of a micro-batch if the default does not fit, unless the operator has set a number."""
+
+
+class StepPace(BaseModel):
+    """Speeds of a base model on this machine, in tokens per second."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    read: float = Field(gt=0)
+    """Prompt tokens that the engine computes."""
+    sampled: float = Field(gt=0)
+    trained: float = Field(gt=0)
+    """Tokens of all rows that pass through forward and backward."""
+    shares_prompts: bool
+    """True if the trainer computes the prompt of a group once."""
+
+
+GROUPS, GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOKENS = 8, 8, 256, 128
+"""The step that is timed: 8 prompts with 8 rollouts each."""
+
+
+class StepTime(BaseModel):
+    """Seconds of a step of `GROUPS` × `GROUP_SIZE` rollouts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sampling: float
+    training: float
+
+    @property
+    def total(self) -> float:
+        return self.sampling + self.training
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Sampled tokens per second of the whole step."""
+        return GROUPS * GROUP_SIZE * SAMPLED_TOKENS / self.total
+
+
+def step_time(pace: StepPace) -> StepTime:
+    """Returns the time of a step at a pace. The engine computes the prompt of a group once."""
+    rollouts = GROUPS * GROUP_SIZE
+    prompts = GROUPS if pace.shares_prompts else rollouts
+    trained = prompts * PROMPT_TOKENS + rollouts * SAMPLED_TOKENS
+    return StepTime(
+        sampling=GROUPS * PROMPT_TOKENS / pace.read + rollouts * SAMPLED_TOKENS / pace.sampled,
+        training=trained / pace.trained,
+    )

@@ -1,0 +1,315 @@
+"""The pool of connections to one engine."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import aiohttp
+import structlog
+
+from app.jobs.reproducibility import EngineMachine
+from app.kit.errors import AgentRftError, InvalidRequest, NotFound, Unavailable
+from app.kit.object_stores import Objects
+from app.kit.objects import remove
+from app.models.adapters import ManifestMismatch
+from app.settings import Settings
+
+CONCURRENT_REQUESTS: Final = 512
+
+
+class Connections:
+    """Connection pool. Its session is opened by the first request, because a session belongs to an
+    event loop.
+    """
+
+    def __init__(self, headers: dict[str, str], timeout: aiohttp.ClientTimeout) -> None:
+        self._headers = headers
+        self._timeout = timeout
+        self._opened: aiohttp.ClientSession | None = None
+
+    def session(self) -> aiohttp.ClientSession:
+        if self._opened is None:
+            self._opened = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=CONCURRENT_REQUESTS),
+                headers=self._headers,
+                timeout=self._timeout,
+                trust_env=False,
+            )
+        return self._opened
+
+    async def aclose(self) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+            self._opened = None
+
+
+class EngineUnavailable(Unavailable):
+    """The engine does not answer or has failed; a later call may succeed."""
+
+
+class EngineFailed(EngineUnavailable):
+    """The engine answered with status 500."""
+
+
+class AdapterMissing(NotFound):
+    """The engine does not serve that model name; loading the adapter may help."""
+
+    default_code = "model_not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One continuation. `token_ids` and `logprobs` have equal length N; a stop token that ended the
+    continuation is included. `logprobs` are natural logs at the sampling temperature.
+    """
+
+    token_ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    finish_reason: str
+    """`stop` or `length`."""
+    prompt_logprobs: tuple[float | None, ...] | None = None
+    """Log-prob of each prompt token at temperature 1; the first one's is `None`. `None` unless
+    requested.
+    """
+
+
+class Inference(Protocol):
+    """Every call raises `EngineUnavailable`, `AdapterMissing` or `InvalidRequest`; none is
+    retried.
+    """
+
+    async def complete(
+        self,
+        model: str,
+        prompt_token_ids: list[int],
+        *,
+        max_tokens: int,
+        temperature: float,
+        seed: int,
+        stop_token_ids: tuple[int, ...],
+        prompt_logprobs: bool = False,
+    ) -> Completion:
+        """Continues token ids with a base model or an adapter, up to `max_tokens`, a stop token or
+        the end of the context. Only `stop_token_ids` stop; EOS does not by itself.
+        """
+        ...
+
+    async def load_adapter(self, name: str, path: Path) -> None:
+        """Serves a PEFT directory under a new name. Raises `InvalidRequest` if the name is in use
+        or the directory is not an adapter of the base model.
+        """
+        ...
+
+    async def unload_adapter(self, name: str) -> None: ...
+
+    async def model_names(self) -> list[str]:
+        """Returns the names of base models and loaded adapters."""
+        ...
+
+    async def machine(self, model: str) -> EngineMachine | None:
+        """Returns the engine's answer about its machine for a base model; `None` for an engine that
+        gives none, such as vLLM.
+        """
+        ...
+
+    async def response_formats(self, model: str) -> tuple[str, ...] | None:
+        """Returns the types of `response_format` that the engine can give for a base model; `None`
+        for an engine that does not say so, such as vLLM.
+        """
+        ...
+
+    async def healthy(self) -> bool:
+        """Returns true if the engine answers. Never raises."""
+        ...
+
+    async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Runs a Chat Completions call whose `model` is a name in the engine. `reasoning_effort`
+        reaches the chat template as `template_variables`.
+        """
+        ...
+
+    def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
+        """Streams a chat completion as server-sent events. Closing the iterator cancels the
+        generation.
+        """
+        ...
+
+    def with_cache_namespace(self, salt: str) -> "Inference":
+        """Returns a client whose prompt cache is shared only among calls with this salt, so that
+        the time an answer takes reveals nothing about the prompts of others.
+        """
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+CompletionScript = Callable[[str, list[int], int], Completion]
+
+
+class InMemoryInference:
+    """In-memory twin whose continuations come from a script of (model, prompt ids, seed)."""
+
+    def __init__(
+        self, script: CompletionScript, *, base_models: tuple[str, ...] = ("base",)
+    ) -> None:
+        self._script = script
+        self.base_models = base_models
+        self.adapters: dict[str, Path] = {}
+        self.unavailable = False
+        self.machine_of_engine: EngineMachine | None = EngineMachine("twin", batch_invariant=True)
+        self.prompts: list[tuple[str, list[int]]] = []
+        self.chat_replies: list[dict[str, Any]] = []
+
+    async def complete(
+        self,
+        model: str,
+        prompt_token_ids: list[int],
+        *,
+        max_tokens: int,
+        temperature: float,  # noqa: ARG002 - the script decides
+        seed: int,
+        stop_token_ids: tuple[int, ...],  # noqa: ARG002 - the script decides
+        prompt_logprobs: bool = False,
+    ) -> Completion:
+        self._check(model)
+        self.prompts.append((model, prompt_token_ids))
+        scripted = self._script(model, prompt_token_ids, seed)
+        cut = len(scripted.token_ids) > max_tokens
+        return Completion(
+            token_ids=scripted.token_ids[:max_tokens],
+            logprobs=scripted.logprobs[:max_tokens],
+            finish_reason="length" if cut else scripted.finish_reason,
+            prompt_logprobs=scripted.prompt_logprobs if prompt_logprobs else None,
+        )
+
+    async def load_adapter(self, name: str, path: Path) -> None:
+        self._check(None)
+        if name in self.adapters:
+            raise InvalidRequest(f"The adapter '{name}' is already loaded.")
+        self.adapters[name] = path
+
+    async def unload_adapter(self, name: str) -> None:
+        self._check(name)
+        del self.adapters[name]
+
+    async def model_names(self) -> list[str]:
+        self._check(None)
+        return [*self.base_models, *self.adapters]
+
+    async def machine(self, model: str) -> EngineMachine | None:
+        self._check(model)
+        return self.machine_of_engine
+
+    async def response_formats(self, model: str) -> tuple[str, ...] | None:
+        self._check(model)
+        return None
+
+    async def healthy(self) -> bool:
+        return not self.unavailable
+
+    async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        self._check(str(body["model"]))
+        return self.chat_replies.pop(0)
+
+    async def chat_stream(self, body: dict[str, Any]) -> AsyncGenerator[bytes]:
+        yield b"data: " + json.dumps(await self.chat(body)).encode() + b"\n\n"
+        yield b"data: [DONE]\n\n"
+
+    def with_cache_namespace(self, salt: str) -> "InMemoryInference":  # noqa: ARG002 - it keeps no cache
+        return self
+
+    async def aclose(self) -> None:
+        self.unavailable = True
+
+    def _check(self, model: str | None) -> None:
+        if self.unavailable:
+            raise EngineUnavailable("The engine is unavailable.")
+        if model is not None and model not in self.base_models and model not in self.adapters:
+            raise AdapterMissing(f"The model '{model}' does not exist.", param="model")
+
+
+log = structlog.get_logger()
+
+_UNLOAD_TIMEOUT_S: Final = 5.0
+
+
+class AdapterCache:
+    """Cache of adapters on a disk that this process and the engine share, limited in bytes."""
+
+    def __init__(self, objects: Objects, directory: Path, *, max_bytes: int) -> None:
+        self._objects = objects
+        self._directory = directory
+        self._max_bytes = max_bytes
+
+    async def load(self, inference: Inference, engine_name: str, *, object_key: str | None) -> None:
+        """Loads an adapter into the engine. `object_key` is the key of the stored adapter, `None`
+        for a base model, which needs none. Raises `Unavailable`.
+
+        Does not raise if the adapter is missing or refused: the next chat then fails.
+        """
+        if object_key is None:
+            return
+        path = self._directory / engine_name
+        try:
+            await self._fetch(object_key, path)
+        except (FileNotFoundError, ManifestMismatch) as error:
+            log.warning("adapter cannot be read", name=engine_name, error=repr(error))
+            return
+        await self._shrink(inference, keep=path)
+        with suppress(InvalidRequest):  # another call has loaded it in the meantime
+            await inference.load_adapter(engine_name, path)
+
+    async def forget(self, engine_name: str) -> None:
+        """Removes the local copy of an unloaded adapter, if there is one."""
+        await asyncio.to_thread(remove, self._directory / engine_name)
+
+    async def _fetch(self, object_key: str, path: Path) -> None:
+        try:
+            await asyncio.to_thread(os.utime, path)  # the least recently used is removed first
+        except FileNotFoundError:
+            with suppress(FileExistsError):  # another process has fetched it in the meantime
+                await self._objects.fetch_directory(object_key, path)
+
+    async def _shrink(self, inference: Inference, *, keep: Path) -> None:
+        """Unloads and removes the least recently used adapters until the cache fits its limit."""
+        for path in await asyncio.to_thread(self._to_remove, keep):
+            await unload_unused(inference, path.name)
+            await asyncio.to_thread(remove, path)
+
+    def _to_remove(self, keep: Path) -> list[Path]:
+        adapters: list[tuple[float, int, Path]] = []
+        for path in self._directory.iterdir():
+            with suppress(FileNotFoundError):  # removed concurrently by another process
+                size = sum(file.stat().st_size for file in path.iterdir())
+                adapters.append((path.stat().st_mtime, size, path))
+        total, removed = sum(size for _, size, _ in adapters), []
+        for _, size, path in sorted(adapters):
+            if total <= self._max_bytes:
+                break
+            if path != keep:
+                removed.append(path)
+                total -= size
+        return removed
+
+
+async def unload_unused(inference: Inference, engine_name: str) -> None:
+    """Unloads an adapter, best effort: an unavailable engine or an adapter that is not loaded is
+    not an error, and an adapter that stays loaded only uses memory.
+    """
+    try:
+        async with asyncio.timeout(_UNLOAD_TIMEOUT_S):
+            await inference.unload_adapter(engine_name)
+    except AdapterMissing:
+        return
+    except (AgentRftError, TimeoutError) as error:
+        log.warning("an adapter stays loaded in the engine", name=engine_name, error=repr(error))
+
+
+def build_adapter_cache(settings: Settings, objects: Objects) -> AdapterCache:
+    directory = settings.work_dir / "adapters"
+    return AdapterCache(objects, directory, max_bytes=settings.adapter_cache_bytes)

@@ -1,0 +1,279 @@
+"""Archives of stored directories: a tar that is built while it is sent.
+
+The stored files are streamed, never loaded whole, and that no key of the object storage is shown.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from app.accounts.accounts import Tenant
+from app.database import Database
+from app.kit.disks import FreeSpace
+from app.kit.errors import InvalidRequest, NoFreeSpace, NotFound, WrongState
+from app.kit.ids import new_id
+from app.kit.job_queue import JobQueue
+from app.kit.object_stores import Objects
+from app.kit.tar import Member, StoredMember, TarArchive, TextMember
+from app.models.adapters import (
+    ADAPTER_FILES,
+    CARD,
+    MANIFEST,
+    AdapterFacts,
+    ExportKind,
+    ExportStatus,
+    ManifestMismatch,
+    ModelExport,
+    archive_manifest,
+    check_digests,
+    export_manifest,
+    model_card,
+    read_manifest,
+    sha256_hex,
+)
+from app.models.directories import BaseWeights, base_weights
+from app.models.models import BaseModelSpec, TunedModel, find_base_model
+from app.models.service import ModelService
+
+
+@dataclass(frozen=True, slots=True)
+class StoredArchive:
+    filename: str
+    manifest_sha256: str
+    """SHA-256 of the manifest, which contains the digests of all other files, so that it identifies
+    the content.
+    """
+    _tar: TarArchive
+    _objects: Objects
+
+    @property
+    def size(self) -> int:
+        return self._tar.size
+
+    def read(self, start: int, stop: int) -> AsyncGenerator[bytes, None]:
+        return self._tar.read(self._objects, start=start, stop=stop)
+
+
+def packed_archive(
+    objects: Objects, name: str, *, manifest: bytes, members: Sequence[Member], modified_at: int
+) -> StoredArchive:
+    """Returns an archive that begins with its manifest."""
+    return StoredArchive(
+        filename=f"{name}.tar",
+        manifest_sha256=sha256_hex(manifest),
+        _tar=TarArchive([TextMember(MANIFEST, manifest), *members], modified_at=modified_at),
+        _objects=objects,
+    )
+
+
+async def stored_members(objects: Objects, object_key: str) -> list[StoredMember]:
+    """Returns the files of a stored directory in order of name, after a comparison of their names
+    with the stored manifest. Raises `FileNotFoundError` and `ManifestMismatch`.
+    """
+    content = b"".join([chunk async for chunk in objects.read(f"{object_key}/{MANIFEST}")])
+    digests = read_manifest(object_key, content)
+    sizes = {
+        child.name: child.bytes
+        for child in await objects.children(object_key)
+        if child.name != MANIFEST
+    }
+    check_digests(object_key, dict.fromkeys(digests, ""), dict.fromkeys(sizes, ""))
+    return [
+        StoredMember(file, f"{object_key}/{file}", sizes[file] or 0, digests[file])
+        for file in sorted(digests)
+    ]
+
+
+log = structlog.get_logger()
+
+CODE: Final = "adapter_gone"
+
+
+class AdapterService:
+    def __init__(
+        self, models: ModelService, objects: Objects, *, base_models: tuple[BaseModelSpec, ...]
+    ) -> None:
+        self._models = models
+        self._objects = objects
+        self._base_models = base_models
+
+    async def archive(self, name: str) -> StoredArchive:
+        """Returns the archive of an adapter. Raises `NotFound` for a model that the project may not
+        call, and for one whose files are missing or damaged; `InvalidRequest` for a base model.
+        """
+        model = await self._models.get(name)
+        if model.tuned is None:
+            raise InvalidRequest(
+                f"'{name}' is a base model, which has no adapter: it was not trained here. "
+                "Download a tuned model or a checkpoint.",
+                param="model",
+                code="base_model",
+            )
+        try:
+            stored = await self._stored(model.tuned.object_key)
+        except (FileNotFoundError, ManifestMismatch) as error:
+            log.warning("adapter cannot be read", model=name, error=repr(error))
+            raise NotFound(
+                f"The files of '{name}' are gone from the object storage or damaged there, so "
+                "there is nothing to download. Ask the operator to restore them, or train again.",
+                param="model",
+                code=CODE,
+            ) from error
+        return self._packed(self._facts(model.tuned), stored)
+
+    def _facts(self, tuned: TunedModel) -> AdapterFacts:
+        base = find_base_model(self._base_models, tuned.base_model)
+        return AdapterFacts(
+            model=tuned.name,
+            base_model=tuned.base_model,
+            base_weights=None if base is None else base.hub_id,
+            step=tuned.step,
+            created_at=tuned.created_at,
+            reasoning_effort=tuned.reasoning_effort,
+        )
+
+    async def _stored(self, object_key: str) -> list[StoredMember]:
+        """Returns the adapter's files in order of name."""
+        members = await stored_members(self._objects, object_key)
+        names = {member.name for member in members}
+        if not names >= ADAPTER_FILES:
+            raise ManifestMismatch(f"{object_key} is not an adapter: it has {sorted(names)}")
+        return members
+
+    def _packed(self, facts: AdapterFacts, stored: list[StoredMember]) -> StoredArchive:
+        card = model_card(facts)
+        digests = {file.name: file.sha256 for file in stored} | {CARD: sha256_hex(card)}
+        manifest = archive_manifest(facts, digests)
+        members: list[Member] = [TextMember(CARD, card), *stored]
+        return packed_archive(
+            self._objects,
+            facts.model,
+            manifest=manifest,
+            members=members,
+            modified_at=facts.created_at,
+        )
+
+
+_COPIES: Final = 2
+"""Copies of the weights that an export writes: a temporary and a stored one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPorts:
+    models: ModelService
+    objects: Objects
+    queue: JobQueue
+    space: FreeSpace
+    base_models: tuple[BaseModelSpec, ...]
+
+
+class ExportService:
+    def __init__(self, database: Database, ports: ExportPorts, tenant: Tenant) -> None:
+        self._database = database
+        self._ports = ports
+        self._tenant = tenant
+
+    async def create(self, model: str, kind: ExportKind) -> ModelExport:
+        """Creates an export. Raises `NotFound`, `InvalidRequest` for weights that cannot be merged,
+        `NoFreeSpace`, `QuotaExceeded`, and `WrongState` while an export of the model is open.
+        """
+        called = await self._ports.models.get(model)
+        if called.tuned is None:
+            raise InvalidRequest(
+                f"'{model}' is a base model, into which nothing was trained here. Export a tuned "
+                "model or a checkpoint.",
+                param="model",
+                code="base_model",
+            )
+        weights = await self._weights(model, called.tuned.base_model)
+        export = ModelExport(
+            id=new_id("export_"),
+            model=model,
+            base_model=called.tuned.base_model,
+            kind=kind,
+            bytes=weights.merged_bytes,
+        )
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.quotas.check_export(weights.merged_bytes)
+            await unit.exports.insert(export)
+            unit.after_commit(lambda: self._ports.queue.enqueue_export(export.id))
+        return await self.get(model, export.id)
+
+    async def get(self, model: str, export_id: str) -> ModelExport:
+        """Returns an export. Raises `NotFound` for an unknown one, and for a model that is deleted
+        or no longer shared.
+        """
+        await self._ports.models.get(model)
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.exports.get(model, export_id)
+
+    async def page(
+        self, model: str, *, after: str | None, limit: int
+    ) -> tuple[list[ModelExport], bool]:
+        """Returns a page, newest first. Raises `NotFound` for a model as `get` does."""
+        await self._ports.models.get(model)
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.exports.page(model, after=after, limit=limit)
+
+    async def delete(self, model: str, export_id: str) -> None:
+        """Deletes an export; one that is open ends."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.exports.mark_deleted(model, export_id)
+
+    async def archive(self, model: str, export_id: str) -> StoredArchive:
+        """Returns the archive of an export. Raises `NotFound`, also for missing files, and
+        `WrongState` for an incomplete export.
+        """
+        export = await self.get(model, export_id)
+        if export.status is not ExportStatus.COMPLETED or export.object_key is None:
+            raise WrongState(
+                f"Export {export_id} is {export.status.value}: only a completed one can be "
+                "downloaded.",
+                param="export_id",
+            )
+        try:
+            members = await stored_members(self._ports.objects, export.object_key)
+        except (FileNotFoundError, ManifestMismatch) as error:
+            log.warning("export cannot be read", export_id=export_id, error=repr(error))
+            raise NotFound(
+                f"The files of export {export_id} are gone from the object storage or damaged "
+                "there. Delete it and make another one.",
+                param="export_id",
+                code="export_gone",
+            ) from error
+        manifest = export_manifest(export, {file.name: file.sha256 for file in members})
+        return packed_archive(
+            self._ports.objects,
+            f"{model}:merged",
+            manifest=manifest,
+            members=members,
+            modified_at=export.created_at,
+        )
+
+    async def _weights(self, model: str, base_model: str) -> BaseWeights:
+        spec = find_base_model(self._ports.base_models, base_model)
+        if spec is None:
+            raise InvalidRequest(
+                f"'{model}' cannot be merged: its base model '{base_model}' is not offered any "
+                "more. Download the adapter, or ask the operator to offer the base model again.",
+                param="model",
+                code="base_not_offered",
+            )
+        weights = await asyncio.to_thread(base_weights, spec)
+        if weights.is_quantized:
+            raise InvalidRequest(
+                f"'{model}' cannot be merged: the weights of its base model '{base_model}' are "
+                "quantized. Download the adapter and load it on top of the base model.",
+                param="model",
+                code="base_quantized",
+            )
+        if self._ports.space.lacks(more_bytes=_COPIES * weights.merged_bytes):
+            raise NoFreeSpace(
+                f"The service has too little free disk space to merge '{model}': it needs "
+                f"{_COPIES} × {weights.merged_bytes / 1e9:.1f} GB. Ask the operator, or download "
+                "the adapter."
+            )
+        return weights

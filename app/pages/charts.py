@@ -1,0 +1,345 @@
+"""The table of a chart: its lines, and the steps that are its rows. Pure.
+
+A chart is a table first, and the script draws it from that table. A reader without a script, or
+with a screen reader, has every value, and both show the same. Lines of a long job are outlines:
+at a step where one of them is lowest or highest the others may have no value in the table.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, assert_never
+
+from app.jobs.curves import Curve, Curves, extremes, thin
+from app.jobs.stop_rules import ObjectiveCurves
+from app.kit.ids import Split
+from app.rollouts import metrics as names
+
+COLOURS: Final = 8
+"""Largest number of lines with a colour of their own; `charts.js` has as many."""
+ChartMark = Literal["line", "points", "rule", "edge"]
+"""`edge`: one of two lines between which a band is drawn."""
+SHOWN_STEPS: Final = 150
+"""Evenly spaced steps of a chart, and validations beside them. More would not show on a screen, and
+would make the page large.
+"""
+_SPIKES: Final = 150
+"""Further steps, shared by the lines of a chart: those with the lowest and highest values, so that
+an outlier between two shown steps is visible.
+"""
+_FEWEST_SHARED: Final = 16
+"""Shared steps below which an outline is thinned by its own points: it has points at few steps."""
+_ENDS_AND_EXTREMES: Final = 4
+"""A line's two ends, its lowest and its highest value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    label: str
+    curve: str
+    values: Curve
+    mark: ChartMark = "line"
+    every: int = 1
+    """Number of steps of a block, if `values` is an outline."""
+
+    @property
+    def shared_steps(self) -> list[int]:
+        """The steps that outlines of the same blocks share: the last of each block."""
+        shared = [step for step in self.values if (step + 1) % self.every == 0]
+        return shared if len(shared) >= _FEWEST_SHARED else list(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    id: str
+    title: str
+    unit: str
+    lines: Sequence[Line]
+
+    @property
+    def steps(self) -> list[int]:
+        """The steps of the table's rows: evenly spaced ones, as many of the validations, and those
+        at which a line is lowest or highest.
+        """
+        points = {step for line in self.lines if line.mark == "points" for step in line.values}
+        steps = {step for line in self.lines for step in line.values}
+        shown = set(thin(sorted(points), SHOWN_STEPS))
+        for every in {line.every for line in self.lines}:
+            alike = [line for line in self.lines if line.every == every]
+            shared = {step for line in alike for step in line.shared_steps}
+            shown.update(thin(sorted(shared), SHOWN_STEPS))
+        if len(shown) < len(steps):
+            for line in self.lines:
+                shown |= _spikes(line.values, _SPIKES // len(self.lines))
+        return sorted(shown)
+
+    @property
+    def summary(self) -> str:
+        """The chart in a sentence, for readers who cannot see it."""
+        steps = {step for line in self.lines for step in line.values}
+        lines = "; ".join(map(_in_words, self.lines))
+        return f"{lines}; steps {min(steps)} to {max(steps)}."
+
+
+def _spikes(curve: Curve, count: int) -> set[int]:
+    """Returns the steps of the lowest and highest values of a line, of each stretch of it if there
+    may be many.
+    """
+    steps = sorted(curve)
+    values = [curve[step] for step in steps]
+    return {steps[index] for index in extremes(values, max(count, _ENDS_AND_EXTREMES))}
+
+
+def _in_words(line: Line) -> str:
+    first, last = (line.values[end(line.values)] for end in (min, max))
+    if line.mark == "rule" or len(line.values) == 1:
+        return f"{line.label} {last:.4g}"
+    return f"{line.label} from {first:.4g} to {last:.4g}"
+
+
+_OF_STEPS: Final = ("line", "edge")
+"""Marks of training curves."""
+_NOTHING: Final[Curve] = {}
+_WHOLE: Final[Mapping[str, int]] = {}
+_COMPONENT: Final = "reward/component/"
+_ROLLOUT: Final = "mean a rollout"
+_SHARE: Final = "share"
+
+
+def charts(
+    curves: Curves, watched: ObjectiveCurves, every: Mapping[str, int] = _WHOLE
+) -> list[Chart]:
+    """Returns the charts that have points, in the order of the page. `every` has the block size of
+    training curves that are outlines.
+    """
+    made = [_outcome(curves, watched), _lost(curves), *_of_rollouts(curves), *_of_training(curves)]
+    return [_outlined(chart, every) for chart in made if chart.lines]
+
+
+def _outlined(chart: Chart, every: Mapping[str, int]) -> Chart:
+    lines = [
+        replace(line, every=every.get(line.curve, 1)) if line.mark in _OF_STEPS else line
+        for line in chart.lines
+    ]
+    return replace(chart, lines=lines)
+
+
+def chart_of(curve: str, made: Sequence[Chart]) -> str | None:
+    """Returns the id of the chart that shows a curve."""
+    shown = (chart.id for chart in made if any(line.curve == curve for line in chart.lines))
+    return next(shown, None)
+
+
+def _outcome(curves: Curves, watched: ObjectiveCurves) -> Chart:
+    """Returns the chart of a job's success: reward, or loss."""
+    by_reward = watched.valid == names.REWARD_MEAN
+    valid = curves.get((watched.valid, "valid"), _NOTHING)
+    steps = [*curves.get((watched.train, "train"), _NOTHING), *valid]
+    before = {min(steps): valid[0], max(steps): valid[0]} if 0 in valid else _NOTHING
+    lines = (
+        _line(curves, "training", watched.train),
+        _line(curves, "validation", watched.valid, split="valid"),
+        _line(curves, "validation, greedy", watched.valid, split="valid_greedy"),
+        _line(curves, "a few held-out rows", names.BATCH_LOSS, split="valid"),
+        Line("before training", watched.valid, before, "rule"),
+        *(_band(curves) if by_reward else ()),
+    )
+    title, unit = ("Reward", _ROLLOUT) if by_reward else ("Loss", "mean a token")
+    return Chart("outcome", title, unit, _present(lines))
+
+
+def _band(curves: Curves) -> list[Line]:
+    """Returns the edges of the band in which four fifths of the training rewards are."""
+    labels = {"90th percentile": names.REWARD_P90, "10th percentile": names.REWARD_P10}
+    edges = {name: curves.get((name, "train"), _NOTHING) for name in labels.values()}
+    if not all(edges.values()):
+        return []
+    return [Line(label, name, edges[name], "edge") for label, name in labels.items()]
+
+
+def _lost(curves: Curves) -> Chart:
+    """Returns the chart of lost rollouts: the share of all, of validations, and by failure
+    class.
+    """
+    graded = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
+    lost = curves.get((names.DISCARDED_COUNT, "train"), _NOTHING)
+    lines = [
+        _line(curves, "all", names.DISCARDED_SHARE),
+        _line(curves, "validation", names.DISCARDED_SHARE, split="valid"),
+    ]
+    for name, curve in _train(curves):
+        failure_class = names.discarded_class(name)
+        if failure_class is not None:
+            # Outlines need not have the same steps.
+            shares = {
+                step: count / (graded[step] + lost[step])
+                for step, count in curve.items()
+                if count and step in graded and step in lost
+            }
+            lines.append(Line(failure_class, name, shares))
+    return Chart("lost", "Lost rollouts", _SHARE, _present(lines))
+
+
+def _of_rollouts(curves: Curves) -> Iterator[Chart]:
+    components = [
+        Line(name.removeprefix(_COMPONENT), name, curve)
+        for name, curve in _below(curves, _COMPONENT)
+    ]
+    yield Chart("components", "Grader's components", _ROLLOUT, components)
+    calls = [_line(curves, "all tools", names.TOOL_CALLS_MEAN), *_tools(curves, "calls_mean")]
+    yield Chart("tool_calls", "Tool calls", _ROLLOUT, _present(calls))
+    for chart_id, title, unit, quantity in _OF_TOOLS:
+        yield Chart(chart_id, title, unit, _tools(curves, quantity))
+    yield from _fixed(curves, _OF_ROLLOUTS)
+
+
+def _of_training(curves: Curves) -> Iterator[Chart]:
+    yield from _fixed(curves, _OF_TRAINING)
+
+
+Fixed = tuple[str, str, str, Mapping[str, str]]
+_OF_TOOLS: Final = (
+    ("latency", "Tool latency", "mean s a call", "latency_s_mean"),
+    ("tool_errors", "Tool errors", "calls a step", "errors"),
+    ("reply_tokens", "Tokens of a tool's reply", "mean a call", "tokens_per_call"),
+)
+_OF_ROLLOUTS: Final[tuple[Fixed, ...]] = (
+    (
+        "tokens",
+        "Tokens",
+        _ROLLOUT,
+        {
+            "completion": names.COMPLETION_TOKENS_MEAN,
+            "reasoning": names.REASONING_TOKENS_MEAN,
+            "prompt": names.PROMPT_TOKENS_MEAN,
+        },
+    ),
+    (
+        "environment",
+        "Environment",
+        _ROLLOUT,
+        {
+            "steps": names.ENVIRONMENT_STEPS_MEAN,
+            "its reward": names.ENVIRONMENT_REWARD_MEAN,
+            "s a step": names.ENVIRONMENT_LATENCY_MEAN,
+            "retries": names.ENVIRONMENT_RETRIES_MEAN,
+        },
+    ),
+    (
+        "groups",
+        "Groups",
+        "groups a step",
+        {
+            "trained": names.GROUPS_TRAINED,
+            "zero variance": names.GROUPS_ZERO_VARIANCE,
+            "too few graded": names.GROUPS_MASKED,
+        },
+    ),
+    (
+        "limits",
+        "Ends at a limit, errors of graders",
+        _SHARE,
+        {"ended at a limit": names.LIMIT_STOP_SHARE, "graders": names.GRADER_ERROR_SHARE},
+    ),
+    (
+        "unparsable",
+        "Turns that could not be parsed",
+        _ROLLOUT,
+        {"turns": names.TOOL_PARSE_ERRORS_MEAN},
+    ),
+)
+"""Charts of rollouts: id, title, unit, and names of the curves by label."""
+_OF_TRAINING: Final[tuple[Fixed, ...]] = (
+    ("entropy", "Entropy", "nats a token", {"entropy": names.ENTROPY}),
+    (
+        "distance",
+        "Distance (KL)",
+        "nats a token",
+        {"from the sampler": names.SAMPLER_KL_K3, "from the start": names.BASE_KL_K1},
+    ),
+    (
+        "clipped",
+        "Clipped, masked and truncated tokens",
+        _SHARE,
+        {
+            "clipped": names.CLIPPED_SHARE,
+            "masked": names.MASKED_SHARE,
+            "truncated": names.TRUNCATED_SHARE,
+        },
+    ),
+    ("grad_norm", "Gradient norm", "before clipping", {"gradient": names.GRAD_NORM}),
+    ("learning_rate", "Learning rate", "of the step", {"learning rate": names.LEARNING_RATE}),
+    (
+        "preference",
+        "Preferred answers",
+        "share of pairs",
+        {
+            "higher implicit reward": names.PREFERENCE_ACCURACY,
+            "more probable": names.PREFERENCE_LOGPROB_ACCURACY,
+        },
+    ),
+    (
+        "staleness",
+        "Staleness",
+        "versions",
+        {"mean": names.STALENESS_MEAN, "largest": names.STALENESS_MAX},
+    ),
+    (
+        "time",
+        "Time of a step",
+        "s",
+        {
+            "whole step": names.TIME_STEP,
+            "sampling": names.TIME_SAMPLING,
+            "training": names.TIME_TRAINING,
+            "publishing": names.TIME_PUBLISH,
+            "validation": names.TIME_EVAL,
+        },
+    ),
+    (
+        "idle",
+        "Waiting",
+        "share of the step",
+        {"trainer": names.TRAINER_IDLE_SHARE, "sampler": names.SAMPLER_IDLE_SHARE},
+    ),
+)
+
+
+def _fixed(curves: Curves, listed: Sequence[Fixed]) -> Iterator[Chart]:
+    for chart_id, title, unit, labels in listed:
+        lines = (_line(curves, label, name) for label, name in labels.items())
+        yield Chart(chart_id, title, unit, _present(lines))
+
+
+def _line(curves: Curves, label: str, name: str, *, split: Split = "train") -> Line:
+    return Line(label, name, curves.get((name, split), _NOTHING), _mark(split))
+
+
+def _mark(split: Split) -> ChartMark:
+    match split:
+        case "train":
+            return "line"
+        case "valid" | "valid_greedy" | "valid_base" | "test" | "report":
+            return "points"
+        case _:
+            assert_never(split)
+
+
+def _tools(curves: Curves, quantity: str) -> list[Line]:
+    metrics = ((name, names.ToolMetric.parse(name)) for name, _ in _below(curves, "tool/"))
+    return [
+        Line(metric.tool, name, curves[name, "train"])
+        for name, metric in metrics
+        if metric is not None and metric.quantity == quantity
+    ]
+
+
+def _below(curves: Curves, head: str) -> Iterator[tuple[str, Curve]]:
+    return ((name, curve) for name, curve in _train(curves) if name.startswith(head))
+
+
+def _train(curves: Curves) -> Iterator[tuple[str, Curve]]:
+    return ((name, curve) for (name, split), curve in sorted(curves.items()) if split == "train")
+
+
+def _present(lines: Iterator[Line] | Sequence[Line]) -> list[Line]:
+    return [line for line in lines if line.values]

@@ -1,0 +1,288 @@
+"""Draws histograms side by side, one column for each step, as SVG without a script. Pure.
+
+The darker a cell, the larger its share of the step's rollouts. The table has the counts.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, Final
+
+from app.jobs.findings import watched_by
+from app.jobs.jobs import Job
+from app.jobs.stop_rules import LOSSES, REWARD
+from app.kit.ids import Split
+from app.rollouts import metrics as names
+from app.rollouts.baselines import BINS, BaselineRow, RewardHistogram
+from app.rollouts.metrics import MetricPoint
+from app.rollouts.rollouts import PASS_KINDS
+
+COLUMNS: Final = 24
+"""Steps that are shown."""
+_LEFT: Final = 44.0
+_RIGHT: Final = 350.0
+_TOP: Final = 8.0
+_BOTTOM: Final = 158.0
+_FAINTEST: Final = 0.12
+"""Opacity of the cell of a single rollout among many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    x: float
+    y: float
+    width: float
+    height: float
+    opacity: float
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramStrip:
+    histogram: RewardHistogram
+
+    @property
+    def steps(self) -> list[int]:
+        return sorted(self.histogram.counts)
+
+    @property
+    def cells(self) -> list[Cell]:
+        steps = self.steps
+        width = (_RIGHT - _LEFT) / len(steps)
+        height = (_BOTTOM - _TOP) / BINS
+        return [
+            Cell(
+                x=round(_LEFT + column * width, 1),
+                y=round(_BOTTOM - (row + 1) * height, 1),
+                width=round(width * 0.94, 1),
+                height=round(height * 0.94, 1),
+                opacity=round(_FAINTEST + (1 - _FAINTEST) * count / sum(counts), 2),
+                title=f"Step {step}: {count} of {sum(counts)} rollouts",
+            )
+            for column, step in enumerate(steps)
+            for counts in (self.histogram.counts[step],)
+            for row, count in enumerate(counts)
+            if count
+        ]
+
+    @property
+    def summary(self) -> str:
+        """The chart in a sentence, for readers who cannot see it."""
+        first, last = (self._upper_half(step) for step in (self.steps[0], self.steps[-1]))
+        middle = (self.histogram.low + self.histogram.high) / 2
+        return (
+            f"rewards from {self.histogram.low:.4g} to {self.histogram.high:.4g}; "
+            f"{first:.0%} of the rollouts of step {self.steps[0]} earned {middle:.4g} or more, "
+            f"{last:.0%} of step {self.steps[-1]}."
+        )
+
+    def _upper_half(self, step: int) -> float:
+        counts: Sequence[int] = self.histogram.counts[step]
+        return sum(counts[BINS // 2 :]) / sum(counts)
+
+
+_LEFT_SCATTERS: Final = 44.0
+_RIGHT_SCATTERS: Final = 350.0
+_TOP_SCATTERS: Final = 10.0
+_BOTTOM_SCATTERS: Final = 216.0
+_MARGIN: Final = 0.06
+"""Space beside the outermost dots, as a share of the axis."""
+_SMALLEST: Final = 3.5
+_LARGEST: Final = 12.0
+_DECIMALS: Final = 6
+_MOST_ROWS: Final = 8
+"""Rows that the title of a dot names at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One value of a scatter chart."""
+
+    x: float
+    y: float
+    label: str
+    href: str
+
+    @classmethod
+    def of_row(cls, row: int, x: float, y: float, *, href: str) -> "Spot":
+        """Returns the spot of a row; values that differ by rounding alone are at one place."""
+        return cls(round(x, _DECIMALS), round(y, _DECIMALS), f"Row {row}", href)
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """All spots at one place, as a circle of the drawing."""
+
+    x: float
+    y: float
+    radius: float
+    title: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A value on an axis; its line crosses the drawing."""
+
+    at: float
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    id: str
+    title: str
+    x_label: str
+    y_label: str
+    summary: str
+    """The chart in a sentence, for readers who cannot see it."""
+    spots: Sequence[Spot]
+
+    @property
+    def dots(self) -> list[Dot]:
+        """The circles, the largest first, so that none covers another one wholly."""
+        together: dict[tuple[float, float], list[Spot]] = {}
+        for spot in self.spots:
+            together.setdefault((spot.x, spot.y), []).append(spot)
+        across, up = self._axis_x, self._axis_y
+        dots = [
+            Dot(
+                across.position(x),
+                up.position(y),
+                round(min(_LARGEST, _SMALLEST * sqrt(len(spots))), 1),
+                _names(spots),
+                spots[0].href,
+            )
+            for (x, y), spots in together.items()
+        ]
+        return sorted(dots, key=lambda dot: -dot.radius)
+
+    @property
+    def marks_x(self) -> list[Mark]:
+        return self._axis_x.marks
+
+    @property
+    def marks_y(self) -> list[Mark]:
+        return self._axis_y.marks
+
+    @property
+    def _axis_x(self) -> "_Axis":
+        return _Axis.around([spot.x for spot in self.spots], _LEFT_SCATTERS, _RIGHT_SCATTERS)
+
+    @property
+    def _axis_y(self) -> "_Axis":
+        return _Axis.around([spot.y for spot in self.spots], _BOTTOM_SCATTERS, _TOP_SCATTERS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """An axis from its lowest to its highest value, with 0 on it."""
+
+    low: float
+    high: float
+    begin: float
+    end: float
+
+    @classmethod
+    def around(cls, values: Sequence[float], begin: float, end: float) -> "_Axis":
+        low, high = min(0.0, *values), max(0.0, *values)
+        return cls(low, high if high > low else low + 1.0, begin, end)
+
+    def position(self, value: float) -> float:
+        scale = max(-self.low, self.high)  # the length of an axis of huge values is no float
+        low, high = self.low / scale, self.high / scale
+        span = (high - low) * (1 + 2 * _MARGIN)
+        share = (value / scale - low) / span + _MARGIN / (1 + 2 * _MARGIN)
+        return round(self.begin + share * (self.end - self.begin), 1)
+
+    @property
+    def marks(self) -> list[Mark]:
+        """The two ends, and 0."""
+        return [Mark(self.position(value), value) for value in sorted({self.low, 0.0, self.high})]
+
+
+def _names(spots: Sequence[Spot]) -> str:
+    named = ", ".join(spot.label for spot in spots[:_MOST_ROWS])
+    left_out = len(spots) - _MOST_ROWS
+    return named if left_out <= 0 else f"{named} and {left_out} more"
+
+
+def spread_parts(
+    rows: Sequence[BaselineRow], links: Mapping[int, str], *, listed: int
+) -> dict[str, Any]:
+    """Returns the parts of a page about a baseline, of which `listed` rows are in its table."""
+    return {
+        "kinds": PASS_KINDS,
+        "chart": _spread_chart(rows, links),
+        "rows": rows[:listed],
+        "links": links,
+        "more_rows": max(0, len(rows) - listed),
+    }
+
+
+def _spread_chart(rows: Sequence[BaselineRow], links: Mapping[int, str]) -> Scatter | None:
+    """Returns the chart, whose dots lead to the addresses of their rows; `None` without a row."""
+    if not rows:
+        return None
+    spots = [Spot.of_row(one.row, one.mean, one.deviation, href=links[one.row]) for one in rows]
+    means, spreads = [spot.x for spot in spots], [spot.y for spot in spots]
+    return Scatter(
+        "spread",
+        "Spread of each row",
+        "mean reward",
+        "standard deviation of the rewards",
+        f"{len(rows)} rows, means from {min(means):.4g} to {max(means):.4g}, "
+        f"standard deviations from {min(spreads):.4g} to {max(spreads):.4g}.",
+        spots,
+    )
+
+
+LISTED: Final = (REWARD.valid, LOSSES.valid, names.DISCARDED_SHARE)
+"""Curves whose first and last values the list shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Progress of a job: the value that measures its success, before training and now."""
+
+    before: float | None
+    now: float | None
+    is_reward: bool
+    lost: float | None
+    is_validated: bool
+    """True if `now` measures held-out rows, as `before` does; otherwise it measures the latest
+    training step, whose rows and temperature differ, so that the two are not comparable.
+    """
+
+    @property
+    def gain(self) -> float | None:
+        if self.before is None or self.now is None or not self.is_validated:
+            return None
+        return self.now - self.before
+
+    @property
+    def is_better(self) -> bool:
+        return self.gain is not None and (self.gain > 0) is self.is_reward and self.gain != 0
+
+
+def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
+    """Returns the standing from the validations, or from training until there is a second
+    validation.
+    """
+    watched = watched_by(job.method)
+    ends: dict[tuple[str, Split], list[MetricPoint]] = {}
+    for point in points:
+        ends.setdefault((point.name, point.split), []).append(point)
+    valid = ends.get((watched.valid, "valid"), [])
+    train = ends.get((watched.train, "train"), [])
+    lost = ends.get((names.DISCARDED_SHARE, "train")) or ends.get((names.DISCARDED_SHARE, "valid"))
+    before = valid[0].value if valid and valid[0].step == 0 else None
+    is_validated = bool(valid) and valid[-1].step > 0
+    now = valid[-1] if is_validated else (train[-1] if train else None)
+    return Standing(
+        before,
+        None if now is None else now.value,
+        is_reward=watched.is_reward,
+        lost=None if lost is None else lost[-1].value,
+        is_validated=is_validated,
+    )

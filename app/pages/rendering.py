@@ -1,0 +1,298 @@
+"""Reads whether a client wants a page in reply, or JSON. Pure."""
+
+import json
+import math
+import shlex
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Final, TypeVar
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from app.accounts.accounts import Principal
+from app.jobs.intervals import Gain, Range, paired_gain, range_of_scores
+from app.jobs.jobs import Job
+from app.kit.slots import SharedSlots
+from app.pages.changes import Pair
+
+PART: Final = "hx-request"
+"""Header of a request with which a page refreshes a part of itself."""
+_HTML: Final = "text/html"
+_JSON: Final = "application/json"
+
+
+def wants_page(headers: Mapping[str, str]) -> bool:
+    """Returns true for a client that requests HTML by name, as browsers do, and for a part of a
+    page. A client that sends an API key, prefers JSON or accepts anything is a program. Credentials
+    of another scheme belong to a proxy in front of the service; browsers send them with every
+    request.
+    """
+    scheme, _, _ = headers.get("authorization", "").strip().partition(" ")
+    if scheme.casefold() == "bearer":
+        return False
+    return headers.get(PART) == "true" or prefers_html(headers)
+
+
+def prefers_html(headers: Mapping[str, str]) -> bool:
+    """Returns true if the client accepts HTML and does not prefer JSON."""
+    accepted = _qualities(headers.get("accept", ""))
+    html = accepted.get(_HTML, 0.0)
+    return html > 0 and html >= accepted.get(_JSON, 0.0)
+
+
+def _qualities(header: str) -> dict[str, float]:
+    """Returns the quality of each range of an `Accept` header; 0 for one that cannot be read."""
+    found = dict[str, float]()
+    for entry in header.lower().split(","):
+        kind, *parameters = (part.strip() for part in entry.split(";"))
+        sent = next((each[2:] for each in parameters if each.startswith("q=")), "1")
+        try:
+            found[kind] = float(sent)
+        except ValueError:
+            found[kind] = 0.0
+    return found
+
+
+CUT_AT: Final = 4000
+"""Characters of a text that a page shows; the raw JSON has all of it."""
+LONG_CUT_AT: Final = 20_000
+"""Characters of an answer, of a tool's output or of a command that a page shows."""
+_DEEPEST: Final = 20
+_MINUTE: Final = 60
+_HOUR: Final = 3600
+_DAY: Final = 24 * _HOUR
+_ABSENT: Final = "–"
+_LARGE: Final = 1e6
+_SMALL: Final = 1e-3
+
+
+def number(value: float | None) -> str:
+    """Formats with three digits behind the leading one; counts have separators of thousands."""
+    if value is None or not math.isfinite(value):
+        return _ABSENT
+    if value == int(value) and abs(value) < _LARGE * _LARGE:
+        return f"{int(value):,}"
+    if abs(value) >= _LARGE or abs(value) < _SMALL:
+        return f"{value:.3g}"
+    return f"{value:.4g}"
+
+
+def share(value: float | None) -> str:
+    return _ABSENT if value is None else f"{value:.1%}"
+
+
+def change(value: float | None) -> str:
+    """Formats a difference with its sign."""
+    if value is None:
+        return _ABSENT
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{number(abs(value))}"
+
+
+def duration(seconds: float | None) -> str:
+    """Formats the two largest units, such as `1 h 5 min` or `250 ms`."""
+    if seconds is None:
+        return _ABSENT
+    if 0 < seconds < 1:
+        return f"{max(1, round(1000 * seconds))} ms"
+    left = round(seconds)
+    if left < _MINUTE:
+        return f"{number(round(seconds, 1))} s"
+    if left < _HOUR:
+        return f"{left // _MINUTE} min {left % _MINUTE} s"
+    if left < _DAY:
+        return f"{left // _HOUR} h {left % _HOUR // _MINUTE} min"
+    return f"{left // _DAY} d {left % _DAY // _HOUR} h"
+
+
+def moment(unix: float | None) -> str:
+    if unix is None:
+        return _ABSENT
+    return f"{datetime.fromtimestamp(unix, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def iso(unix: float) -> str:
+    return datetime.fromtimestamp(unix, UTC).isoformat()
+
+
+def words(name: str) -> str:
+    """Writes a name of the API as words: `validating_files` as `validating files`."""
+    return name.replace("_", " ")
+
+
+def cut(text: str, length: int = CUT_AT) -> str:
+    """Cuts a text and says by how much."""
+    left_out = len(text) - length
+    return text if left_out <= 0 else f"{text[:length]}… ({left_out:,} more characters)"
+
+
+def pretty(value: Any) -> str:
+    """Formats JSON, or a text that is JSON, on several lines. Any other text is unchanged, and so
+    is deeply nested JSON, whose indentation would be far longer than its content.
+    """
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "(nested too deeply for a page; the raw JSON has it)"
+    if len(text) > CUT_AT or _depth(text) > _DEEPEST:
+        return text
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except ValueError:
+        return text
+
+
+def _depth(text: str) -> int:
+    """Returns how deep brackets are nested in a text, those in quotes included."""
+    depth = deepest = 0
+    for letter in text:
+        if letter in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif letter in "]}":
+            depth -= 1
+    return deepest
+
+
+def curl(url: str, headers: Mapping[str, str], body: str) -> str:
+    """Returns the command, or an empty text for a body that is too long for a page. Every part is
+    quoted, so that a shell treats texts of models and tools as text.
+    """
+    if len(body) > LONG_CUT_AT:
+        return ""
+    lines = [f"curl {shlex.quote(url)}"]
+    lines += [f"  -H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()]
+    lines.append(f"  --data-raw {shlex.quote(body)}")
+    return " \\\n".join(lines)
+
+
+Made = TypeVar("Made")
+_AT_ONCE: Final = 4
+_THREADS: Final = ThreadPoolExecutor(max_workers=_AT_ONCE, thread_name_prefix="pages")
+_SLOTS: Final = SharedSlots(None, of_organization=_AT_ONCE - 1)
+"""Slots of projects and organizations; the pool limits the pages of all organizations together."""
+
+
+async def made_on_thread(principal: Principal, make: Callable[[], Made]) -> Made:
+    return await _SLOTS.run_on_thread(
+        principal.organization_id, principal.scope_id, make, threads=_THREADS
+    )
+
+
+def job_labels(jobs: Sequence[Job]) -> list[str]:
+    """Returns the suffix of each job, or its id where it has none or shares it."""
+    counts = Counter(job.suffix for job in jobs)
+    return [job.suffix if job.suffix and counts[job.suffix] == 1 else job.id for job in jobs]
+
+
+MOST_TAGS: Final = 100
+_UNTAGGED: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TagComparison:
+    """The rows with one tag before and after training."""
+
+    tag: str
+    """Empty for the rows without a tag."""
+    wins: int
+    ties: int
+    losses: int
+    before: float
+    after: float
+    gain: Gain
+
+    @property
+    def rows(self) -> int:
+        return self.wins + self.ties + self.losses
+
+
+def by_tag(
+    pairs: Sequence[Pair], tags: Mapping[int, Sequence[str]], *, known: Range | None = None
+) -> list[TagComparison]:
+    """Returns the tags, those that lost most first. A row with several tags counts for each; empty
+    if no row has one. `known`: range of the rewards by the grader's definition.
+    """
+    graded = [pair for pair in pairs if pair.difference is not None]
+    if not any(pair.row in tags for pair in graded):
+        return []
+    tagged: dict[str, list[Pair]] = {}
+    for pair in graded:
+        for tag in tags.get(pair.row) or (_UNTAGGED,):
+            tagged.setdefault(tag, []).append(pair)
+    rewards = [mean.reward or 0.0 for pair in graded for mean in (pair.before, pair.after)]
+    bounds = range_of_scores(rewards, known=known)
+    found = [_compared(tag, rows, bounds) for tag, rows in tagged.items()]
+    return sorted(found, key=lambda one: (one.tag == _UNTAGGED, one.gain.mean, one.tag))
+
+
+def _compared(tag: str, pairs: Sequence[Pair], bounds: Range) -> TagComparison:
+    before = {pair.row: pair.before.reward or 0.0 for pair in pairs}
+    after = {pair.row: pair.after.reward or 0.0 for pair in pairs}
+    gain = paired_gain(before, after, bounds=bounds)
+    if gain is None:
+        raise ValueError(f"the tag {tag!r} has no row")
+    outcomes = [pair.outcome for pair in pairs]
+    return TagComparison(
+        tag,
+        outcomes.count("win"),
+        outcomes.count("tie"),
+        outcomes.count("loss"),
+        fmean(before.values()),
+        fmean(after.values()),
+        gain,
+    )
+
+
+LISTED_ROWS: Final = 500
+"""Rows of a file in the table of a page, which says how many more there are."""
+_ROOM: Final = Path(__file__).parent
+HEADERS: Final[Mapping[str, str]] = {
+    # No inline script and no inline style: what a model or a tool wrote can be neither.
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    # `no-referrer` would make a browser send `Origin: null` with the page's own forms.
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+_PRIVATE: Final = {"cache-control": "no-store"}
+TEMPLATES: Final = Environment(
+    autoescape=True,
+    loader=FileSystemLoader(_ROOM / "templates"),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    auto_reload=False,
+)
+TEMPLATES.filters.update(
+    number=number,
+    share=share,
+    change=change,
+    duration=duration,
+    moment=moment,
+    iso=iso,
+    words=words,
+    cut=cut,
+    pretty=pretty,
+    curl=curl,
+)
+
+
+def page(name: str, status_code: int = 200, **values: Any) -> HTMLResponse:
+    """Renders a template with the values that it names; a missing one is an error."""
+    content = TEMPLATES.get_template(name).render(**values)
+    return HTMLResponse(content, status_code=status_code, headers={**HEADERS, **_PRIVATE})
+
+
+def wants_part(request: Request) -> bool:
+    """Returns True for a request with which a page refreshes a part of itself."""
+    return request.headers.get(PART) == "true"

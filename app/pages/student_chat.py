@@ -1,0 +1,180 @@
+"""Routes of the chat with a student, and of the feedback on its answers.
+
+A chat is addressed by the stored completion that it continues, so that no page has to carry it.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, assert_never, get_args
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.kit.errors import InvalidRequest, RequestError
+from app.kit.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
+from app.models.chat import StoredCompletion
+from app.pages.examples import text_of_content
+from app.pages.refusals import PageRoute
+from app.pages.rendering import HEADERS, page
+from app.pages.visitors import OwnForm, SignedIn, Visitor
+from app.teaching.feedback.feedback import LONGEST_COMMENT, SentFeedback
+from app.teaching.students.students import PREFIX
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach/students/{name}")
+_TOKENS: Final = 512
+_AUTHOR: Final = "teaching pages"
+ChatJudgement = Literal["up", "down", "correct", "first", "second"]
+Id = Annotated[str, Query(max_length=128)]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatLine:
+    """One message of a chat."""
+
+    role: str
+    text: str
+
+
+@router.get("/chat")
+async def chat_page(
+    name: str, visitor: SignedIn, answer: Id = "", other: Id = "", thanks: Id = ""
+) -> Response:
+    """Shows a chat up to an answer, and beside it another answer to the same."""
+    student = await visitor.services.students().get(name)
+    stored = [await _stored(visitor, each) for each in (answer, other) if each]
+    return await visitor.on_thread(
+        lambda: page(
+            "students/chat.html",
+            form_token=visitor.form_token,
+            student=student,
+            said=_said(stored[0].messages) if stored else [],
+            answers=[(one.id, _answer(one), one.model) for one in stored],
+            thanks=thanks,
+            longest=LONGEST_TEXT,
+            error="",
+            prompt="",
+            wants_two=bool(other),
+        )
+    )
+
+
+@router.post("/chat")
+async def ask(name: str, request: Request, visitor: SignedIn, form: OwnForm) -> Response:
+    """Asks the student once, or twice for two answers to compare. The answers end with the
+    browser's connection.
+    """
+    student = await visitor.services.students().get(name)
+    prompt = text_of(form, "prompt", longest=LONGEST_TEXT)
+    if not prompt.strip():
+        raise InvalidRequest("The question is empty. Type one, and press Ask.", param="prompt")
+    before = form.get("after", "")
+    stored = await _stored(visitor, before) if before else None
+    messages = [] if stored is None else [*stored.messages, _message(stored)]
+    wants_two = bool(form.get("two"))
+    body = {
+        "model": f"{PREFIX}{name}",
+        "messages": [*messages, {"role": "user", "content": prompt}],
+        "max_completion_tokens": _TOKENS,
+        "temperature": 1.0,
+        "stream": False,
+        "store": True,
+        "metadata": {"student": name},
+    }
+    try:
+        ids = await unless_client_hangs_up(request, _ask(visitor, body, 2 if wants_two else 1))
+    except RequestError as error:
+        said, refused = _said(messages), error
+        return await visitor.on_thread(
+            lambda: page(
+                "students/chat.html",
+                refused.status_code,
+                form_token=visitor.form_token,
+                student=student,
+                said=said,
+                answers=[],
+                thanks="",
+                longest=LONGEST_TEXT,
+                error=refused.message,
+                prompt=prompt,
+                wants_two=wants_two,
+            )
+        )
+    return _to(name, dict(zip(("answer", "other"), ids, strict=False)))
+
+
+@router.post("/feedback")
+async def judge(name: str, visitor: SignedIn, form: OwnForm) -> Response:
+    """Stores thumbs, a correction or a preference."""
+    await visitor.services.students().get(name)
+    answer, other = form.get("answer", ""), form.get("other", "")
+    judgement = next(
+        (each for each in get_args(ChatJudgement) if each == form.get("judgement")), None
+    )
+    if judgement is None:
+        raise InvalidRequest("Choose what you think of the answer: one of the buttons below it.")
+    correction = text_of(form, "correction", longest=LONGEST_TEXT)
+    kind, values = _values(judgement, answer, other, correction)
+    comment = text_of(form, "comment", longest=LONGEST_COMMENT).strip() or None
+    sent = SentFeedback(kind, values, comment=comment, author=_AUTHOR)
+    await visitor.services.feedback().give(sent)
+    kept = (other, "") if judgement == "second" else (answer, "" if judgement == "first" else other)
+    shown = {"answer": kept[0], "other": kept[1], "thanks": kind}
+    return _to(name, {key: value for key, value in shown.items() if value})
+
+
+def _values(
+    judgement: ChatJudgement, answer: str, other: str, correction: str
+) -> tuple[Literal["thumbs", "correction", "preference"], dict[str, Any]]:
+    """Returns type and fields of a piece of feedback. Raises `InvalidRequest`."""
+    match judgement:
+        case "up" | "down":
+            return "thumbs", {"completion_id": answer, "rating": judgement}
+        case "correct":
+            if not correction.strip():
+                raise InvalidRequest("Type what the student should have answered.")
+            return "correction", {"completion_id": answer, "correction": correction}
+        case "first":
+            return "preference", _preference(answer, other)
+        case "second":
+            return "preference", _preference(other, answer)
+        case _:
+            assert_never(judgement)
+
+
+def _preference(better: str, worse: str) -> dict[str, Any]:
+    return {"chosen_completion_id": better, "rejected_completion_id": worse}
+
+
+async def _ask(visitor: Visitor, body: dict[str, Any], times: int) -> list[str]:
+    replies = await asyncio.gather(
+        *(visitor.services.completions().chat(dict(body)) for _ in range(times))
+    )
+    return [str(reply["id"]) for reply in replies]
+
+
+async def _stored(visitor: Visitor, completion_id: str) -> StoredCompletion:
+    return await visitor.services.stored_completions().get(completion_id)
+
+
+def _message(stored: StoredCompletion) -> dict[str, Any]:
+    """Returns the stored answer as a message of the chat that continues."""
+    return {"role": "assistant", "content": _answer(stored)}
+
+
+def _answer(stored: StoredCompletion) -> str:
+    message: Mapping[str, Any] = stored.reply["choices"][0]["message"]
+    return text_of_content(message.get("content"))
+
+
+def _said(messages: Sequence[Mapping[str, Any]]) -> list[ChatLine]:
+    return [
+        ChatLine(str(message.get("role")), text_of_content(message.get("content")))
+        for message in messages
+    ]
+
+
+def _to(name: str, query: Mapping[str, str]) -> Response:
+    path = f"/teach/students/{name}/chat?{urlencode(query)}"
+    return RedirectResponse(path, status_code=303, headers=dict(HEADERS))

@@ -1,0 +1,298 @@
+"""Makes the sets of questions that a student must not forget: an eval of a recipe's grader, with
+one run whose rows the gate repeats.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Literal, assert_never
+
+from fastapi import APIRouter, Response
+from fastapi.responses import RedirectResponse
+
+from app.evals.data_sources import SampledSource
+from app.evals.evals import EvalRunStatus, NewEval
+from app.graders.definitions import read_grader
+from app.kit.errors import InvalidRequest, NotFound
+from app.kit.texts import TOOL_NAME
+from app.pages.curricula import kept_rows, rows_of
+from app.pages.examples import KINDS, ExampleKind
+from app.pages.refusals import PageRoute
+from app.pages.rendering import HEADERS, page
+from app.pages.student_plans import STUDENT
+from app.pages.student_progress import RightCount, headline, verdicts
+from app.pages.visitors import OwnForm, SignedIn, Visitor
+from app.settings import known_by_name
+from app.teaching.coach.sessions import CoachSession, CoachStatus, Phase
+from app.teaching.recipes.recipes import PlanRecipe
+from app.teaching.students.students import MAX_REGRESSION_EVALS, PREFIX, Skill, SkillStatus, Student
+
+SAMPLES: Final = ("customer_support", "reasoning", "code_assistant")
+"""Recipes whose sample questions can be asked without tools."""
+_RATED: Final = (ExampleKind.WORDS, ExampleKind.NUMBER, ExampleKind.CODE)
+_MOST: Final = 200
+_SAMPLING: Final = {"temperature": 0.0, "max_completion_tokens": 256, "seed": 1}
+FROM_SAMPLE: Final = "sample:"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSet:
+    """A set that a student must not forget, and what the student could do when it was made."""
+
+    name: str
+    tally: RightCount | None
+    """`None` until all of its questions were answered."""
+
+    @property
+    def sentence(self) -> str:
+        if self.tally is None:
+            return "Its questions are being asked for the first time."
+        said = f"At first {self.tally.right} of {self.tally.rows} were answered right"
+        return f"{said}." if self.tally.right else f"{said}, so that nothing can be lost here yet."
+
+
+async def kept_sets(visitor: Visitor, student: Student, names: Mapping[str, str]) -> list[KeptSet]:
+    """Returns the sets of a student. `names` are those of the evals that still exist."""
+    found = list[KeptSet]()
+    for each in student.regression_sets:
+        tally = None
+        with suppress(NotFound):
+            run = await visitor.services.eval_runs().get(each.eval_id, each.run_id)
+            if run.status is EvalRunStatus.COMPLETED:
+                tally = RightCount(run.counts.passed, run.counts.total)
+        found.append(KeptSet(names.get(each.eval_id, each.eval_id), tally))
+    return found
+
+
+async def keep(visitor: Visitor, name: str, source: str) -> Student:
+    """Adds a set to those of a student: `sample:RECIPE`, or the id of a curriculum."""
+    student = await visitor.services.students().get(name)
+    known = [each.eval_id for each in student.regression_sets]
+    if len(known) >= MAX_REGRESSION_EVALS:
+        raise InvalidRequest(
+            f"'{name}' must not forget {len(known)} things already, and more are not compared. "
+            "Change the list with the API: POST /v1/students/NAME with 'regression_evals'."
+        )
+    recipe, title, rows = await _questions(visitor, source)
+    made = await visitor.services.evals().create(
+        NewEval(title, {"type": "object"}, False, (read_grader(recipe.options["grader"]),), None)
+    )
+    source_of_rows = SampledSource.model_validate(
+        {
+            "type": "completions",
+            "source": {"type": "file_content", "content": [{"item": row} for row in rows]},
+            "input_messages": {"type": "item_reference", "item_reference": "item.messages"},
+            "model": f"{PREFIX}{name}",
+            "sampling_params": _SAMPLING,
+        }
+    )
+    await visitor.services.eval_runs().create(made.id, source_of_rows, name=title, metadata=None)
+    return await visitor.services.students().update(name, (*known, made.id))
+
+
+async def _questions(visitor: Visitor, source: str) -> tuple[PlanRecipe, str, list[dict[str, Any]]]:
+    """Returns a recipe, the title of the set and its rows. Raises `InvalidRequest` for rows that no
+    grader rates.
+    """
+    recipes = visitor.services.recipes()
+    if source.startswith(FROM_SAMPLE):
+        recipe_id = source.removeprefix(FROM_SAMPLE)
+        if recipe_id not in SAMPLES:
+            raise NotFound("There is no such sample of questions.")
+        recipe = await recipes.get(recipe_id)
+        sample = recipe.sample_curriculum
+        rows = [] if sample is None else list(sample.validation)
+        return recipe, f"Sample: {recipe.name}", rows
+    curriculum = await visitor.services.curricula().get(source)
+    kind = (await rows_of(visitor, curriculum)).kind
+    rows = await kept_rows(visitor, curriculum)
+    if kind not in _RATED or not rows:
+        raise InvalidRequest(
+            f"“{curriculum.name}” cannot be kept: no question of its tests has a right answer that "
+            "can be checked. Choose examples with words or numbers of a right answer."
+        )
+    recipe = await recipes.get(KINDS[kind].recipe)
+    return recipe, curriculum.name, rows[:_MOST]
+
+
+_NAME: Final = re.compile(TOOL_NAME)
+router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach")
+_LISTED: Final = 50
+_SKILLS: Final = 20
+_JOBS: Final = 10
+_Verb = Literal["pause", "resume", "cancel"]
+_PHASES: Final = {
+    Phase.MEASURING: "It measures what the student can do.",
+    Phase.PROMPTING: "It tries an instruction that is put before each question.",
+    Phase.CHOOSING: "It chooses what to practise next.",
+    Phase.TRAINING: "It lets the student practise.",
+    Phase.GATING: "It compares the new version with the one that answers now.",
+}
+"""The activity of a session in a sentence."""
+
+
+@router.get("")
+async def students_page(visitor: SignedIn) -> Response:
+    students, more = await visitor.services.students().page(after=None, limit=_LISTED)
+    newest = [
+        (await visitor.services.students().skills(student.name, after=None, limit=1))[0]
+        for student in students
+    ]
+    models = await visitor.services.models().all()
+    samples = await _samples(visitor)
+    return await visitor.on_thread(
+        lambda: page(
+            "students/students.html",
+            form_token=visitor.form_token,
+            listed=[
+                (student, skills[0] if skills else None, headline(skills[0]) if skills else "")
+                for student, skills in zip(students, newest, strict=True)
+            ],
+            more=more,
+            base_models=[model.name for model in models if model.tuned is None],
+            toys=[model.name for model in known_by_name()],
+            samples=samples,
+        )
+    )
+
+
+@router.post("/students")
+async def make_student(visitor: SignedIn, form: OwnForm) -> Response:
+    """Makes a student, with the chosen samples as what it must not forget."""
+    name = form.get("name", "").strip()
+    if _NAME.match(name) is None:
+        raise InvalidRequest(
+            f"“{name:.80}” cannot be the name of a student: programs call it by its name. Use 1 to "
+            "64 letters, digits, '_' and '-', such as support-clerk."
+        )
+    await visitor.services.students().create(name, form.get("base_model", ""), ())
+    for recipe in SAMPLES:
+        if form.get(f"keep-{recipe}"):
+            await keep(visitor, name, f"{FROM_SAMPLE}{recipe}")
+    return _to(name)
+
+
+@router.get("/students/{name}")
+async def student_page(name: str, visitor: SignedIn) -> Response:
+    student = await visitor.services.students().get(name)
+    skills, more = await visitor.services.students().skills(name, after=None, limit=_SKILLS)
+    jobs, _ = await visitor.services.jobs().page(after=None, limit=_JOBS, metadata={STUDENT: name})
+    names = await _eval_names(visitor, student, skills)
+    kept = await kept_sets(visitor, student, names)
+    curricula, _ = await visitor.services.curricula().page(after=None, limit=_LISTED)
+    current = next((skill for skill in skills if skill.id == student.current_skill), None)
+    samples = await _samples(visitor)
+    sessions, _ = await visitor.services.coach_sessions().page(student=name, after=None, limit=1)
+    coached = sessions[0] if sessions else None
+    return await visitor.on_thread(
+        lambda: page(
+            "students/student.html",
+            coached=coached,
+            coach_sentence=_coach_sentence(coached),
+            coach_verbs=[] if coached is None else _coach_verbs(coached.status),
+            form_token=visitor.form_token,
+            student=student,
+            answers=current.model if current else student.base_model,
+            skills=[(skill, headline(skill), list(verdicts(skill, names))) for skill in skills],
+            is_waiting=any(skill.status is SkillStatus.RUNNING for skill in skills),
+            more=more,
+            jobs=jobs,
+            kept=kept,
+            samples=samples,
+            curricula=curricula,
+        )
+    )
+
+
+@router.post("/students/{name}/keep")
+async def keep_set(name: str, visitor: SignedIn, form: OwnForm) -> Response:
+    """Adds questions that the student must not forget."""
+    await keep(visitor, name, form.get("source", ""))
+    return _to(name)
+
+
+@router.post("/students/{name}/propose")
+async def propose(name: str, visitor: SignedIn, form: OwnForm) -> Response:
+    await visitor.services.students().propose(name, form.get("job", ""))
+    return _to(name)
+
+
+@router.post("/students/{name}/promote")
+async def promote(name: str, visitor: SignedIn, form: OwnForm) -> Response:
+    await visitor.services.students().promote(name, form.get("skill", ""))
+    return _to(name)
+
+
+@router.post("/students/{name}/coach/{session_id}/{verb}")
+async def move_session(
+    name: str, session_id: str, verb: _Verb, visitor: SignedIn, _: OwnForm
+) -> Response:
+    """Pauses, resumes or cancels a session of the Coach."""
+    sessions = visitor.services.coach_sessions()
+    if (await sessions.get(session_id)).student != name:
+        raise NotFound("There is no such session of this student.")
+    match verb:
+        case "pause":
+            await sessions.pause(session_id)
+        case "resume":
+            await sessions.resume(session_id)
+        case "cancel":
+            await sessions.cancel(session_id)
+        case _:
+            assert_never(verb)
+    return _to(name)
+
+
+@router.post("/students/{name}/roll-back")
+async def roll_back(name: str, visitor: SignedIn, form: OwnForm) -> Response:
+    """Lets an earlier skill answer again, or the base model if none is named."""
+    await visitor.services.students().roll_back(name, form.get("skill") or None)
+    return _to(name)
+
+
+async def _eval_names(
+    visitor: Visitor, student: Student, skills: Sequence[Skill]
+) -> dict[str, str]:
+    """Returns the names of the evals that the gate compares; a deleted one has none."""
+    wanted = {each.eval_id for each in student.regression_sets}
+    wanted |= {pair.eval_id for skill in skills for pair in skill.runs}
+    names = dict[str, str]()
+    for eval_id in sorted(wanted):
+        try:
+            names[eval_id] = (await visitor.services.evals().get(eval_id)).name
+        except NotFound:
+            continue
+    return names
+
+
+async def _samples(visitor: Visitor) -> list[tuple[str, str]]:
+    """Returns id and name of each recipe whose sample can be kept."""
+    recipes = visitor.services.recipes()
+    return [(name, (await recipes.get(name)).name) for name in SAMPLES]
+
+
+def _coach_verbs(status: CoachStatus) -> list[tuple[_Verb, str]]:
+    """Returns the actions of a session, with the words of their buttons."""
+    match status:
+        case CoachStatus.RUNNING:
+            return [("pause", "Pause the Coach"), ("cancel", "End the session")]
+        case CoachStatus.PAUSED:
+            return [("resume", "Resume the Coach"), ("cancel", "End the session")]
+        case CoachStatus.COMPLETED | CoachStatus.FAILED | CoachStatus.CANCELLED:
+            return []
+        case _:
+            assert_never(status)
+
+
+def _coach_sentence(session: CoachSession | None) -> str:
+    """Returns what a session does, or why it does not."""
+    if session is None:
+        return ""
+    if session.status is CoachStatus.RUNNING:
+        return _PHASES[session.progress.phase]
+    return session.reason or f"It is {session.status}."
+
+
+def _to(name: str) -> Response:
+    return RedirectResponse(f"/teach/students/{name}", status_code=303, headers=dict(HEADERS))

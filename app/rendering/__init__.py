@@ -1,1 +1,0 @@
-"""Renders prompts (template, token ids) and parses sampled turns, shared by both planes."""

@@ -1,0 +1,257 @@
+"""Converts messages and tools to token ids and sampled ids to turns, for one model.
+
+Sampled ids are never encoded again: after a turn only the delta up to the next turn is rendered, so
+`prompt + sampled + bridge` is the conversation that the engine sees and the trainer trains on.
+Control text inside messages and tools (a tool reply that contains `<|im_end|>`) is broken up and
+stays text. Uses `tokenizers` and Jinja, which load in 0.1 s.
+"""
+
+import asyncio
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import structlog
+
+from app.kit.errors import InvalidRequest
+from app.models.context_size import check_characters, check_messages, check_tokens
+from app.models.models import BaseModelSpec, ToolParser, ToolParserChoice
+from app.rollouts.chat_template import (
+    ChatTemplate,
+    ControlText,
+    Message,
+    ModelFiles,
+    context_length,
+    special_tokens,
+    template_source,
+)
+from app.rollouts.reasoning import reasoning_of
+from app.rollouts.tokens import THREAD_FROM, BridgeRenderer, ModelTokens
+from app.rollouts.tool_formats import ParsedToolCall, Tools
+from app.rollouts.turns import ParsedTurn, TurnFormats, choose_formats, written_calls
+
+
+class Renderer:
+    def __init__(
+        self,
+        path: str,
+        *,
+        tool_parser: ToolParserChoice,
+        chat_template: Path | None,
+        reasoning_effort: str | None = None,
+        download: bool = True,
+    ) -> None:
+        """Loads the files of `path`, a model directory or hub id. A `reasoning_effort` of `None`
+        means the model's default. Raises `ValueError` for an unusable model, and without `download`
+        for one whose files are not on this machine.
+        """
+        files = ModelFiles(path, download=download)
+        tokens = ModelTokens(files.required("tokenizer.json"))
+        config = files.json("tokenizer_config.json")
+        names = special_tokens(config, files.json("special_tokens_map.json"))
+        source = template_source(files, config, chat_template)
+        self._template = ChatTemplate(source, names, reasoning_effort=reasoning_effort)
+        try:
+            chosen = choose_formats(self._template, tokens, tool_parser)
+            self._bridges = BridgeRenderer(self._template, tokens)
+        except InvalidRequest as error:
+            raise ValueError(f"the chat template cannot be used: {error.message}") from error
+        self.parser = chosen.parser
+        self.tools_fault = chosen.fault or self._bridges.fault
+        """The reason why the model works without tools only; `None` if it works with them."""
+        self.reasoning = chosen.parser.reasoning_in(source)
+        """vLLM's name of the format of the model's reasoning; `None` if its chat template has none.
+        """
+        self._tokens = chosen.parser.tokens
+        self.control_text = ControlText(tokens.added, template=source, marks=chosen.parser.marks)
+        self.context_length = context_length(files.json("config.json"))
+        self.stop_token_ids = tuple(sorted(self._stop_ids(files, names)))
+
+    @property
+    def tool_parser(self) -> ToolParser:
+        """The name of the format of tool calls."""
+        return self.parser.tool_format.name
+
+    @property
+    def end_of_turn_id(self) -> int:
+        """The token that ends a turn of plain text."""
+        return self._bridges.end_of_turn_id
+
+    def with_variables(self, variables: dict[str, Any]) -> Self:
+        """Returns a renderer whose chat template gets these variables instead of an effort's."""
+        other = copy.copy(self)
+        template = self._template.with_variables(variables)
+        prompt = template.render([{"role": "user", "content": "a"}], None, generate=True)
+        other._template = template  # noqa: SLF001 - its own class
+        other._bridges = self._bridges.with_template(template)  # noqa: SLF001 - as above
+        other.parser = self.parser.after_prompt(self.encode(prompt))
+        return other
+
+    def prompt_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
+        """Returns the token ids of a conversation, up to and including the opening of the
+        assistant's turn.
+
+        Raises `InvalidRequest` if the template refuses the messages.
+        """
+        return self.encode(self.prompt_text(messages, tools))
+
+    def prompt_text(self, messages: list[Message], tools: list[Message] | None) -> str:
+        """Returns the text that `prompt_ids` encodes. Raises `InvalidRequest` likewise."""
+        offered = self.control_text.tools(tools)
+        return self._template.render(self._safe(messages), offered, generate=True)
+
+    def turn_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
+        """Returns the ids of the last message, an assistant's turn, as a model would sample them
+        after `prompt_ids` of the messages before it: up to and including its end of turn.
+
+        Raises `InvalidRequest` if the template refuses the messages, or does not render the turn
+        directly after its opening.
+        """
+        history = self._safe(messages)
+        offered = self.control_text.tools(tools)
+        opening = self._template.render(history[:-1], offered, generate=True)
+        conversation = self._template.render(history, offered, generate=False)
+        is_prefix = conversation.startswith(opening)
+        ids = self.encode(conversation[len(opening) :]) if is_prefix else []
+        end = next((i for i, number in enumerate(ids) if number in self.stop_token_ids), None)
+        if end is not None:
+            return ids[: end + 1]
+        if is_prefix and not self._bridges.turns_end:
+            return [*ids, self._bridges.end_of_turn_id]
+        raise InvalidRequest(
+            "The model's chat template does not render this turn directly after its opening.",
+            param="messages",
+        )
+
+    def reread_call(
+        self, messages: list[Message], tools: list[Message], *, name: str, arguments: Message
+    ) -> list[ParsedToolCall]:
+        """Renders a turn that calls one tool, and returns the calls that the parser reads from
+        it. Raises `InvalidRequest` if the template refuses the turn.
+        """
+        history, offered = self._safe(messages), self.control_text.tools(tools) or []
+        return written_calls(
+            self._template, self.parser, history, offered, name=name, arguments=arguments
+        )
+
+    def bridge_ids(
+        self,
+        messages: list[Message],
+        replies: list[Message],
+        *,
+        tools: list[Message] | None,
+        sampled: Sequence[int] | None = None,
+    ) -> list[int]:
+        """Renders the tokens between a sampled turn and the next: turn end, replies, opening.
+
+        `messages` may or may not already contain the sampled turn as its last message; its calls
+        give the replies their names. `sampled` are the turn's ids, `None` for a turn with its usual
+        end; the end of a cut turn is part of the bridge.
+        """
+        last = messages[-1] if messages and messages[-1].get("role") == "assistant" else {}
+        turn = self.control_text.broken(last) if last else {}
+        offered = self.control_text.tools(tools)
+        bridge = self._bridges.bridge(turn, self._safe(replies), offered)
+        return bridge.after(sampled, self.stop_token_ids)
+
+    def parse(
+        self,
+        token_ids: Sequence[int],
+        *,
+        tools: Tools = (),
+        with_tools: bool = True,
+        after: Sequence[int] | None = None,
+        until: int | None = None,
+    ) -> ParsedTurn:
+        """Parses a sampled turn; see `TurnParser.parse`."""
+        return self.parser.parse(
+            token_ids, tools=tools, with_tools=with_tools, after=after, until=until
+        )
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """Returns the text without control tokens, but with tool-call and reasoning marks."""
+        return self._tokens.decode(token_ids)
+
+    def pieces(self, token_ids: Sequence[int], most: int) -> list[str]:
+        """Returns the texts of the first `most` ids of a turn; see `ModelTokens.pieces`."""
+        return self._tokens.pieces(token_ids, most)
+
+    def count_tokens(self, text: str) -> int:
+        return len(self.encode(text))
+
+    def encode(self, text: str) -> list[int]:
+        """Returns the ids of a text; see `ModelTokens.encode`."""
+        return self._tokens.encode(text)
+
+    def _safe(self, messages: list[Message]) -> list[Message]:
+        return [self.control_text.broken(message) for message in messages]
+
+    def _stop_ids(self, files: ModelFiles, names: dict[str, str]) -> set[int]:
+        """Returns the ends of a turn that the model's files declare, and the template's own."""
+        declared = files.json("generation_config.json").get("eos_token_id")
+        ids = {self._tokens.id_of(names.get("eos_token", "")), self._bridges.end_of_turn_id}
+        ids.update(declared if isinstance(declared, list) else [declared])
+        return {number for number in ids if isinstance(number, int)}
+
+
+Result = TypeVar("Result")
+
+
+async def off_loop_if_long(characters: int, encode: Callable[[], Result]) -> Result:
+    """Runs `encode`, on a thread if its text is long."""
+    return encode() if characters < THREAD_FROM else await asyncio.to_thread(encode)
+
+
+async def fitting_prompt_ids(
+    renderer: Renderer, messages: list[Message], tools: list[Message] | None, *, context_length: int
+) -> list[int]:
+    """Returns `Renderer.prompt_ids`. Raises `InvalidRequest` likewise, and for a prompt that leaves
+    no token of the context for an answer.
+    """
+    check_messages(messages, context_length)
+    text = renderer.prompt_text(messages, tools)
+    check_characters(len(text), context_length)
+    ids = await off_loop_if_long(len(text), lambda: renderer.encode(text))
+    check_tokens(len(ids), context_length)
+    return ids
+
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    formats: TurnFormats
+    fault: str | None
+    """The reason why the model works without tools only; `None` if it works with them."""
+    control_text: ControlText | None = None
+    """The text that no message may contain; `None` if the model's files cannot be read here."""
+
+    @property
+    def parser(self) -> ToolParser:
+        """The format of its calls, by vLLM's name for it."""
+        return self.formats.calls
+
+
+@lru_cache(maxsize=64)
+def tool_use(spec: BaseModelSpec, *, download: bool = False) -> ToolUse:
+    """Reads the model's tokenizer and chat template, which is slow the first time. A model whose
+    files cannot be read here is assumed to work with tools; otherwise its first run fails. A
+    request must not wait for a download.
+    """
+    try:
+        renderer = Renderer(
+            spec.path,
+            tool_parser=spec.tool_parser,
+            chat_template=spec.chat_template,
+            download=download,
+        )
+    except (OSError, ValueError) as error:
+        log.warning("the model's use of tools is not known", model=spec.name, error=str(error))
+        calls: ToolParser = "hermes" if spec.tool_parser == "auto" else spec.tool_parser
+        return ToolUse(TurnFormats(calls, reasoning_of("", calls)), None)
+    formats = TurnFormats(renderer.tool_parser, renderer.parser.reasoning)
+    return ToolUse(formats, renderer.tools_fault, renderer.control_text)

@@ -1,0 +1,303 @@
+"""Token records as values of the column `tokens`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, fields, replace
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any, Final
+
+from sqlalchemy import (
+    Boolean,
+    Text,
+    case,
+    cast,
+    func,
+    insert,
+    literal_column,
+    not_,
+    select,
+    true,
+    tuple_,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql.elements import ColumnElement
+
+from app.kit.errors import NotFound
+from app.kit.ids import Split
+from app.kit.sql import Keyset, fitting, storable
+from app.rollouts.baselines import BINS, RewardHistogram
+from app.rollouts.rollouts import (
+    PassCount,
+    PlayedRow,
+    RolloutCursor,
+    RolloutFilter,
+    RolloutOrder,
+    RolloutRow,
+    RowMean,
+)
+from app.rollouts.tables import REPEATED_CALL
+from app.rollouts.tables import RolloutTable as Table
+from app.rollouts.trajectory import TokenRecord
+
+
+def stored_record(record: TokenRecord | None) -> Any:
+    """Returns the value of the column, with unstorable characters replaced."""
+    if record is None:
+        return None
+    turns = [replace(turn, texts=_storable_texts(turn.texts)) for turn in record.turns]
+    return replace(record, turns=turns).to_json()
+
+
+def no_tokens(rollout_id: str, *, sampled: int) -> NotFound:
+    """Returns the error for a rollout whose column is empty."""
+    reason = (
+        "it was written before this installation stored them"
+        if sampled
+        else "it ended before the model sampled any"
+    )
+    return NotFound(f"Rollout {rollout_id} has no stored tokens: {reason}.", code="no_tokens")
+
+
+def _storable_texts(texts: list[str]) -> list[str]:
+    """Reads thousands of tokens at once."""
+    whole = "".join(texts)
+    return texts if storable(whole) == whole else storable(texts)
+
+
+_ORDER_KEY = (Table.split, Table.step, Table.prompt_index, Table.sample_index, Table.attempt)
+_ORDERS: Final[dict[RolloutOrder, tuple[Any, ...]]] = {
+    "step": _ORDER_KEY,
+    "reward": (Table.reward, *_ORDER_KEY),
+}
+_INDEXED: Final = 200
+"""First letters of a tool's name by which rollouts are found (migration 0043)."""
+_FIELDS = tuple(field.name for field in fields(RolloutRow))
+
+
+class RolloutStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert_many(
+        self,
+        job_id: str,
+        rows: Sequence[RolloutRow],
+        tokens: Mapping[str, TokenRecord] = MappingProxyType({}),
+    ) -> None:
+        """Inserts rollouts; `tokens` are the records of their tokens by the rollout's id."""
+        if rows:
+            values = [
+                {
+                    **_values(row, project_id=self._project_id, job_id=job_id),
+                    "tokens": stored_record(tokens.get(row.id)),
+                }
+                for row in rows
+            ]
+            await self._session.execute(insert(Table), values)
+
+    async def page(
+        self,
+        job_id: str,
+        where: RolloutFilter,
+        *,
+        after: str | None,
+        limit: int,
+        order_by: RolloutOrder = "step",
+        descending: bool = False,
+    ) -> tuple[list[RolloutRow], bool]:
+        """Returns a page. In the order of reward, rollouts without one are left out."""
+        query = select(Table).where(Table.job_id == job_id, *_conditions(job_id, where))
+        cursor = [Table.id == after, Table.job_id == job_id]
+        if order_by == "reward":
+            query = query.where(Table.reward.is_not(None))
+            cursor.append(Table.reward.is_not(None))
+        page, more = await Keyset(_ORDERS[order_by], descending=descending).page(
+            self._session, query, after=after, cursor=cursor, limit=limit
+        )
+        return [to_rollout(row) for row in page], more
+
+    async def batch(
+        self, job_id: str, where: RolloutFilter, *, behind: RolloutCursor | None, limit: int
+    ) -> list[RolloutRow]:
+        """Returns rollouts in the order `step`, from the first one after a cursor. The batch is cut
+        below `limit` if its traces exceed `MAX_PAGE_BYTES`. Rows that are deleted meanwhile shift
+        nothing, because the cursor is independent of rows.
+        """
+        query = (
+            select(Table)
+            .where(Table.job_id == job_id, *_conditions(job_id, where))
+            .order_by(*_ORDER_KEY)
+        )
+        if behind is not None:
+            query = query.where(tuple_(*_ORDER_KEY) > tuple_(*astuple(behind)))
+        size = func.octet_length(cast(Table.trace, Text))
+        sizes = (await self._session.scalars(query.with_only_columns(size).limit(limit))).all()
+        rows = await self._session.scalars(query.limit(fitting(sizes, limit)))
+        return [to_rollout(row) for row in rows]
+
+    async def get(self, job_id: str, rollout_id: str) -> RolloutRow:
+        row = await self._session.scalar(
+            select(Table).where(Table.id == rollout_id, Table.job_id == job_id)
+        )
+        if row is None:
+            raise NotFound(f"No rollout {rollout_id} in job {job_id}.")
+        return to_rollout(row)
+
+    async def tokens(self, job_id: str, rollout_id: str) -> TokenRecord:
+        """Raises `NotFound` for a rollout without tokens too."""
+        found = await self._session.execute(
+            select(Table.tokens, Table.completion_tokens).where(
+                Table.id == rollout_id, Table.job_id == job_id
+            )
+        )
+        row = found.one_or_none()
+        if row is None:
+            raise NotFound(f"No rollout {rollout_id} in job {job_id}.")
+        if row.tokens is None:
+            raise no_tokens(rollout_id, sampled=row.completion_tokens)
+        return TokenRecord.of_json(row.tokens)
+
+    async def row_means(
+        self,
+        job_id: str,
+        split: Split,
+        *,
+        steps: Sequence[int] | None = None,
+        prompt_index: int | None = None,
+    ) -> list[RowMean]:
+        """Returns means by row and step, of all steps and rows unless some are named."""
+        is_graded = Table.reward.is_not(None)
+        query = select(
+            Table.prompt_index,
+            Table.step,
+            func.count().label("rollouts"),
+            func.count(Table.reward).label("graded"),
+            func.avg(Table.reward).label("reward"),
+            func.avg(Table.tool_calls).filter(is_graded).label("tool_calls"),
+            func.stddev_pop(Table.reward).label("deviation"),
+            func.min(Table.reward).label("lowest"),
+            func.max(Table.reward).label("highest"),
+            func.avg(Table.completion_tokens).filter(is_graded).label("completion_tokens"),
+            func.avg(Table.finished_at - Table.started_at).filter(is_graded).label("duration_s"),
+        ).where(Table.job_id == job_id, Table.split == split)
+        if steps is not None:
+            query = query.where(Table.step.in_(steps))
+        if prompt_index is not None:
+            query = query.where(Table.prompt_index == prompt_index)
+        row_key = (Table.prompt_index, Table.step)
+        rows = await self._session.execute(query.group_by(*row_key).order_by(*row_key))
+        return [
+            RowMean(
+                prompt_index=row.prompt_index,
+                step=row.step,
+                rollouts=row.rollouts,
+                graded=row.graded,
+                reward=row.reward,
+                tool_calls=_as_float(row.tool_calls),
+                deviation=row.deviation,
+                lowest=row.lowest,
+                highest=row.highest,
+                completion_tokens=_as_float(row.completion_tokens),
+                duration_s=row.duration_s,
+            )
+            for row in rows
+        ]
+
+    async def reward_histogram(
+        self, job_id: str, split: Split, steps: Sequence[int]
+    ) -> RewardHistogram | None:
+        """Returns the rewards of some steps in bins; `None` without any graded rollout."""
+        graded = (
+            select(Table.step, Table.reward)
+            .where(
+                Table.job_id == job_id,
+                Table.split == split,
+                Table.step.in_(steps),
+                Table.reward.is_not(None),
+            )
+            .cte("graded")
+        )
+        low, high = (select(end(graded.c.reward)).scalar_subquery() for end in (func.min, func.max))
+        ends = select(low.label("low"), high.label("high")).cte("ends")
+        bucket = func.width_bucket(graded.c.reward, ends.c.low, ends.c.high, BINS)
+        bin_number = case((ends.c.low < ends.c.high, func.least(bucket, BINS)), else_=1)
+        query = select(graded.c.step, bin_number, func.count(), ends.c.low, ends.c.high).join_from(
+            graded, ends, true()
+        )
+        counts: dict[int, list[int]] = {}
+        ends_of: tuple[float, float] | None = None
+        for step, number, count, lowest, highest in await self._session.execute(
+            query.group_by(graded.c.step, bin_number, ends.c.low, ends.c.high).order_by(
+                graded.c.step
+            )
+        ):
+            counts.setdefault(step, [0] * BINS)[number - 1] = count
+            ends_of = lowest, highest
+        return None if ends_of is None else RewardHistogram(*ends_of, counts)
+
+    async def trained_rows(self, job_id: str, *, up_to: int) -> dict[int, list[PlayedRow]]:
+        """Returns the training rollouts of a job by the step that trained them, to step `up_to`."""
+        trained = Table.trace["trained_step"].as_integer()
+        query = select(trained, Table.prompt_index, Table.reward).where(
+            Table.job_id == job_id, Table.split == "train", trained <= up_to
+        )
+        found: dict[int, list[PlayedRow]] = {}
+        for step, prompt_index, reward in await self._session.execute(query):
+            found.setdefault(step, []).append(PlayedRow(prompt_index, reward))
+        return found
+
+    async def pass_counts(self, job_id: str, split: Split, *, at_least: float) -> list[PassCount]:
+        """Returns by row and step how many graded rollouts have a reward of `at_least`."""
+        row_key = (Table.prompt_index, Table.step)
+        query = (
+            select(
+                *row_key,
+                func.count(Table.reward),
+                func.count().filter(Table.reward >= at_least),
+            )
+            .where(Table.job_id == job_id, Table.split == split)
+            .group_by(*row_key)
+            .order_by(*row_key)
+        )
+        return [PassCount(*row) for row in await self._session.execute(query)]
+
+
+def _as_float(mean: Decimal | None) -> float | None:
+    """Converts the mean of whole numbers, which the database returns as a decimal."""
+    return None if mean is None else float(mean)
+
+
+def _conditions(job_id: str, where: RolloutFilter) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = [
+        getattr(Table, name) == value
+        for name in ("split", "step", "prompt_index", "stop_reason", "failure_class")
+        if (value := getattr(where, name)) is not None
+    ]
+    if where.failed is not None:
+        lost = Table.failure_class.is_not(None)
+        conditions.append(lost if where.failed else Table.failure_class.is_(None))
+    if where.min_reward is not None:
+        conditions.append(Table.reward >= where.min_reward)
+    if where.max_reward is not None:
+        conditions.append(Table.reward <= where.max_reward)
+    if where.tool is not None:
+        tools = func.rollout_tools(Table.job_id, Table.trace, type_=ARRAY(Text))
+        conditions.append(tools.contains([f"{job_id} {where.tool[:_INDEXED]}"]))
+    if where.repeated_call is not None:
+        # Not a parameter: the planner compares the text with the condition of the index.
+        repeated = literal_column(REPEATED_CALL, Boolean)
+        conditions.append(repeated if where.repeated_call else not_(repeated))
+    return conditions
+
+
+def _values(row: RolloutRow, *, project_id: str, job_id: str) -> dict[str, Any]:
+    values = asdict(row) | {"project_id": project_id, "job_id": job_id}
+    for name in ("failure_message", "components", "trace"):
+        values[name] = storable(values[name])
+    return values
+
+
+def to_rollout(row: Table) -> RolloutRow:
+    return RolloutRow(**{name: getattr(row, name) for name in _FIELDS})

@@ -1,0 +1,366 @@
+"""The limits of named numbers besides a reward, from a grader's endpoint or an environment.
+
+Each component's name becomes the name of a curve, which must fit into an index of the database.
+Pure.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any, Final, Self, assert_never
+
+from app.kit.fields import Json
+from app.kit.ids import SampleKey
+
+MAX_COMPONENTS: Final = 32
+"""Largest number of components of one rollout from one source."""
+COMPONENT_NAME: Final = r"[a-zA-Z0-9_.-]{1,64}"
+_NAME: Final = re.compile(COMPONENT_NAME)
+
+
+def is_component_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentStep:
+    """One answered step."""
+
+    done: bool
+    reward: float | None
+    """Reward of the step; `None` if the answer had none."""
+    latency_s: float
+    """Latency of the attempt that succeeded."""
+    attempts: int
+    components: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeReward:
+    """The environment's result for a whole rollout, in the form of `sample.environment`."""
+
+    reward: float | None
+    """Sum over the steps; `None` for an episode that the environment ended without any reward."""
+    components: dict[str, float]
+    """Sums of the components by name."""
+    steps: int
+    done: bool
+    """True if the environment ended the episode, false if a limit did."""
+
+    def to_sample(self) -> dict[str, Any]:
+        return {
+            "reward": self.reward,
+            "components": self.components,
+            "steps": self.steps,
+            "done": self.done,
+        }
+
+
+LARGEST_REWARD: Final = 1e9
+"""Absolute limit of a step's reward, as of any score."""
+REWARD_KEYS: Final = ("reward", "components", "steps", "done")
+"""Keys of `sample.environment`."""
+
+
+def episode_reward(steps: Sequence[EnvironmentStep]) -> EpisodeReward:
+    """Adds up the steps of a rollout. An episode that a limit ended gets the sum of its steps, 0
+    without any reward: the policy did not reach one within the limits.
+    """
+    done = any(step.done for step in steps)
+    rewards = [step.reward for step in steps if step.reward is not None]
+    components = dict[str, float]()
+    for step in steps:
+        for name, value in step.components.items():
+            components[name] = components.get(name, 0.0) + value
+    reward = None if done and not rewards else sum(rewards, 0.0)
+    return EpisodeReward(reward, components, len(steps), done)
+
+
+STORED_TOKENS: Final = 4096
+"""Largest number of tokens of a rollout that are stored, its first ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTurn:
+    """The stored tokens of one turn; the lists are parallel."""
+
+    texts: list[str]
+    """They join to the decoded turn; the first token of a character that spans several has all of
+    it.
+    """
+    log_probs: list[float | None]
+    """Natural log of the sampler's probability at the sampling temperature; `None` if it was not
+    finite.
+    """
+    ratios: list[float | None]
+    """Trainer's probability at the token's training step by the sampler's; `None` for a token that
+    was not trained.
+    """
+
+
+_LISTS: Final = tuple(field.name for field in fields(RecordedTurn))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRecord:
+    turns: list[RecordedTurn]
+    omitted: int
+    """Number of sampled tokens beyond those that are stored."""
+
+    def to_json(self) -> Json:
+        turns = [{name: getattr(turn, name) for name in _LISTS} for turn in self.turns]
+        return {"turns": turns, "omitted": self.omitted}
+
+    @classmethod
+    def of_json(cls, stored: Json) -> Self:
+        return cls([RecordedTurn(**turn) for turn in stored["turns"]], stored["omitted"])
+
+
+UNKNOWN_TOOL: Final = "(unknown)"
+UNPARSABLE_CALL: Final = "(unparsable)"
+"""Names of tools in curves and records: calls of unknown names, calls that could not be parsed."""
+
+
+class StopReason(StrEnum):
+    """Reason why a rollout ended; each of these is graded."""
+
+    FINAL_ANSWER = "final_answer"
+    MAX_STEPS = "max_episode_steps"
+    TOKEN_LIMIT = "token_limit"  # noqa: S105 - tokens of text, not a secret
+    WALL_TIME = "wall_time"
+
+
+class FailureClass(StrEnum):
+    """Reason why a rollout left the batch; none of these is ever a reward."""
+
+    TOOL_ERROR = "tool_error"
+    """The tool endpoint kept answering 408/425/429/5xx."""
+    TOOL_TIMEOUT = "tool_timeout"
+    TOOL_UNREACHABLE = "tool_unreachable"
+    TOOL_BAD_REPLY = "tool_bad_reply"
+    ENVIRONMENT_ERROR = "environment_error"
+    """The HTTP environment kept answering 408/425/429/5xx, or refused a call."""
+    ENVIRONMENT_TIMEOUT = "environment_timeout"
+    ENVIRONMENT_UNREACHABLE = "environment_unreachable"
+    ENVIRONMENT_BAD_REPLY = "environment_bad_reply"
+    GRADER_ERROR = "grader_error"
+    GRADER_TIMEOUT = "grader_timeout"
+    GRADER_UNREACHABLE = "grader_unreachable"
+    GRADER_BAD_REPLY = "grader_bad_reply"
+    GRADER_ITEM_MISSING = "grader_item_missing"
+    """A grader's template reads a key that the row does not have."""
+    GRADER_ITEM_UNREADABLE = "grader_item_unreadable"
+    """The row has a value that the grader cannot read, such as a reference that is too long."""
+    GRADER_BAD_SCORE = "grader_bad_score"
+    """A grader's score is beyond the bound of scores."""
+    ENDPOINT_REFUSED = "endpoint_refused"
+    CANCELLED = "cancelled"
+    """The rollout was cancelled from within, e.g. by a tool or grader that timed out."""
+
+
+ENVIRONMENT_FAILURES: Final = frozenset(
+    one for one in FailureClass if one.value.startswith("environment_")
+)
+"""Classes of the failures of an HTTP environment."""
+GRADER_FAILURES: Final = frozenset(one for one in FailureClass if one.value.startswith("grader_"))
+"""Classes of the failures of a grader, not of a tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallRecord:
+    """One executed (or unparsable) tool call, as the trace shows it."""
+
+    id: str
+    call_id: str
+    name: str
+    arguments: str
+    output: str
+    error: str | None
+    """`None`, or the model's mistake: `bad_arguments`, `unknown_tool`, `http_404`, …"""
+    latency_s: float
+    attempts: int
+    output_tokens: int
+    repeated: bool
+    """Same name and arguments as an earlier call of this rollout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One sampled assistant turn with its tool calls."""
+
+    token_ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    policy_version: int
+    content: str
+    reasoning_tokens: int
+    finish_reason: str
+    """`stop` or `length`, as the engine reported."""
+    tool_calls: tuple[ToolCallRecord, ...] = ()
+    parse_error: str | None = None
+    environment: EnvironmentStep | None = None
+    """The environment's answer to the turn, in a job with an HTTP environment."""
+    texts: tuple[str, ...] = ()
+    """Text of each token, as far as tokens of the rollout are stored."""
+
+
+@dataclass(slots=True)
+class Trajectory:
+    """One rollout. `tokens`, `mask` and `logprobs` have equal length T; prompt and tool tokens
+    carry mask 0 and log-prob 0.0, sampled tokens mask 1 and the log-prob recorded when they were
+    sampled (natural log, at the sampling temperature).
+    """
+
+    key: SampleKey
+    tokens: list[int]
+    mask: list[int]
+    logprobs: list[float]
+    turns: list[Turn] = field(default_factory=list)
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    """The conversation in Chat Completions form, the row's own messages included."""
+    in_environment: bool = False
+    """True for an episode of an HTTP environment, which may reward it."""
+    prompt_tokens: int = 0
+    stop_reason: StopReason | None = None
+    started_at: float = 0.0
+    """Unix seconds."""
+    finished_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raises `ValueError` unless the three lists run parallel."""
+        if not len(self.tokens) == len(self.mask) == len(self.logprobs):
+            raise ValueError(
+                f"tokens, mask and logprobs must run parallel, got "
+                f"{len(self.tokens)}, {len(self.mask)}, {len(self.logprobs)}"
+            )
+
+    def extend_context(self, token_ids: list[int]) -> None:
+        """Appends tokens the policy did not write (tool replies, template text): mask 0."""
+        self.tokens.extend(token_ids)
+        self.mask.extend([0] * len(token_ids))
+        self.logprobs.extend([0.0] * len(token_ids))
+        self.check()
+
+    def extend_sampled(self, token_ids: list[int], logprobs: list[float]) -> None:
+        """Appends tokens the policy sampled, with their log-probs: mask 1."""
+        self.tokens.extend(token_ids)
+        self.mask.extend([1] * len(token_ids))
+        self.logprobs.extend(logprobs)
+        self.check()
+
+    @property
+    def completion_tokens(self) -> int:
+        return sum(self.mask)
+
+    @property
+    def reasoning_tokens(self) -> int:
+        return sum(turn.reasoning_tokens for turn in self.turns)
+
+    @property
+    def tool_calls(self) -> list[ToolCallRecord]:
+        return [call for turn in self.turns for call in turn.tool_calls]
+
+    @property
+    def environment_steps(self) -> list[EnvironmentStep]:
+        return [turn.environment for turn in self.turns if turn.environment is not None]
+
+    @property
+    def environment_reward(self) -> EpisodeReward | None:
+        """The rewards of the environment; `None` outside of an HTTP environment."""
+        return episode_reward(self.environment_steps) if self.in_environment else None
+
+    @property
+    def policy_versions(self) -> tuple[int, int]:
+        """First and last policy version that wrote a token of this rollout."""
+        versions = [turn.policy_version for turn in self.turns] or [0]
+        return min(versions), max(versions)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An infrastructure failure: the sample leaves mean, std and batch, and is counted."""
+
+    failure_class: FailureClass
+    message: str
+    """The text for the customer: status and class, without bodies and headers."""
+    source: str
+    """Tool or grader name."""
+    child: str | None = None
+    """Name of the multi grader's child that failed."""
+    measures: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Tokens of judges that did answer, and the flag of an answer without a score, as in
+    `Grade.measures`.
+    """
+    details: str | None = None
+    """The reason of that flag, with the first words of a judge's answer; not part of a trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """A finite score of a rollout, with the grader's optional named components."""
+
+    score: float
+    components: dict[str, float] = field(default_factory=dict)
+    latency_s: float = 0.0
+    measures: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Time, tokens and errors of each grader, by its name among a multi grader's children; the
+    whole is `""`. `latency_s`, tokens as `prompt_tokens`, …, and 1.0 for each flag `errors/<flag>`.
+    """
+    details: dict[str, str] = field(default_factory=dict)
+    """Reason of the error flags of each grader, by the same names."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Reason of the score of each grader that gave one, by the same names."""
+
+
+GradeOrFailure = Grade | Failure
+"""The result of scoring one rollout."""
+
+
+@dataclass(slots=True)
+class ScoredRollout:
+    """A finished rollout: graded, or failed by infrastructure, never both."""
+
+    trajectory: Trajectory
+    grade: Grade | None = None
+    failure: Failure | None = None
+    advantage: float | None = None
+    """The advantage that its tokens were trained with; `None` where it trained nothing."""
+    shaped_reward: float | None = None
+    """The reward less all terms of the objective, of a graded rollout of a trained step."""
+    trainer_logprobs: Sequence[float] | None = None
+    """Log-probs of its sampled tokens under the trained policy before the update; `None` where it
+    trained nothing.
+    """
+
+    def __post_init__(self) -> None:
+        if (self.grade is None) == (self.failure is None):
+            raise ValueError("a rollout is either graded or failed")
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, verdict: GradeOrFailure) -> "ScoredRollout":
+        match verdict:
+            case Grade():
+                return cls(trajectory, grade=verdict)
+            case Failure():
+                return cls(trajectory, failure=verdict)
+            case _:
+                assert_never(verdict)
+
+    @property
+    def key(self) -> SampleKey:
+        return self.trajectory.key
+
+    @property
+    def reward(self) -> float | None:
+        return None if self.grade is None else self.grade.score
+
+    @property
+    def grader_calls(self) -> int:
+        """The number of graders that answered; a `multi` grader asks each of its children."""
+        verdict = self.grade or self.failure
+        names = [] if verdict is None else list(verdict.measures)
+        children = sum(name != "" for name in names)
+        return children or int(self.grade is not None or "" in names)

@@ -1,1 +1,0 @@
-"""Use cases of organizations, projects, service accounts and keys."""

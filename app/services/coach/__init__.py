@@ -1,1 +1,0 @@
-"""Use cases of the Coach: its sessions, the steps that they take, and the jobs that these make."""

@@ -1,1 +1,0 @@
-"""Curricula from sources: their files are found, read, divided and registered."""

@@ -1,1 +1,0 @@
-"""Use cases of evals and their runs."""

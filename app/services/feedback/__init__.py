@@ -1,1 +1,0 @@
-"""Use cases of feedback: collecting it, building files from it, removing an end user's."""

@@ -1,1 +1,0 @@
-"""Use cases of files and multi-part uploads."""

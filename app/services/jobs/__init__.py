@@ -1,1 +1,0 @@
-"""Use cases of fine-tuning jobs and of their events, curves, rollouts and checkpoints."""

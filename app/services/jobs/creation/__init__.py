@@ -1,1 +1,0 @@
-"""Creates jobs: references, files of an environment, the choice of a grader."""

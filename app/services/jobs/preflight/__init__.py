@@ -1,1 +1,0 @@
-"""Checks a create call before a job exists, and reports every fault at once."""

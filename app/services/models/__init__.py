@@ -1,1 +1,0 @@
-"""Use cases of models: listing, permissions, chat completions, judges."""

@@ -1,1 +1,0 @@
-"""The processes of an installation: their health, and what their metrics show of jobs."""

@@ -1,1 +1,0 @@
-"""The recipes that ship with the service, and the data files of each."""

@@ -1,1 +1,0 @@
-"""Calibrations of registered graders, and the samples they read."""

@@ -1,1 +1,0 @@
-"""Contract tests of registered objects: real calls over the path that training uses."""

@@ -1,1 +1,0 @@
-"""Use cases of students: creation, proposals, the gate, promotion."""

@@ -1,1 +1,0 @@
-"""Use cases of webhook endpoints and signing secrets."""

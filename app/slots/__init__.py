@@ -1,1 +1,0 @@
-"""Slots of one process: limits on the concurrent work of projects and organizations."""

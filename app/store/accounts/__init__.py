@@ -1,1 +1,0 @@
-"""Rows of organizations, projects, service accounts and keys."""

@@ -1,1 +1,0 @@
-"""Sessions of the Coach and their logbooks as rows."""

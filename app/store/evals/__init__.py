@@ -1,1 +1,0 @@
-"""Rows of evals, their runs and output items."""

@@ -1,1 +1,0 @@
-"""Rows of feedback and of the builds that made files from it."""

@@ -1,1 +1,0 @@
-"""Rows of files and uploads."""

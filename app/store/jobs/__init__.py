@@ -1,1 +1,0 @@
-"""Rows of jobs, and rows that runs write."""

@@ -1,1 +1,0 @@
-"""Queries across tenants that find and remove expired rows."""

@@ -1,1 +1,0 @@
-"""Rows of tuned models and of permissions on them."""

@@ -1,1 +1,0 @@
-"""Rows of registered objects and their versions."""

@@ -1,1 +1,0 @@
-"""Rollouts and their traces, as rows."""

@@ -1,1 +1,0 @@
-"""Students and their skills as rows."""

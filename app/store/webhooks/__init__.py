@@ -1,1 +1,0 @@
-"""Rows of webhook endpoints, events and deliveries."""

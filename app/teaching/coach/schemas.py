@@ -1,0 +1,217 @@
+"""Sessions of the Coach on the wire (an extension)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from app.jobs.preflight_schemas import Fault
+from app.kit.errors import refused_value
+from app.kit.fields import DescribedModel, Json
+from app.kit.schemas import ClosedBody
+from app.teaching.coach.finding_schemas import (
+    CoachChild,
+    CoachGain,
+    CoachLimits,
+    CoachMeasurement,
+    CoachPrompt,
+    CoachSpent,
+    CoachWeakness,
+)
+from app.teaching.coach.sessions import (
+    MAX_PROMPTS,
+    Budget,
+    CoachOptions,
+    CoachOutcome,
+    CoachSession,
+    CoachStatus,
+    Phase,
+    Promotion,
+)
+from app.teaching.plans.schemas import PlannedJob
+from app.teaching.recipes.recipes import PlanRecipe
+from app.teaching.students.students import student_named
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+Prompt = Annotated[str, StringConstraints(min_length=1, max_length=16_384)]
+Count = Annotated[int, Field(strict=True, ge=1, le=10**12)]
+Score = Annotated[float, Field(strict=True, ge=-1e9, le=1e9)]
+
+
+class CoachBudget(ClosedBody):
+    """Limits of a session over all its jobs. The session ends at the first that is reached."""
+
+    jobs: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = 8
+    """Jobs that measure, and jobs that train; `null` sets no limit."""
+    rollouts: Count | None = None
+    """Rollouts of all jobs; absent: no limit."""
+    tokens: Count | None = None
+    """Tokens of prompts and answers of all jobs; absent: no limit."""
+    seconds: Annotated[float, Field(strict=True, gt=0, le=1e9)] | None = None
+    """Time of all jobs; absent: no limit."""
+
+    def to_budget(self) -> Budget:
+        return Budget(
+            jobs=self.jobs, rollouts=self.rollouts, tokens=self.tokens, seconds=self.seconds
+        )
+
+
+class CoachChoices(ClosedBody):
+    """Options of a session besides the improvement plan of its jobs: what it may do, and when it
+    stops.
+    """
+
+    promote: Promotion = "automatic"
+    """`automatic` makes each skill current that passed the gate; `ask` pauses for your decision."""
+    prompts: Annotated[tuple[Prompt, ...], Field(max_length=MAX_PROMPTS)] = ()
+    """System prompts to try before training; the rubric of the recipe is tried after them."""
+    samples: Annotated[int, Field(strict=True, ge=2, le=64)] = 4
+    """Attempts at each held-out row in a measurement."""
+    target: Score | None = None
+    """Mean score of the held-out rows at which the session ends; absent: none."""
+    min_gain: Annotated[float, Field(strict=True, gt=0, le=1e9)] = 0.02
+    """Gain of the mean score that is too small to go on for."""
+    patience: Annotated[int, Field(strict=True, ge=1, le=100)] = 2
+    """Rounds in succession without such a gain after which the session ends."""
+    budget: CoachBudget = CoachBudget()
+    """Limits of the whole session."""
+
+    def options(
+        self, recipe: PlanRecipe | None, job: PlannedJob, *, param: str = ""
+    ) -> CoachOptions:
+        """Returns the options with the seed and suffix of the jobs. Raises `InvalidRequest` for a
+        prompt that is sent twice; `param` names the object of these options, with a full stop.
+        """
+        first = dict[str, int]()
+        for number, prompt in enumerate(self.prompts):
+            same = first.setdefault(prompt.strip(), number)
+            if same != number:
+                reason = f"it is '{param}prompts[{same}]' again, and each prompt is measured once"
+                raise refused_value(f"{param}prompts[{number}]", reason)
+        rubric = () if recipe is None else (_rubric_prompt(recipe),)
+        return CoachOptions(
+            promote=self.promote,
+            prompts=tuple(dict.fromkeys((*self.prompts, *rubric)))[: MAX_PROMPTS + 1],
+            samples=self.samples,
+            target=self.target,
+            min_gain=self.min_gain,
+            patience=self.patience,
+            budget=self.budget.to_budget(),
+            seed=job.seed,
+            suffix=job.suffix,
+        )
+
+
+class CreateCoachSession(CoachChoices, PlannedJob):
+    """A session of the Coach: a student, the improvement plan of its jobs, and when to stop."""
+
+    student: Text
+    """Name of the student to coach, with or without `student:`."""
+
+    @property
+    def student_name(self) -> str:
+        return student_named(self.student) or self.student
+
+
+def _rubric_prompt(recipe: PlanRecipe) -> str:
+    marks = "\n".join(f"- {mark}" for mark in recipe.rubric)
+    return f"{recipe.purpose}\nA good answer:\n{marks}"
+
+
+class CoachSessionObject(DescribedModel):
+    """A session of the Coach, with what it has found out so far."""
+
+    id: str
+    object: Literal["coach_session"] = "coach_session"
+    student: str
+    """Name of the student."""
+    status: CoachStatus
+    """`completed`, `failed` and `cancelled` are final."""
+    phase: Phase
+    """The activity of the session, or its last one."""
+    outcome: CoachOutcome | None
+    """The reason for which a completed session ended."""
+    reason: str | None
+    """The last entry of the logbook, once the session is paused or has ended."""
+    promote: Promotion
+    """`automatic` makes each skill current that passed the gate; `ask` pauses for a decision."""
+    samples: int
+    """Attempts at each held-out row in a measurement."""
+    target: float | None
+    """Mean score of the held-out rows at which the session ends; `null` is none."""
+    min_gain: float
+    """Gain of the mean score that is too small to go on for."""
+    patience: int
+    """Rounds in succession without such a gain after which the session ends."""
+    budget: CoachLimits
+    """Limits of the whole session."""
+    spent: CoachSpent
+    """Resources that its jobs used so far."""
+    training_file: str
+    """Id of the file with the rows to practise."""
+    validation_file: str
+    """Id of the file with the held-out rows."""
+    method: Json
+    """Method of the session's jobs; secrets are redacted."""
+    round: int
+    """Jobs that trained."""
+    job_id: str | None
+    """The training job of this round."""
+    waiting_for: CoachChild | None
+    """The job or skill that the session waits for; `null` for none."""
+    measured_in: CoachMeasurement | None
+    """The rollouts that measured the student; `null` before the first measurement."""
+    first_mean: float | None
+    """Mean score of the held-out rows at the start."""
+    mean: float | None
+    """Mean score of the model that answers for the student."""
+    weaknesses: list[CoachWeakness]
+    """Weaknesses of that model, the largest first."""
+    gains: list[CoachGain]
+    """Expected gains, the largest first."""
+    prompts: list[CoachPrompt]
+    """System prompts that were tried."""
+    promoted: int
+    """Skills of the session that became current."""
+    metadata: dict[str, str] | None
+    created_at: int
+    finished_at: int | None
+    """Unix time of the session's end."""
+    warnings: list[Fault] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Faults with which its jobs would run, as `validate` reports them; only in the reply to a
+    create.
+    """
+
+    @classmethod
+    def of(cls, row: CoachSession) -> "CoachSessionObject":
+        progress, options = row.progress, row.options
+        return cls(
+            id=row.id,
+            student=row.student,
+            status=row.status,
+            phase=progress.phase,
+            outcome=row.outcome,
+            reason=row.reason,
+            promote=options.promote,
+            samples=options.samples,
+            target=options.target,
+            min_gain=options.min_gain,
+            patience=options.patience,
+            budget=CoachLimits.of(options.budget),
+            spent=CoachSpent.of(progress.spent),
+            training_file=row.training_file,
+            validation_file=row.validation_file,
+            method=dict(row.method),
+            round=progress.round,
+            job_id=progress.job_id,
+            waiting_for=CoachChild.of(progress.child),
+            measured_in=CoachMeasurement.of(progress.measured),
+            first_mean=progress.first_mean,
+            mean=progress.mean,
+            weaknesses=[CoachWeakness.of(each) for each in progress.weaknesses],
+            gains=[CoachGain.of(each) for each in progress.gains],
+            prompts=[CoachPrompt.of(each) for each in progress.tried],
+            promoted=progress.promoted,
+            metadata=row.metadata,
+            created_at=row.created_at,
+            finished_at=row.finished_at,
+        )

@@ -1,0 +1,332 @@
+"""Picks what a student practises next, by expected gain. Pure.
+
+gain(s) = weight × headroom × (spread + 1) / (rows + 2)
+
+The weight is the share of s's rows among all rows; the headroom is what the mean of s lacks to the
+highest score that can be reached. The last factor is the share of its rows whose samples have
+different rewards (`spread`), since practice learns from those alone (decision 0030); one row of
+each sort is added, so that a small slice is not certain. Each round that practised a slice without
+a gain halves its expected gain.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from statistics import fmean
+from typing import Any, Final, Literal
+
+from app.files.rows import MIN_EXAMPLES
+from app.jobs.jobs import Caps, Usage
+from app.kit.errors import NotFound, WrongState
+from app.rollouts.metrics import TIE
+from app.teaching.coach.statistics import Measurement, PracticeRow
+from app.teaching.coach.weaknesses import Slice, SliceKind, TextSlices, Weakness, key_of
+
+TOGETHER: Final = 0.5
+"""Slices with at least this share of the best slice's gain are practised with it."""
+REHEARSAL: Final = 0.25
+"""Share of other rows among those that are practised, so that they are not forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class SliceGain:
+    kind: SliceKind
+    name: str
+    rows: int
+    """Held-out rows with a score."""
+    weight: float
+    """Their share of all such rows."""
+    mean: float
+    headroom: float
+    """Highest score that can be reached less the mean."""
+    spread: int
+    """Rows whose samples have different rewards."""
+    gain: float
+    """Expected gain of the mean over all rows."""
+
+    @property
+    def key(self) -> str:
+        return key_of(self.kind, self.name)
+
+
+def expected_gains(
+    measurement: Measurement, slices: Sequence[Slice], *, unhelped: Mapping[str, int]
+) -> tuple[SliceGain, ...]:
+    """Returns the gain of each slice, the largest first. `unhelped` counts the rounds that
+    practised a slice without a gain.
+    """
+    rewards, means = measurement.rewards, measurement.row_means
+    reachable = measurement.reachable
+    found = []
+    for each in slices:
+        rows = [row for row in each.rows if row in means]
+        if not rows:
+            continue
+        mean = fmean(means[row] for row in rows)
+        spread = sum(max(rewards[row]) - min(rewards[row]) > TIE for row in rows)
+        weight, headroom = (
+            len(rows) / len(means),
+            max(0.0, (mean if reachable is None else reachable) - mean),
+        )
+        gain = weight * headroom * (spread + 1) / (len(rows) + 2)
+        gain *= 0.5 ** unhelped.get(each.key, 0)
+        found.append(
+            SliceGain(each.kind, each.name, len(rows), weight, mean, headroom, spread, gain)
+        )
+    return tuple(sorted(found, key=lambda each: (-each.gain, each.key)))
+
+
+def practice_slices(gains: Sequence[SliceGain], *, least: float) -> tuple[SliceGain, ...]:
+    """Returns the slices to practise next; none if no gain reaches `least`."""
+    best = max((each.gain for each in gains), default=0.0)
+    if best < least:
+        return ()
+    return tuple(each for each in gains if each.gain >= TOGETHER * best)
+
+
+def practice_rows(
+    keys: Iterable[str], *, training: Sequence[PracticeRow], held_out: Sequence[PracticeRow]
+) -> list[int]:
+    """Returns the indices of the training rows to practise, in the order of their file: those of
+    the slices, and other rows for rehearsal; all rows if the slices have too few. The slices by
+    text are those of the held-out rows.
+    """
+    wanted = set(keys)
+    chosen = {
+        row.index for row in training if any(key_of("tag", tag) in wanted for tag in row.tags)
+    }
+    for name, rows in TextSlices(held_out).assigned(training).items():
+        if key_of("cluster", name) in wanted:
+            chosen |= set(rows)
+    others = [row.index for row in training if row.index not in chosen]
+    if len(chosen) < MIN_EXAMPLES or not others:
+        return [row.index for row in training]
+    count = min(len(others), round(len(chosen) * REHEARSAL / (1 - REHEARSAL)))
+    rehearsed = [others[number * len(others) // count] for number in range(count)]
+    return sorted({*chosen, *rehearsed})
+
+
+MAX_PROMPTS: Final = 8
+_AMOUNTS: Final = ("jobs", "rollouts", "tokens", "seconds")
+POLL_S: Final = 2.0
+"""Seconds between two looks at the job or skill that a session waits for."""
+
+
+class CoachStatus(StrEnum):
+    """State of a session; the last three are final."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+OPEN_SESSIONS: Final = (CoachStatus.RUNNING, CoachStatus.PAUSED)
+TRANSITIONS: Final[Mapping[CoachStatus, frozenset[CoachStatus]]] = {
+    CoachStatus.RUNNING: frozenset(CoachStatus) - {CoachStatus.RUNNING},
+    CoachStatus.PAUSED: frozenset({CoachStatus.RUNNING, CoachStatus.CANCELLED}),
+    CoachStatus.COMPLETED: frozenset(),
+    CoachStatus.FAILED: frozenset(),
+    CoachStatus.CANCELLED: frozenset(),
+}
+
+
+class Phase(StrEnum):
+    """The activity of a session; in all but `choosing` it waits for a job or a skill."""
+
+    MEASURING = "measuring"
+    PROMPTING = "prompting"
+    CHOOSING = "choosing"
+    TRAINING = "training"
+    GATING = "gating"
+
+
+CoachOutcome = Literal[
+    "target",
+    "nothing_to_gain",
+    "prompt_enough",
+    "mastered",
+    "plateau",
+    "budget",
+    "regression",
+    "held",
+    "reward_hack",
+    "not_promoted",
+]
+Promotion = Literal["automatic", "ask"]
+EntryKind = Literal[
+    "started", "measured", "prompted", "chose", "trained", "gated", "promoted", "paused", "ended"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Limits of a session over all its jobs; `None` sets none."""
+
+    jobs: int | None = 8
+    rollouts: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoachOptions:
+    promote: Promotion = "automatic"
+    prompts: tuple[str, ...] = ()
+    """System prompts to try before training."""
+    samples: int = 4
+    """Attempts at each held-out row in a measurement."""
+    target: float | None = None
+    """Mean score of the held-out rows that is enough."""
+    min_gain: float = 0.02
+    """The smallest gain of the mean score, expected or measured, for which a session continues."""
+    patience: int = 2
+    """Rounds in succession without such a gain after which the session ends."""
+    budget: Budget = Budget()
+    seed: int | None = None
+    """Seed of its jobs; `None` chooses one for each."""
+    suffix: str | None = None
+    """Part of the names of the models that its jobs make."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """Resources that the jobs of a session used."""
+
+    jobs: int = 0
+    rollouts: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+    def plus(self, usage: Usage | None) -> "Spent":
+        """Returns the sum with a job that ended; its start has been counted."""
+        if usage is None:
+            return self
+        return Spent(
+            jobs=self.jobs,
+            rollouts=self.rollouts + usage.rollouts,
+            tokens=self.tokens + usage.prompt_tokens + usage.completion_tokens,
+            seconds=self.seconds + usage.training_time_s,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRollouts:
+    """The rollouts that measure a model: a split and step of a job."""
+
+    job_id: str
+    split: Literal["valid", "report"]
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitedObject:
+    """The job or skill that a session waits for."""
+
+    kind: Literal["job", "skill"]
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TriedPrompt:
+    prompt: str
+    mean: float | None
+    gain: float | None
+    """Mean over rows of the score with the prompt less that without."""
+    interval: tuple[float, float] | None
+    """Interval of the gain; it allows for the prompts that were tried before this one."""
+    enough: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionProgress:
+    """Everything that a session has found out and done, from which its next step follows."""
+
+    phase: Phase = Phase.MEASURING
+    round: int = 0
+    """Number of training jobs."""
+    child: AwaitedObject | None = None
+    job_id: str | None = None
+    """The training job of this round."""
+    measured: MeasuredRollouts | None = None
+    """The measurement of the model that answers for the student."""
+    since: MeasuredRollouts | None = None
+    """The measurement from which the rounds without a gain count; `None`: that of the student."""
+    first_mean: float | None = None
+    mean: float | None = None
+    """Its mean score; `first_mean` is that of the first measurement."""
+    weaknesses: tuple[Weakness, ...] = ()
+    gains: tuple[SliceGain, ...] = ()
+    practised: tuple[str, ...] = ()
+    """Keys of the slices that this round practises."""
+    unhelped: Mapping[str, int] = field(default_factory=dict)
+    """Rounds that practised a slice without a gain, by its key."""
+    tried: tuple[TriedPrompt, ...] = ()
+    flat_rounds: int = 0
+    """Rounds in succession since which the gain is not clear."""
+    asked: bool = False
+    """The session has paused for the promotion of the skill at the gate."""
+    promoted: int = 0
+    """Skills of the session that became current."""
+    spent: Spent = Spent()
+
+
+@dataclass(frozen=True, slots=True)
+class LogbookEntry:
+    """One entry of the logbook: what the Coach did, with the numbers, and why."""
+
+    kind: EntryKind
+    text: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    number: int = 0
+    """Place in the logbook, from 1; set when it is stored."""
+    created_at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoachSession:
+    id: str
+    student: str
+    status: CoachStatus = CoachStatus.RUNNING
+    options: CoachOptions = CoachOptions()
+    training_file: str
+    validation_file: str
+    method: Mapping[str, Any]
+    """The method of its jobs as compiled and resolved, with redacted secrets."""
+    metadata: dict[str, str] | None = None
+    progress: SessionProgress = SessionProgress()
+    outcome: CoachOutcome | None = None
+    reason: str | None = None
+    """The last entry of an ended or paused session."""
+    key_id: str = ""
+    created_at: int = 0
+    finished_at: int | None = None
+
+    def used_up(self) -> str | None:
+        """Returns the amount of the budget that has nothing left, `None` while all have."""
+        for name in _AMOUNTS:
+            limit = getattr(self.options.budget, name)
+            if limit is not None and getattr(self.progress.spent, name) >= limit:
+                return name
+        return None
+
+    def caps(self) -> Caps:
+        """Returns the caps of a training job: what is left of the budget."""
+        budget, spent = self.options.budget, self.progress.spent
+        seconds = None if budget.seconds is None else budget.seconds - spent.seconds
+        rollouts = None if budget.rollouts is None else budget.rollouts - spent.rollouts
+        return Caps(seconds, rollouts)
+
+    def check_move(self, to: CoachStatus) -> None:
+        """Raises `WrongState` for a change that the table does not have."""
+        if to not in TRANSITIONS[self.status]:
+            raise WrongState(f"Coach session {self.id} is {self.status.value}.")
+
+
+def no_session(session_id: str) -> NotFound:
+    return NotFound(
+        f"Coach session '{session_id}' does not exist.",
+        param="session_id",
+        code="coach_session_not_found",
+    )

@@ -1,0 +1,299 @@
+"""Checks an answer that jobs will learn from feedback: a correction, or the better of two texts.
+Pure. A rejected answer may be wrong in any way.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, assert_never
+
+from app.files.conversations import check_message
+from app.files.rows import message_faults, messages_faults, tools_faults
+from app.kit.errors import InvalidRequest, missing_parameter, refused_value
+from app.kit.fields import Json, parameter
+
+
+def check_better(param: str, message: Json) -> None:
+    """Raises `InvalidRequest` for a message that no chat takes, and for a blank one."""
+    check_message(message, param)
+    if not message.get("tool_calls") and not _text(message).strip():
+        raise refused_value(param, "its text is blank: a job would learn an empty answer")
+
+
+def check_offered(param: str, message: Json, tools: Sequence[Json]) -> None:
+    """Raises `InvalidRequest` for a call of a function that the prompt did not offer."""
+    offered = [tool.get("function", {}).get("name") for tool in tools]
+    for position, call in enumerate(message.get("tool_calls") or ()):
+        if call["function"]["name"] not in offered:
+            shown = ", ".join(f"'{name}'" for name in offered[:20]) or "none"
+            raise refused_value(
+                f"{param}.tool_calls[{position}].function.name",
+                f"the prompt does not offer this function; it offers {shown}",
+            )
+
+
+def _text(message: Json) -> str:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    return "".join(part.get("text") or part.get("refusal") or "" for part in parts)
+
+
+@dataclass(slots=True)
+class Removal:
+    """Counts and ids of the removed data, and the jobs that have trained on them."""
+
+    completions: int = 0
+    feedback: int = 0
+    rows: int = 0
+    """Rows of files."""
+    files: list[str] = field(default_factory=list)
+    """Ids of the files that were deleted; files without the rows replace them."""
+    curricula: list[str] = field(default_factory=list)
+    """Ids of the curricula that got a new version, or were deleted because no row is left."""
+    jobs: list[str] = field(default_factory=list)
+    """Ids of jobs that read the files: their models have learned from the rows."""
+
+
+def person_digest(project_id: str, person: str) -> str:
+    """Returns what a build keeps of a person whose rows a deleted file had."""
+    return hashlib.sha256(f"{project_id}\0{person}".encode()).hexdigest()
+
+
+FeedbackType = Literal["thumbs", "correction", "preference"]
+Rating = Literal["up", "down"]
+LONGEST_NAME: Final = 256
+LONGEST_COMMENT: Final = 8192
+_TARGETS: Final = ("completion_id", "rollout_id")
+_COMPLETIONS: Final = ("chosen_completion_id", "rejected_completion_id")
+_TEXTS: Final = ("messages", "chosen", "rejected")
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    id: str
+    type: FeedbackType
+    author: str | None
+    """The caller's id of the person who judged."""
+    end_user: str | None
+    """The caller's id of the person whose texts these are."""
+    comment: str | None
+    created_at: int = 0
+    completion_id: str | None = None
+    """The completion that was rated, corrected or preferred."""
+    rejected_completion_id: str | None = None
+    rollout_id: str | None = None
+    rating: Rating | None = None
+    messages: list[Json] | None = None
+    """The prompt of a preference between two texts."""
+    tools: list[Json] | None = None
+    better: Json | None = None
+    """The message of a correction, or of the preferred text."""
+    worse: Json | None = None
+    """The message of the rejected text."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackFilter:
+    """Conditions on feedback; `None` sets no condition."""
+
+    type: FeedbackType | None = None
+    author: str | None = None
+    end_user: str | None = None
+    completion_id: str | None = None
+    rollout_id: str | None = None
+    created_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SentFeedback:
+    """A call that gives feedback; every field that was not sent is `None`."""
+
+    type: FeedbackType
+    values: dict[str, Any] = field(default_factory=dict)
+    """The fields that depend on the type."""
+    comment: str | None = None
+    author: str | None = None
+    end_user: str | None = None
+
+    def get(self, name: str) -> Any:
+        return self.values.get(name)
+
+
+def check_sent(sent: SentFeedback) -> None:
+    """Raises `InvalidRequest` for fields that are missing, that another type has, or whose messages
+    no file of a job may have.
+    """
+    match sent.type:
+        case "thumbs":
+            _one_of(sent, _TARGETS)
+            _required(sent, "rating")
+            _only(sent, {*_TARGETS, "rating"})
+        case "correction":
+            _one_of(sent, _TARGETS)
+            _required(sent, "correction")
+            _only(sent, {*_TARGETS, "correction"})
+        case "preference":
+            names = _COMPLETIONS if sent.get("chosen") is None else _TEXTS
+            _required(sent, *names)
+            _only(sent, {*names, "tools"} if names is _TEXTS else {*names})
+        case _:
+            assert_never(sent.type)
+    for param, reason in _faults(sent):
+        raise refused_value(param, reason)
+    for name in ("correction", "chosen"):
+        if sent.get(name) is not None:
+            check_better(name, message_of(sent.get(name)))
+    if sent.get("chosen") is not None:
+        check_offered("chosen", message_of(sent.get("chosen")), sent.get("tools") or [])
+
+
+def message_of(sent: str | Json) -> Json:
+    """Returns the assistant message of a text, or a message as it was sent."""
+    return {"role": "assistant", "content": sent} if isinstance(sent, str) else sent
+
+
+def _required(sent: SentFeedback, *names: str) -> None:
+    for name in names:
+        if sent.get(name) is None:
+            raise missing_parameter(name)
+
+
+def _one_of(sent: SentFeedback, names: tuple[str, ...]) -> None:
+    given = [name for name in names if sent.get(name) is not None]
+    if not given:
+        raise missing_parameter(names[0])
+    if len(given) > 1:
+        raise refused_value(given[1], f"it excludes '{given[0]}': send one of them")
+
+
+def _only(sent: SentFeedback, known: set[str]) -> None:
+    for name, value in sent.values.items():
+        if value is not None and name not in known:
+            between = (
+                " between two completions"
+                if sent.type == "preference" and name in {*_TEXTS, "tools"}
+                else ""
+            )
+            raise InvalidRequest(
+                f"Feedback of type '{sent.type}'{between} has no '{name}'.",
+                param=name,
+                code="invalid_parameter_combination",
+            )
+
+
+def _faults(sent: SentFeedback) -> Iterator[tuple[str, str]]:
+    """Yields parameter and clause of each fault of the messages."""
+    for name in ("correction", "chosen", "rejected"):
+        value = sent.get(name)
+        if value is not None:
+            yield from _answer_faults(name, message_of(value))
+    if sent.get("messages") is not None:
+        yield from _named("messages", messages_faults(sent.get("messages"), ""))
+    if sent.get("tools") is not None:
+        yield from _named("tools", tools_faults(sent.get("tools"), "", callable_names=None))
+    if sent.get("chosen") is not None:
+        pair = message_of(sent.get("chosen")), message_of(sent.get("rejected"))
+        if pair[0] == pair[1]:
+            yield "rejected", "it is the same as 'chosen': there is nothing to prefer"
+
+
+def _answer_faults(name: str, message: Json) -> Iterator[tuple[str, str]]:
+    yield from _named(name, message_faults(message, ""))
+    if message.get("role") != "assistant":
+        yield name, "it must be a message of the role 'assistant'"
+    if not message.get("content") and not message.get("tool_calls"):
+        yield name, "it must have content or tool calls"
+
+
+def _named(name: str, faults: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    for pointer, message in faults:
+        parts = pointer.split("/")[1:]
+        path = tuple(int(part) if part.isdigit() else part for part in parts)
+        yield parameter(name, path), f"it {message}"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPrompt:
+    """A conversation up to the answer, and the tools that it offered."""
+
+    messages: list[Json]
+    tools: list[Json]
+
+    @property
+    def key(self) -> str:
+        """Returns a digest that two equal prompts share."""
+        return digest([self.messages, self.tools])
+
+    @property
+    def text(self) -> str:
+        """Returns the texts of all messages, in order."""
+        return "\n".join(text_of(message.get("content")) for message in self.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    id: str
+    type: FeedbackType
+    author: str | None
+    end_users: tuple[str, ...]
+    """The people whose texts these are."""
+    created_at: int
+    prompt: JudgedPrompt
+    rating: Rating | None
+    """The judgement of `answer`; `None` if these are no thumbs."""
+    answer: Json
+    """The answer that was rated, corrected or rejected."""
+    better: Json | None
+    """The answer that should have been, or that was preferred."""
+
+    @property
+    def target(self) -> str:
+        """Returns a digest of what is judged: a prompt with its answer or answers."""
+        answers = sorted([self.answer_key, self.better_key] if self.is_preference else [])
+        return digest([self.prompt.key, *(answers or [self.answer_key])])
+
+    @property
+    def people(self) -> set[str]:
+        return {*self.end_users, *([] if self.author is None else [self.author])}
+
+    @property
+    def is_preference(self) -> bool:
+        return self.type == "preference"
+
+    @property
+    def answer_key(self) -> str:
+        return digest(self.answer)
+
+    @property
+    def better_key(self) -> str:
+        return digest(self.better)
+
+
+def answer_of(message: Json) -> Json:
+    """Returns the parts of an assistant message that a job learns: its content and its calls."""
+    kept: Json = {"role": "assistant", "content": message.get("content")}
+    if message.get("tool_calls"):
+        kept["tool_calls"] = [_call(call) for call in message["tool_calls"]]
+    return kept
+
+
+def text_of(content: Any) -> str:
+    """Returns the text of a message's content, whole or in parts."""
+    if isinstance(content, list):
+        return "".join(part.get("text") or part.get("refusal") or "" for part in content)
+    return content if isinstance(content, str) else ""
+
+
+def digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _call(call: Json) -> Json:
+    function = call.get("function") or {}
+    return {
+        "id": call.get("id"),
+        "type": "function",
+        "function": {"name": function.get("name"), "arguments": function.get("arguments")},
+    }

@@ -1,0 +1,400 @@
+"""Checks a built row as the job that reads it does. Pure."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, assert_never
+
+from app.files.datasets import check_row
+from app.files.rows import DatasetError
+from app.kit.fields import Json
+from app.teaching.feedback.feedback import FeedbackType, JudgedPrompt, Judgement
+
+
+def first_fault(row: Json) -> DatasetError | None:
+    """Returns the first fault of a pair or of a conversation; `None` for a usable row."""
+    line = json.dumps(row, ensure_ascii=False).encode()
+    try:
+        check_row("supervised" if "messages" in row else "dpo", line, 1)
+    except DatasetError as error:
+        return error
+    return None
+
+
+BuildMethod = Literal["dpo", "supervised"]
+DropReason = Literal[
+    "duplicate",
+    "outvoted",
+    "tied",
+    "no_opposite",
+    "pair_limit",
+    "preference_cycle",
+    "correction_repeats_rejected",
+    "correction_changes_nothing",
+    "not_for_this_method",
+    "invalid_row",
+]
+PAIRS_OF_PROMPT: Final = 16
+"""Most pairs of one prompt that thumbs make: many answers must not crowd out other prompts."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    method: BuildMethod
+    corrections_as_pairs: bool = False
+    """For `dpo`: a correction is preferred to the answer that it corrects."""
+    thumbs_up_as_rows: bool = False
+    """For `supervised`: an answer with more thumbs up than down is learned."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltRow:
+    source: FeedbackType
+    prompt: JudgedPrompt
+    row: Json
+    feedback_ids: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class BuiltRows:
+    rows: list[BuiltRow] = field(default_factory=list)
+    dropped: dict[str, DropReason] = field(default_factory=dict)
+    """The reason of each judgement that no row uses, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A row before it is checked: an answer, or one that is better than another."""
+
+    source: FeedbackType
+    prompt: JudgedPrompt
+    better: Json
+    worse: Json | None
+    judgements: tuple[Judgement, ...]
+    nodes: tuple[str, str] = ("", "")
+    """Digests of both answers of a pair."""
+
+
+def build_rows(judgements: Sequence[Judgement], options: BuildOptions) -> BuiltRows:
+    """Returns the rows of judgements that are sorted by time."""
+    last, _ = latest(judgements)
+    kept = {one.id for one in last}
+    made = BuiltRows(dropped={one.id: "duplicate" for one in judgements if one.id not in kept})
+    won = _by_votes([one for one in last if one.type == "thumbs"], made)
+    corrections = _useful([one for one in last if one.type == "correction"], won, made)
+    preferences = [one for one in last if one.is_preference]
+    match options.method:
+        case "dpo":
+            candidates = [*_thumb_pairs(won, made), *map(_pair, preferences)]
+            if options.corrections_as_pairs:
+                candidates += map(_pair, corrections)
+            else:
+                _drop(made, corrections, "not_for_this_method")
+            candidates = _without_circles(candidates, made)
+        case "supervised":
+            _drop(made, preferences, "not_for_this_method")
+            candidates = [_answer(one) for one in corrections]
+            if options.thumbs_up_as_rows:
+                candidates += _liked(won, made)
+            else:
+                _drop(made, won, "not_for_this_method")
+        case _:
+            assert_never(options.method)
+    _add(made, candidates)
+    return made
+
+
+def _by_votes(thumbs: Sequence[Judgement], made: BuiltRows) -> list[Judgement]:
+    """Returns the thumbs that agree with most of those on the same answer."""
+    won = list[Judgement]()
+    by_target = defaultdict[str, list[Judgement]](list)
+    for one in thumbs:
+        by_target[one.target].append(one)
+    for rated in by_target.values():
+        votes = Counter(one.rating for one in rated)
+        if votes["up"] == votes["down"]:
+            _drop(made, rated, "tied")
+            continue
+        most = "up" if votes["up"] > votes["down"] else "down"
+        won += [one for one in rated if one.rating == most]
+        _drop(made, [one for one in rated if one.rating != most], "outvoted")
+    return won
+
+
+def _useful(
+    corrections: Sequence[Judgement], won: Sequence[Judgement], made: BuiltRows
+) -> list[Judgement]:
+    """Returns the corrections that change the answer, to one that was not rejected."""
+    rejected = {(one.prompt.key, one.answer_key) for one in won if one.rating == "down"}
+    useful = list[Judgement]()
+    for one in corrections:
+        if one.better_key == one.answer_key:
+            made.dropped[one.id] = "correction_changes_nothing"
+        elif (one.prompt.key, one.better_key) in rejected:
+            made.dropped[one.id] = "correction_repeats_rejected"
+        else:
+            useful.append(one)
+    return useful
+
+
+def _thumb_pairs(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candidate]:
+    """Yields each answer with thumbs up against each with thumbs down of the same prompt, those
+    with the most votes first.
+    """
+    by_prompt = defaultdict[str, dict[str, list[Judgement]]](lambda: defaultdict(list))
+    for one in won:
+        by_prompt[one.prompt.key][one.answer_key].append(one)
+    for answers in by_prompt.values():
+        ranked = sorted(answers.values(), key=len, reverse=True)
+        ups = [each for each in ranked if each[0].rating == "up"]
+        downs = [each for each in ranked if each[0].rating == "down"]
+        pairs = sorted(
+            ((up, down) for up in ups for down in downs), key=lambda pair: -len(pair[0] + pair[1])
+        )
+        used = set[str]()
+        for up, down in pairs[:PAIRS_OF_PROMPT]:
+            used |= {one.id for one in up + down}
+            yield _Candidate(
+                *("thumbs", up[0].prompt, up[0].answer, down[0].answer, (*up, *down)),
+                nodes=(up[0].answer_key, down[0].answer_key),
+            )
+        reason: DropReason = "pair_limit" if pairs else "no_opposite"
+        left = [one for thumbs in ranked for one in thumbs if one.id not in used]
+        _drop(made, left, reason)
+
+
+def _liked(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candidate]:
+    by_target = defaultdict[str, list[Judgement]](list)
+    for one in won:
+        match one.rating:
+            case "up":
+                by_target[one.target].append(one)
+            case "down" | None:
+                made.dropped[one.id] = "not_for_this_method"
+            case _:
+                assert_never(one.rating)
+    for liked in by_target.values():
+        yield _Candidate("thumbs", liked[0].prompt, liked[0].answer, None, tuple(liked))
+
+
+def _answer(one: Judgement) -> _Candidate:
+    return _Candidate(one.type, one.prompt, one.better or {}, None, (one,))
+
+
+def _pair(one: Judgement) -> _Candidate:
+    return _Candidate(
+        *(one.type, one.prompt, one.better or {}, one.answer, (one,)),
+        nodes=(one.better_key, one.answer_key),
+    )
+
+
+def _without_circles(candidates: Sequence[_Candidate], made: BuiltRows) -> list[_Candidate]:
+    """Returns the pairs that no circle of preferences contradicts, thumbs and corrections
+    included.
+    """
+    by_prompt = defaultdict[str, list[_Candidate]](list)
+    for one in candidates:
+        by_prompt[one.prompt.key].append(one)
+    kept = list[_Candidate]()
+    for pairs in by_prompt.values():
+        part = cyclic_parts(one.nodes for one in pairs)
+        for one in pairs:
+            if part[one.nodes[0]] == part[one.nodes[1]]:
+                _drop(made, one.judgements, "preference_cycle")
+            else:
+                kept.append(one)
+    return kept
+
+
+def _add(made: BuiltRows, candidates: Sequence[_Candidate]) -> None:
+    """Adds each row once, with all of its judgements. Those that another row uses are kept."""
+    merged = dict[tuple[str, ...], list[_Candidate]]()
+    for one in candidates:
+        nodes = one.nodes if one.worse is not None else (one.judgements[0].better_key, "")
+        if one.worse is None and one.source == "thumbs":
+            nodes = (one.judgements[0].answer_key, "")
+        merged.setdefault((one.prompt.key, *nodes), []).append(one)
+    for same_row in merged.values():
+        judgements = {one.id: one for candidate in same_row for one in candidate.judgements}
+        by_time = sorted(judgements.values(), key=lambda one: (one.created_at, one.id))
+        row = {**_row(same_row[0]), "feedback": [_provenance(one) for one in by_time]}
+        if first_fault(row) is not None:
+            _drop(made, by_time, "invalid_row")
+            continue
+        ids = tuple(one.id for one in by_time)
+        made.rows.append(BuiltRow(same_row[0].source, same_row[0].prompt, row, ids))
+    for built in made.rows:
+        for used in built.feedback_ids:
+            made.dropped.pop(used, None)
+
+
+def _row(candidate: _Candidate) -> Json:
+    prompt, tools = candidate.prompt, candidate.prompt.tools
+    offered = {"tools": tools} if tools else {}
+    if candidate.worse is None:
+        return {"messages": [*prompt.messages, candidate.better], **offered}
+    return {
+        "input": {"messages": prompt.messages, **offered},
+        "preferred_output": [candidate.better],
+        "non_preferred_output": [candidate.worse],
+    }
+
+
+def _provenance(one: Judgement) -> Json:
+    return {
+        "id": one.id,
+        "type": one.type,
+        "author": one.author,
+        "end_users": list(one.end_users),
+        "created_at": one.created_at,
+    }
+
+
+def people_of(row: Json) -> set[str]:
+    """Returns the people whose texts or judgements a built row contains."""
+    found = set[str]()
+    for one in row.get("feedback") or ():
+        found |= {*one["end_users"], *([] if one["author"] is None else [one["author"]])}
+    return found
+
+
+def _drop(made: BuiltRows, judgements: Sequence[Judgement], reason: DropReason) -> None:
+    for one in judgements:
+        made.dropped[one.id] = reason
+
+
+FindingKind = Literal[
+    "duplicate", "thumbs_both_ways", "correction_repeats_rejected", "preference_cycle"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackConflict:
+    kind: FindingKind
+    message: str
+    feedback_ids: tuple[str, ...]
+    """Oldest first."""
+
+
+def find(judgements: Sequence[Judgement]) -> list[FeedbackConflict]:
+    """Returns all findings of judgements that are sorted by time."""
+    last, repeated = latest(judgements)
+    return [
+        *repeated,
+        *_both_ways(last),
+        *_repeated_rejections(last),
+        *_cycles(last),
+    ]
+
+
+def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[FeedbackConflict]]:
+    """Returns the last judgement of each author about each target, and a finding for those with
+    earlier ones. Judgements without an author are never the same author's.
+    """
+    by_author = defaultdict[tuple[str, str, str], list[Judgement]](list)
+    for one in judgements:
+        by_author[one.author or one.id, one.type, one.target].append(one)
+    kept = {repeats[-1].id for repeats in by_author.values()}
+    found = [
+        FeedbackConflict(
+            "duplicate",
+            f"'{repeats[0].author}' judged the same answer {len(repeats)} times; the last one "
+            "counts.",
+            _ids(repeats),
+        )
+        for repeats in by_author.values()
+        if len(repeats) > 1
+    ]
+    return [one for one in judgements if one.id in kept], found
+
+
+def _both_ways(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
+    by_target = defaultdict[str, list[Judgement]](list)
+    for one in judgements:
+        if one.type == "thumbs":
+            by_target[one.target].append(one)
+    for thumbs in by_target.values():
+        ups = sum(one.rating == "up" for one in thumbs)
+        if 0 < ups < len(thumbs):
+            message = f"An answer has {ups} thumbs up and {len(thumbs) - ups} thumbs down."
+            yield FeedbackConflict("thumbs_both_ways", message, _ids(thumbs))
+
+
+def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
+    """Yields a finding for each correction that is the answer which somebody rejected."""
+    positions = {one.id: position for position, one in enumerate(judgements)}
+    rejected = defaultdict[tuple[str, str], list[Judgement]](list)
+    for one in judgements:
+        if one.type == "thumbs" and one.rating == "down":
+            rejected[one.prompt.key, one.answer_key].append(one)
+    for one in judgements:
+        if one.type == "correction":
+            against = rejected.get((one.prompt.key, one.better_key))
+            if against:
+                yield FeedbackConflict(
+                    "correction_repeats_rejected",
+                    "A correction is an answer to the same prompt that has a thumbs down.",
+                    _ids(sorted([*against, one], key=lambda each: positions[each.id])),
+                )
+
+
+def _cycles(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
+    by_prompt = defaultdict[str, list[Judgement]](list)
+    for one in judgements:
+        if one.is_preference:
+            by_prompt[one.prompt.key].append(one)
+    for preferences in by_prompt.values():
+        part_of = cyclic_parts((one.better_key, one.answer_key) for one in preferences)
+        by_part = defaultdict[int, list[Judgement]](list)
+        for one in preferences:
+            part = part_of.get(one.better_key)
+            if part is not None and part == part_of.get(one.answer_key):
+                by_part[part].append(one)
+        for members in by_part.values():
+            message = "Preferences between answers to one prompt form a circle: none is the best."
+            yield FeedbackConflict("preference_cycle", message, _ids(members))
+
+
+def cyclic_parts(edges: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """Returns for each node the number of its strongly connected part (Kosaraju's algorithm): an
+    edge is in a circle exactly if both of its ends have the same number.
+    """
+    ahead = defaultdict[str, list[str]](list)
+    behind = defaultdict[str, list[str]](list)
+    for start, end in edges:
+        ahead[start].append(end)
+        behind[end].append(start)
+    nodes = list(dict.fromkeys([*ahead, *behind]))
+    finished: list[str] = []
+    seen = set[str]()
+    for node in nodes:
+        finished += _visit(node, ahead, seen)
+    parts: dict[str, int] = {}
+    seen = set()
+    for number, node in enumerate(reversed(finished)):
+        for member in _visit(node, behind, seen):
+            parts[member] = number
+    return parts
+
+
+def _visit(node: str, neighbours: dict[str, list[str]], seen: set[str]) -> list[str]:
+    """Returns the nodes that are newly reached from `node`, in the order in which they are left."""
+    if node in seen:
+        return []
+    seen.add(node)
+    left, stack = list[str](), [(node, iter(neighbours.get(node, ())))]
+    while stack:
+        current, rest = stack[-1]
+        following = next((each for each in rest if each not in seen), None)
+        if following is None:
+            left.append(current)
+            stack.pop()
+        else:
+            seen.add(following)
+            stack.append((following, iter(neighbours.get(following, ()))))
+    return left
+
+
+def _ids(judgements: Sequence[Judgement]) -> tuple[str, ...]:
+    return tuple(one.id for one in judgements)

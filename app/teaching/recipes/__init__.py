@@ -1,0 +1,1 @@
+"""Improvement plans: knobs in plain words, and the hyperparameters that they stand for."""

@@ -1,0 +1,226 @@
+"""Checks the options of a recipe as the method of a job. Pure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Literal, assert_never
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from app.jobs.method_faults import reinforcement_faults
+from app.jobs.methods import parameters_of
+from app.jobs.requests import RequestedMethod
+from app.jobs.supervised import DpoMethod, MethodType, SupervisedMethod
+from app.kit.errors import InvalidRequest, refused_value
+from app.kit.faults import refusal
+from app.kit.fields import DescribedModel, parameter
+from app.kit.redaction import split
+from app.kit.unknown_keys import UNKNOWN_PARAMETER, unknown_key_error, unread
+from app.kit.walk import WalkedField, walk_fields
+from app.teaching.plans.knobs import Knobs, checked_knobs
+from app.teaching.plans.plans import CompiledPlan, PlanRequest, compile_plan
+from app.tools.environments import built_in, is_graded_by
+from app.tools.references import ReinforcementBody
+
+LEAST_ROWS: Final = 10
+"""Smallest number of rows in a part of a sample curriculum, as of a job's file."""
+MAX_ROWS: Final = 200
+"""Largest number of rows in a part of a sample curriculum."""
+MAX_SENTENCES: Final = 50
+"""Largest number of sentences in a part of a recipe, and of its sources."""
+MAX_RECIPE_NAME: Final = 256
+"""Largest number of characters of a name."""
+
+
+class _RecipePart(DescribedModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class RecipeSource(_RecipePart):
+    """The evidence behind one setting of a recipe."""
+
+    setting: str = Field(min_length=1)
+    """A knob, or the path of an option in the method."""
+    reason: str = Field(min_length=1)
+    """Reason for the recipe's value."""
+    source: str = Field(min_length=1)
+    """The publication, the page of this project, or the measurement that the value comes from."""
+
+
+class RecipeRows(_RecipePart):
+    """A small curriculum to try a recipe with; a real job has rows of its own."""
+
+    training: tuple[dict[str, Any], ...] = Field(min_length=LEAST_ROWS, max_length=MAX_ROWS)
+    """Rows for training."""
+    validation: tuple[dict[str, Any], ...] = Field(min_length=LEAST_ROWS, max_length=MAX_ROWS)
+    """Held-out rows."""
+
+
+class RecipeText(_RecipePart):
+    """The parts of a recipe that are written, without its rows."""
+
+    name: str = Field(min_length=1, max_length=MAX_RECIPE_NAME)
+    purpose: str = Field(min_length=1)
+    """The task that the recipe is for, in a sentence or two."""
+    base_model_advice: str = ""
+    """Base models that it suits."""
+    method: MethodType
+    """The training method."""
+    options: dict[str, Any]
+    """Options of the method that no knob sets: grader, mode, loss, advantage."""
+    knobs: Knobs = Knobs()
+    """The positions from which a plan starts."""
+    rubric: tuple[str, ...] = Field(default=(), max_length=MAX_SENTENCES)
+    """Marks of a good answer, for the writer of a grader or of pairs."""
+    stop_rules: tuple[str, ...] = Field(default=(), max_length=MAX_SENTENCES)
+    """When the job stops, in sentences."""
+    risks: tuple[str, ...] = Field(default=(), max_length=MAX_SENTENCES)
+    """Faults that occur with it, and where they show."""
+    sources: tuple[RecipeSource, ...] = Field(default=(), max_length=MAX_SENTENCES)
+    """The evidence behind the defaults."""
+
+
+class RecipeDefinition(RecipeText):
+    """A recipe as it is written, with its rows."""
+
+    sample_curriculum: RecipeRows | None = None
+    """Rows to try the recipe with; absent: a plan needs data of its own."""
+
+
+class StoredRecipe(RecipeText):
+    """A recipe of the service or of a project."""
+
+    id: str
+    owner: Literal["service", "project"] = "service"
+    """`service`: it ships with the service, the same for every project."""
+    version: int = 1
+    """Number of the version, from 1."""
+    created_at: int | None = None
+    """Creation time, unix seconds; `null` for one that ships."""
+    metadata: dict[str, str] | None = None
+
+
+class PlanRecipe(StoredRecipe):
+    """A recipe with its sample curriculum."""
+
+    sample_curriculum: RecipeRows | None = None
+    """Rows to try the recipe with; `null`: a plan needs data of its own."""
+
+
+class ShippedRecipe(PlanRecipe):
+    """A recipe of the service: it gives advice and evidence, and has rows."""
+
+    base_model_advice: str = Field(min_length=1)
+    rubric: tuple[str, ...] = Field(min_length=1)
+    stop_rules: tuple[str, ...] = Field(min_length=1)
+    risks: tuple[str, ...] = Field(min_length=1)
+    sources: tuple[RecipeSource, ...] = Field(min_length=1)
+    sample_curriculum: RecipeRows
+
+
+OPTIONS: Final = "options"
+_BODIES: Final[dict[MethodType, type[RequestedMethod]]] = {
+    "supervised": SupervisedMethod,
+    "dpo": DpoMethod,
+    "reinforcement": ReinforcementBody,
+}
+
+
+def checked_options(recipe: RecipeText) -> RequestedMethod:
+    """Returns the method that the options and knobs of a recipe compile to.
+
+    Raises `InvalidRequest`, with the parameter at fault, for those that make no job, for an option
+    that nothing reads or that a knob replaces, and for a secret: who reads a recipe would see it,
+    and a registered object keeps it sealed.
+    """
+    checked_knobs(recipe.knobs, recipe.method)
+    plan = compile_plan(
+        PlanRequest(kind=recipe.method, knobs=recipe.knobs, call={}, options=recipe.options)
+    )
+    body = _read(recipe, plan)
+    walked = list(walk_fields(type(body), body))
+    _refuse_unread(recipe, body, walked)
+    _refuse_replaced(recipe, plan)
+    _refuse_secrets(body)
+    for fault in _faults(body, walked):
+        raise fault
+    return body
+
+
+def uncalled_options(body: RequestedMethod) -> tuple[str, ...]:
+    """Returns the options whose addresses and judges no job of the recipe calls, as for a job: a
+    built-in environment beside a grader of one's own.
+    """
+    match body:
+        case ReinforcementBody():
+            environment = built_in(body.environment)
+            if environment is None or body.grader is None:
+                return ()
+            return () if is_graded_by(environment, body.grader) else ("environment",)
+        case SupervisedMethod() | DpoMethod():
+            return ()
+        case _:
+            assert_never(body)
+
+
+def _faults(body: RequestedMethod, walked: Sequence[WalkedField]) -> Iterator[InvalidRequest]:
+    match body:
+        case ReinforcementBody():
+            yield from reinforcement_faults(body, OPTIONS, walked)
+        case SupervisedMethod() | DpoMethod():
+            return
+        case _:
+            assert_never(body)
+
+
+def _read(recipe: RecipeText, plan: CompiledPlan) -> RequestedMethod:
+    try:
+        return _BODIES[recipe.method].model_validate(plan.job["method"][recipe.method])
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        raise refusal(parameter(OPTIONS, fault["loc"]), [fault]) from error
+
+
+def _refuse_unread(
+    recipe: RecipeText, body: RequestedMethod, walked: Sequence[WalkedField]
+) -> None:
+    hints = parameters_of(recipe.method, body)
+    for field in walked:
+        if (unknown := unknown_key_error(field, OPTIONS, hints)) is not None:
+            raise unknown
+    for key in unread(walked, OPTIONS, hints):
+        raise InvalidRequest(key.message, param=key.param, code=UNKNOWN_PARAMETER)
+
+
+def _refuse_replaced(recipe: RecipeText, plan: CompiledPlan) -> None:
+    """Refuses an option that differs from the value of a knob, which every job would have."""
+    for knob in plan.explanation:
+        for setting in knob.settings:
+            path = setting.parameter.removeprefix(f"method.{recipe.method}.")
+            if _differs(recipe.options, path, setting.value):
+                raise refused_value(
+                    f"{OPTIONS}.{path}",
+                    f"the knob '{knob.knob}' sets it to {setting.value}: remove the option, or "
+                    "send another position of the knob",
+                )
+
+
+def _differs(options: dict[str, Any], path: str, value: Any) -> bool:
+    found: Any = options
+    for name in path.split("."):
+        if found is None:
+            return False
+        if not isinstance(found, dict):
+            return True
+        found = found.get(name)
+    return found is not None and found != value
+
+
+def _refuse_secrets(body: RequestedMethod) -> None:
+    _, secrets = split((type(body),), body.model_dump(mode="json"))
+    for at in secrets:
+        param = parameter(OPTIONS, tuple(at.strip("/").split("/")))
+        raise InvalidRequest(
+            f"'{param}' is a secret, and a recipe shows all of its options. Register the "
+            'grader, tool or environment, and name it here by its id: {"id": "…"}.',
+            param=param,
+            code="invalid_value",
+        )

@@ -1,0 +1,378 @@
+"""Opens the gate of a proposed skill, and reads its decision once the eval runs have ended.
+
+The runs are inserted in the skill's transaction and are leased work, so a killed process loses
+nothing. The decision is a pure function of committed rows: the first request that reads the skill
+after the runs have ended writes it, and it never changes after that.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final, assert_never
+
+from app.accounts.accounts import Tenant
+from app.database import Database, UnitOfWork
+from app.evals.data_sources import DATA_SOURCE, planned_items
+from app.evals.evals import OPEN_RUNS, EvalRun, EvalRunStatus
+from app.jobs.jobs import JobStatus, StopRequest
+from app.kit.errors import InvalidRequest, NotFound, WrongState
+from app.kit.ids import new_id
+from app.kit.job_queue import JobQueue
+from app.models.models import BaseModelSpec, find_base_model, unknown_model
+from app.teaching.students.students import (
+    Comparison,
+    RegressionSet,
+    RunPair,
+    Skill,
+    SkillStatus,
+    Student,
+    eval_comparison,
+    row_scores,
+    target_comparison,
+    unfinished_comparison,
+    verdict,
+)
+
+_PAGE: Final = 100
+_PARAM: Final = "regression_evals"
+
+
+async def regression_sets(unit: UnitOfWork, eval_ids: Sequence[str]) -> tuple[RegressionSet, ...]:
+    """Returns each eval with the rows of its newest run that samples a model. Raises
+    `InvalidRequest`.
+    """
+    return tuple([await _regression_set(unit, each) for each in dict.fromkeys(eval_ids)])
+
+
+async def _regression_set(unit: UnitOfWork, eval_id: str) -> RegressionSet:
+    param = _PARAM
+    try:
+        of = await unit.evals.get(eval_id)
+    except NotFound as error:
+        raise InvalidRequest(error.message, param=param, code="eval_not_found") from error
+    if of.job_id is not None:
+        raise InvalidRequest(
+            f"Eval {eval_id} belongs to job {of.job_id}: its runs are the job's validations, and "
+            "no other run can be started. Create an eval of your own: POST /v1/evals.",
+            param=param,
+            code="eval_without_rows",
+        )
+    of_gates = await unit.skills.gate_runs(eval_id)
+    async for run in _newest_runs(unit, eval_id):
+        if run.model is None or run.id in of_gates:
+            continue
+        if run.status is not EvalRunStatus.CANCELED:
+            return RegressionSet(eval_id, run.id)
+    raise InvalidRequest(
+        f"Eval {eval_id} has no run that samples a model, so the gate does not know its rows. "
+        f"Start one of a data source with a model: POST /v1/evals/{eval_id}/runs.",
+        param=param,
+        code="eval_without_rows",
+    )
+
+
+async def open_gate(
+    unit: UnitOfWork, queue: JobQueue, skill: Skill, sets: tuple[RegressionSet, ...]
+) -> None:
+    """Inserts a skill with two runs of each eval, on the same rows."""
+    pairs = []
+    for each in sets:
+        sampled = await _sampled_run(unit, skill.student, each)
+        before = await _start(unit, queue, sampled, skill, skill.baseline)
+        after = await _start(unit, queue, sampled, skill, skill.model)
+        pairs.append(RunPair(each.eval_id, before, after))
+    await unit.skills.insert(replace(skill, runs=tuple(pairs)))
+
+
+async def close_gates(unit: UnitOfWork, skills: Sequence[Skill]) -> None:
+    """Cancels the eval runs of open gates that have not ended."""
+    for pair in (pair for skill in skills for pair in skill.runs):
+        for run_id in (pair.before, pair.after):
+            # A run that ended or was deleted meanwhile needs no end.
+            with suppress(NotFound, WrongState):
+                await unit.eval_runs.cancel(pair.eval_id, run_id)
+
+
+async def _sampled_run(unit: UnitOfWork, student: str, rows: RegressionSet) -> EvalRun:
+    try:
+        return await unit.eval_runs.get(rows.eval_id, rows.run_id)
+    except NotFound as error:
+        raise InvalidRequest(
+            f"Run {rows.run_id} of eval {rows.eval_id} was deleted, and with it the rows of the "
+            f"regression set. Choose others: POST /v1/students/{student} with 'regression_evals'.",
+            param=_PARAM,
+            code="regression_set_deleted",
+        ) from error
+
+
+async def settled_skill(unit: UnitOfWork, skill: Skill) -> Skill:
+    """Returns the skill with the gate's decision, if its runs have ended."""
+    if skill.status is not SkillStatus.RUNNING:
+        return skill
+    compared = []
+    for pair in skill.runs:
+        comparison = await _comparison(unit, pair)
+        if comparison is None:
+            return skill
+        compared.append(comparison)
+    target = target_comparison(await unit.reports.get(skill.job_id))
+    decided = verdict(target, compared)
+    status = SkillStatus.PASSED if decided.passed else SkillStatus.HELD
+    return await unit.skills.decide(skill, status, decided.reason, [target, *compared])
+
+
+async def _start(
+    unit: UnitOfWork, queue: JobQueue, sampled: EvalRun, skill: Skill, model: str
+) -> str:
+    data_source: dict[str, Any] = {**sampled.data_source, "model": model}
+    planned = planned_items(DATA_SOURCE.validate_python(data_source))
+    run = EvalRun(
+        id=new_id("evalrun_"),
+        eval_id=sampled.eval_id,
+        name=f"Gate of {skill.student}",
+        status=EvalRunStatus.QUEUED,
+        model=model,
+        data_source=data_source,
+        metadata={"student": skill.student, "skill": skill.id},
+    )
+    await unit.quotas.check_eval_run(planned)
+    await unit.quotas.check_bytes(len(await asyncio.to_thread(json.dumps, data_source)))
+    await unit.eval_runs.insert(run, planned_items=planned)
+    unit.after_commit(lambda: queue.enqueue_eval(run.id))
+    return run.id
+
+
+async def _comparison(unit: UnitOfWork, pair: RunPair) -> Comparison | None:
+    """Returns the comparison of two runs; `None` until both have ended."""
+    scores, unscored = [], 0
+    for run_id in (pair.before, pair.after):
+        try:
+            run = await unit.eval_runs.get(pair.eval_id, run_id)
+        except NotFound:
+            return unfinished_comparison(pair.eval_id, "deleted")
+        if run.status in OPEN_RUNS:
+            return None
+        if run.status is not EvalRunStatus.COMPLETED:
+            return unfinished_comparison(pair.eval_id, run.status.value)
+        done = await unit.eval_items.done(run_id)
+        results = [
+            (position // run.samples_per_item, of_criteria)
+            for position, _, of_criteria, _ in sorted(done, key=lambda item: item[0])
+        ]
+        of_run, lost = row_scores(results)
+        scores.append(of_run)
+        unscored += lost
+    return eval_comparison(pair.eval_id, *scores, unscored=unscored)
+
+
+async def _newest_runs(unit: UnitOfWork, eval_id: str) -> AsyncIterator[EvalRun]:
+    after, more = None, True
+    while more:
+        page, more = await unit.eval_runs.page(
+            eval_id, status=None, after=after, limit=_PAGE, descending=True
+        )
+        for run in page:
+            yield run
+            after = run.id
+
+
+class StudentService:
+    def __init__(
+        self,
+        database: Database,
+        queue: JobQueue,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._base_models = base_models
+        self._tenant = tenant
+
+    async def create(
+        self, name: str, base_model: str, regression_evals: tuple[str, ...]
+    ) -> Student:
+        """Raises `InvalidRequest` for an unknown base model, an eval without rows, a used name,
+        and `QuotaExceeded`.
+        """
+        base = find_base_model(self._base_models, base_model)
+        if base is None:
+            raise InvalidRequest(
+                unknown_model(base_model, self._base_models),
+                param="base_model",
+                code="model_not_found",
+            )
+        async with self._database.tenant(self._tenant) as unit:
+            sets = await regression_sets(unit, regression_evals)
+            student = Student(name=name, base_model=base.name, regression_sets=sets)
+            await unit.quotas.check_student()
+            await unit.students.insert(student)
+            return await unit.students.get(name)
+
+    async def update(self, name: str, regression_evals: tuple[str, ...]) -> Student:
+        """Chooses the regression sets of the skills that are proposed from now on."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.students.get(name, locked=True)
+            sets = await regression_sets(unit, regression_evals)
+            await unit.students.set_regression_sets(name, sets)
+            return await unit.students.get(name)
+
+    async def get(self, name: str) -> Student:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.students.get(name)
+
+    async def page(self, *, after: str | None, limit: int) -> tuple[list[Student], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.students.page(after=after, limit=limit)
+
+    async def delete(self, name: str) -> None:
+        """Deletes a student with its history; jobs and models stay. Cancels the eval runs of open
+        gates, because nobody would read their decision.
+        """
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.students.get(name, locked=True)
+            await close_gates(unit, await unit.skills.running(name))
+            await _end_coaching(unit, name)
+            unit.after_end(self._queue.enqueue_deliveries)
+            await unit.students.delete(name)
+
+    async def propose(self, name: str, job_id: str) -> Skill:
+        """Opens the gate for the model of a succeeded job, or returns the skill whose gate is open
+        for it already. Raises `InvalidRequest`.
+        """
+        async with self._database.tenant(self._tenant) as unit:
+            student = await unit.students.get(name, locked=True)
+            baseline = await unit.students.answering_model(name) or student.base_model
+            model = await self._learned(unit, student, job_id, baseline)
+            for open_skill in await unit.skills.running(name):
+                settled = await settled_skill(unit, open_skill)
+                if settled.status is SkillStatus.RUNNING and settled.job_id == job_id:
+                    return settled
+            skill = Skill(
+                id=new_id("skill_"),
+                student=name,
+                job_id=job_id,
+                model=model,
+                baseline=baseline,
+                status=SkillStatus.RUNNING,
+            )
+            await open_gate(unit, self._queue, skill, student.regression_sets)
+            return await settled_skill(unit, await unit.skills.get(name, skill.id))
+
+    async def skills(self, name: str, *, after: str | None, limit: int) -> tuple[list[Skill], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.students.get(name)
+            page, more = await unit.skills.page(name, after=after, limit=limit)
+            return [await settled_skill(unit, skill) for skill in page], more
+
+    async def skill(self, name: str, skill_id: str) -> Skill:
+        """Returns a skill with the gate's decision, if its runs have ended."""
+        async with self._database.tenant(self._tenant) as unit:
+            return await settled_skill(unit, await unit.skills.get(name, skill_id))
+
+    async def promote(self, name: str, skill_id: str) -> Student:
+        """Makes a skill current. Raises `WrongState` unless the gate let it pass against the model
+        that answers now, or it was current before.
+        """
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.students.get(name, locked=True)
+            skill = await settled_skill(unit, await unit.skills.get(name, skill_id))
+            refused = _refusal(skill, await unit.students.answering_model(name))
+            if refused is None:
+                return await _set_current(unit, name, skill)
+        raise refused  # behind the transaction, so that the gate's decision is committed
+
+    async def roll_back(self, name: str, skill_id: str | None) -> Student:
+        """Makes an earlier skill current again; `None` means the base model. Raises `WrongState`
+        for a skill that never was current.
+        """
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.students.get(name, locked=True)
+            skill = None if skill_id is None else await unit.skills.get(name, skill_id)
+            if skill is not None and skill.promoted_at is None:
+                raise WrongState(
+                    f"Skill {skill_id} was never current, so there is nothing to go back to. "
+                    f"Promote it: POST /v1/students/{name}/promote.",
+                    param="skill",
+                    code="skill_never_current",
+                )
+            return await _set_current(unit, name, skill)
+
+    async def _learned(self, unit: UnitOfWork, student: Student, job_id: str, baseline: str) -> str:
+        """Returns the model that a job published, if the student may learn it: the report of a job
+        compares with the model that it trained from, so that one must be the baseline.
+        """
+        try:
+            job = await unit.jobs.get(job_id)
+        except NotFound as error:
+            raise InvalidRequest(error.message, param="job", code="job_not_found") from error
+        published = job.fine_tuned_model if job.status is JobStatus.SUCCEEDED else None
+        if published is None:
+            raise _unfit(f"Job {job_id} is {job.status.value}: only a succeeded job has a model.")
+        tuned = await unit.models.get(published)
+        if tuned is None:
+            raise _unfit(f"The model of job {job_id} was deleted.")
+        base = find_base_model(self._base_models, tuned.base_model)
+        if base is None or base.name != student.base_model:
+            raise _unfit(
+                f"Job {job_id} trained '{tuned.base_model}', but the base model of student "
+                f"'{student.name}' is '{student.base_model}'."
+            )
+        if job.model != baseline:
+            raise _unfit(
+                f"Job {job_id} trained from '{job.model}', so its report does not compare with "
+                f"'{baseline}', which answers for student '{student.name}' now. Train a job whose "
+                f"`model` is 'student:{student.name}'."
+            )
+        return published
+
+
+async def _end_coaching(unit: UnitOfWork, student: str) -> None:
+    """Cancels the jobs of Coach sessions, which are deleted with the student."""
+    for session in await unit.coach_sessions.open_of(student):
+        child = session.progress.child
+        if child is not None and child.kind == "job":
+            # A job that ended or was deleted meanwhile needs no end.
+            with suppress(NotFound, WrongState):
+                await unit.jobs.request_stop(child.id, StopRequest.CANCEL)
+
+
+def _refusal(skill: Skill, answering: str | None) -> WrongState | None:
+    """Returns the error of a skill that may not be promoted."""
+    match skill.status:
+        case SkillStatus.RUNNING:
+            reason, code = "is still at the gate: wait for its eval runs.", "gate_running"
+        case SkillStatus.HELD:
+            reason, code = f"was held by the gate. {skill.reason}", "gate_held"
+        case SkillStatus.PASSED:
+            if skill.promoted_at is not None or skill.baseline in (answering, skill.model):
+                return None
+            reason = (
+                f"passed the gate against '{skill.baseline}', but '{answering}' answers now. "
+                f"Train from 'student:{skill.student}', and propose that job."
+            )
+            code = "gate_outdated"
+        case _:
+            assert_never(skill.status)
+    return WrongState(f"Skill {skill.id} {reason}", param="skill", code=code)
+
+
+async def _set_current(unit: UnitOfWork, name: str, skill: Skill | None) -> Student:
+    """Lets a skill, or the base model, answer. Raises `WrongState` for a deleted model."""
+    if skill is not None:
+        if not await unit.models.lock(skill.model):
+            raise WrongState(
+                f"The model '{skill.model}' of skill {skill.id} was deleted.",
+                param="skill",
+                code="model_not_found",
+            )
+        await unit.skills.mark_promoted(skill)
+    await unit.students.set_current(name, None if skill is None else skill.id)
+    return await unit.students.get(name)
+
+
+def _unfit(message: str) -> InvalidRequest:
+    return InvalidRequest(message, param="job", code="job_not_proposable")

@@ -1,0 +1,220 @@
+"""Students as rows, by the name that a project gave them."""
+
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, cast, delete, func, select, update
+from sqlalchemy.dialects.postgresql import JSONB, JSONPATH, insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.store import refuse_archived
+from app.kit.errors import InvalidRequest
+from app.kit.sql import Keyset, unix, unix_or_none
+from app.teaching.students.students import (
+    Comparison,
+    RegressionSet,
+    RunPair,
+    Skill,
+    SkillStatus,
+    Student,
+    no_skill,
+    no_student,
+)
+from app.teaching.students.tables import SkillTable
+from app.teaching.students.tables import SkillTable as TableSkills
+from app.teaching.students.tables import StudentTable as Table
+
+
+class StudentStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, student: Student) -> None:
+        """Raises `InvalidRequest` for a name that the project already uses."""
+        await refuse_archived(self._session, self._project_id)
+        inserted = await self._session.scalar(
+            insert(Table)
+            .values(
+                project_id=self._project_id,
+                name=student.name,
+                base_model=student.base_model,
+                regression_sets=[asdict(each) for each in student.regression_sets],
+            )
+            .on_conflict_do_nothing(index_elements=[Table.project_id, Table.name])
+            .returning(Table.name)
+        )
+        if inserted is None:
+            raise InvalidRequest(
+                f"The project already has a student '{student.name}'.",
+                param="name",
+                code="name_taken",
+            )
+
+    async def get(self, name: str, *, locked: bool = False) -> Student:
+        """Raises `NotFound`. A locked row keeps its current skill until the transaction ends."""
+        query = select(Table).where(Table.project_id == self._project_id, Table.name == name)
+        query = query.execution_options(populate_existing=True)
+        row = await self._session.scalar(query.with_for_update() if locked else query)
+        if row is None:
+            raise no_student(name)
+        return _to_student(row)
+
+    async def page(self, *, after: str | None, limit: int) -> tuple[list[Student], bool]:
+        """Returns a page, newest first; `after` is a name."""
+        page, more = await Keyset((Table.created_at, Table.name), descending=True).page(
+            self._session,
+            select(Table).where(Table.project_id == self._project_id),
+            after=after,
+            cursor=[Table.project_id == self._project_id, Table.name == after],
+            limit=limit,
+        )
+        return [_to_student(row) for row in page], more
+
+    async def answering_model(self, name: str) -> str | None:
+        """Returns the model that answers for a student: that of its current skill, or its base
+        model. Returns `None` for a student that the project does not have.
+        """
+        of = and_(SkillTable.project_id == Table.project_id, SkillTable.id == Table.current_skill)
+        return await self._session.scalar(
+            select(func.coalesce(SkillTable.model, Table.base_model))
+            .select_from(Table)
+            .join(SkillTable, of, isouter=True)
+            .where(Table.project_id == self._project_id, Table.name == name)
+        )
+
+    async def set_current(self, name: str, skill_id: str | None) -> None:
+        of = (Table.project_id == self._project_id, Table.name == name)
+        await self._session.execute(update(Table).where(*of).values(current_skill=skill_id))
+
+    async def set_regression_sets(self, name: str, sets: tuple[RegressionSet, ...]) -> None:
+        of = (Table.project_id == self._project_id, Table.name == name)
+        stored = [asdict(each) for each in sets]
+        await self._session.execute(update(Table).where(*of).values(regression_sets=stored))
+
+    async def delete(self, name: str) -> None:
+        """Deletes a student with its history; its models stay. Raises `NotFound`."""
+        of = (Table.project_id == self._project_id, Table.name == name)
+        if await self._session.scalar(delete(Table).where(*of).returning(Table.name)) is None:
+            raise no_student(name)
+
+
+def _to_student(row: Table) -> Student:
+    return Student(
+        name=row.name,
+        base_model=row.base_model,
+        regression_sets=tuple(RegressionSet(**each) for each in row.regression_sets),
+        current_skill=row.current_skill,
+        created_at=unix(row.created_at),
+    )
+
+
+class SkillStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, skill: Skill) -> None:
+        await self._session.execute(
+            insert(TableSkills).values(
+                project_id=self._project_id,
+                id=skill.id,
+                student=skill.student,
+                job_id=skill.job_id,
+                model=skill.model,
+                baseline=skill.baseline,
+                status=skill.status.value,
+                runs=[asdict(pair) for pair in skill.runs],
+                comparisons=[],
+            )
+        )
+
+    async def get(self, student: str, skill_id: str) -> Skill:
+        """Raises `NotFound`."""
+        query = select(TableSkills).where(*self._of(student), TableSkills.id == skill_id)
+        row = await self._session.scalar(query.execution_options(populate_existing=True))
+        if row is None:
+            raise no_skill(skill_id)
+        return _to_skill(row)
+
+    async def page(
+        self, student: str, *, after: str | None, limit: int
+    ) -> tuple[list[Skill], bool]:
+        """Returns a page, newest first."""
+        page, more = await Keyset((TableSkills.created_at, TableSkills.id), descending=True).page(
+            self._session,
+            select(TableSkills).where(*self._of(student)).execution_options(populate_existing=True),
+            after=after,
+            cursor=[*self._of(student), TableSkills.id == after],
+            limit=limit,
+        )
+        return [_to_skill(row) for row in page], more
+
+    async def running(self, student: str) -> list[Skill]:
+        """Returns the skills of a student whose gate is open."""
+        query = select(TableSkills).where(
+            *self._of(student), TableSkills.status == SkillStatus.RUNNING.value
+        )
+        rows = await self._session.scalars(query.execution_options(populate_existing=True))
+        return [_to_skill(row) for row in rows]
+
+    async def gate_runs(self, eval_id: str) -> set[str]:
+        """Returns the ids of the eval's runs that gates started."""
+        path = cast("$[*] ? (@.eval_id == $eval_id).*", JSONPATH)
+        found = func.jsonb_path_query(
+            TableSkills.runs, path, func.jsonb_build_object("eval_id", eval_id), type_=JSONB
+        )
+        query = select(found).where(TableSkills.project_id == self._project_id)
+        return set(await self._session.scalars(query)) - {eval_id}
+
+    async def decide(
+        self, skill: Skill, status: SkillStatus, reason: str, comparisons: list[Comparison]
+    ) -> Skill:
+        """Writes the gate's decision unless another reader has written one; returns what is
+        stored.
+        """
+        await self._session.execute(
+            update(TableSkills)
+            .where(
+                *self._of(skill.student),
+                TableSkills.id == skill.id,
+                TableSkills.status == SkillStatus.RUNNING.value,
+            )
+            .values(
+                status=status.value,
+                reason=reason,
+                comparisons=[asdict(each) for each in comparisons],
+            )
+        )
+        return await self.get(skill.student, skill.id)
+
+    async def mark_promoted(self, skill: Skill) -> None:
+        await self._session.execute(
+            update(TableSkills)
+            .where(*self._of(skill.student), TableSkills.id == skill.id)
+            .values(promoted_at=func.now())
+        )
+
+    def _of(self, student: str) -> tuple[ColumnElement[bool], ...]:
+        return (TableSkills.project_id == self._project_id, TableSkills.student == student)
+
+
+def _to_skill(row: TableSkills) -> Skill:
+    return Skill(
+        id=row.id,
+        student=row.student,
+        job_id=row.job_id,
+        model=row.model,
+        baseline=row.baseline,
+        status=SkillStatus(row.status),
+        reason=row.reason,
+        runs=tuple(RunPair(**pair) for pair in row.runs),
+        comparisons=tuple(_to_comparison(each) for each in row.comparisons),
+        promoted_at=unix_or_none(row.promoted_at),
+        created_at=unix(row.created_at),
+    )
+
+
+def _to_comparison(stored: dict[str, Any]) -> Comparison:
+    ends = stored["interval"]
+    return Comparison(**{**stored, "interval": None if ends is None else (ends[0], ends[1])})

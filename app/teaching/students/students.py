@@ -1,0 +1,225 @@
+"""Students and their skills. Pure.
+
+A student is a name for a base model and the skills that it learned; a skill is the tuned model of a
+succeeded job. At most one skill is current, and calls of `student:NAME` are answered by its model.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from statistics import fmean
+from typing import Any, Final
+
+from app.jobs.intervals import FEWEST_ROWS, Gain, difference, paired_gain, range_of_scores
+from app.kit.errors import NotFound
+
+MARGIN: Final = 0.02
+"""Largest loss, in units of the score, that counts as none. See decision 0072."""
+_MEASURES: Final = (("reward", "reward"), ("preference_accuracy", "accuracy of preferences"))
+_NO_REGRESSION_SET: Final = (
+    "No regression set: the student lists no evals in `regression_evals`, so nothing shows that "
+    "what it could do before is kept."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A paired comparison of two models, or the fault for which there is none."""
+
+    subject: str
+    """`target`, or the id of an eval."""
+    difference: float | None
+    """Mean over rows of the new model's score less the old one's."""
+    interval: tuple[float, float] | None
+    rows: int
+    fault: str | None = None
+    """The reason for which the models cannot be compared."""
+    unchanged: bool = False
+    """True if every row has the same score under both models."""
+
+    @property
+    def passes(self) -> bool:
+        """Returns whether the comparison lets the skill pass."""
+        return self.excludes_a_loss or (self.unchanged and self.rows >= FEWEST_ROWS)
+
+    @property
+    def excludes_a_loss(self) -> bool:
+        if self.fault is not None or self.interval is None:
+            return False
+        low, high = self.interval
+        return low >= -MARGIN and high >= 0
+
+    @property
+    def words(self) -> str:
+        """Returns a sentence with the numbers."""
+        if self.fault is not None:
+            return f"{self.subject}: {self.fault}."
+        gain = Gain(self.difference or 0.0, self.interval, self.rows)
+        if self.unchanged and self.passes:
+            return f"{self.subject}: {gain.words}; no row changed."
+        if self.interval is None:
+            return f"{self.subject}: {gain.words}, so a loss is not excluded."
+        if self.interval[0] >= -MARGIN and self.interval[1] < 0:
+            return f"{self.subject}: {gain.words}; that is a loss."
+        verdict = "excluded" if self.excludes_a_loss else "not excluded"
+        return f"{self.subject}: {gain.words}; a loss of more than {MARGIN} is {verdict}."
+
+
+@dataclass(frozen=True, slots=True)
+class GateVerdict:
+    passed: bool
+    reason: str
+
+
+def verdict(target: Comparison, regressions: Sequence[Comparison]) -> GateVerdict:
+    """Returns the gate's decision on the comparisons."""
+    compared = [target, *regressions]
+    sentences = [comparison.words for comparison in compared if not comparison.passes]
+    if not regressions:
+        sentences.append(_NO_REGRESSION_SET)
+    if sentences:
+        return GateVerdict(False, " ".join(sentences))
+    return GateVerdict(True, " ".join(comparison.words for comparison in compared))
+
+
+def target_comparison(report: Mapping[str, Any] | None) -> Comparison:
+    """Returns the comparison of a job's paired report: rewards, or the accuracy of preferences."""
+    if report is None:
+        return _uncompared("target", "the job has no paired report; give it a validation file")
+    for key, _ in _MEASURES:
+        values = report.get(key)
+        if isinstance(values, Mapping) and values.get("difference") is not None:
+            interval = values.get("difference_ci95")
+            ends = None if interval is None else (float(interval[0]), float(interval[1]))
+            rows = int(report.get("rows") or 0)
+            moved = [values["difference"], report.get("wins"), report.get("losses")]
+            unchanged = all(each == 0 for each in moved)
+            return Comparison(
+                "target", float(values["difference"]), ends, rows, unchanged=unchanged
+            )
+    named = " and no ".join(name for _, name in _MEASURES)
+    return _uncompared("target", f"the job's report compares no {named}")
+
+
+def eval_comparison(
+    eval_id: str, before: Mapping[int, float], after: Mapping[int, float], *, unscored: int
+) -> Comparison:
+    """Returns the comparison of two runs by the score of each row. `unscored` rows of either run
+    have no score: a model whose failures were left out would look better than it is.
+    """
+    if unscored:
+        noun = "answer" if unscored == 1 else "answers"
+        return _uncompared(eval_id, f"{unscored} {noun} could not be sampled or scored")
+    bounds = range_of_scores(before.values(), after.values())
+    gain = paired_gain(before, after, bounds=bounds)
+    if gain is None:
+        return _uncompared(eval_id, "its runs have no rows")
+    unchanged = not any(difference(before[row], after[row]) for row in before if row in after)
+    return Comparison(eval_id, gain.mean, gain.interval, gain.rows or 0, unchanged=unchanged)
+
+
+def unfinished_comparison(eval_id: str, status: str) -> Comparison:
+    """Returns the comparison of an eval of which a run ended without completing, or was deleted."""
+    return _uncompared(eval_id, f"a run of the gate is {status}")
+
+
+def row_scores(
+    results: Sequence[tuple[int, Sequence[Mapping[str, Any]]]],
+) -> tuple[dict[int, float], int]:
+    """Returns the mean score of each row over its samples and criteria, and the number of samples
+    without a score.
+    """
+    scores: dict[int, list[float]] = {}
+    unscored = 0
+    for row, of_criteria in results:
+        values = [each.get("score") for each in of_criteria]
+        numbers = [float(value) for value in values if isinstance(value, int | float)]
+        if numbers and len(numbers) == len(values):
+            scores.setdefault(row, []).extend(numbers)
+        else:
+            unscored += 1
+    return {row: fmean(numbers) for row, numbers in scores.items()}, unscored
+
+
+def _uncompared(subject: str, fault: str) -> Comparison:
+    return Comparison(subject, None, None, 0, fault)
+
+
+PREFIX: Final = "student:"
+"""First part of a student's name where a model is named."""
+MAX_REGRESSION_EVALS: Final = 16
+
+
+class SkillStatus(StrEnum):
+    """State of a skill at the gate; the last two are final."""
+
+    RUNNING = "running"
+    PASSED = "passed"
+    HELD = "held"
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionSet:
+    """An eval with the rows in which a new skill must lose nothing."""
+
+    eval_id: str
+    run_id: str
+    """Id of the run whose data source has the rows; a later run of the eval changes nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Student:
+    name: str
+    base_model: str
+    regression_sets: tuple[RegressionSet, ...] = ()
+    current_skill: str | None = None
+    """Id of the skill that answers; `None` while the base model does."""
+    created_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunPair:
+    """The runs of one eval on the same rows."""
+
+    eval_id: str
+    before: str
+    """Id of the run of the model that the skill would replace."""
+    after: str
+    """Id of the run of the skill's model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skill:
+    id: str
+    student: str
+    job_id: str
+    model: str
+    baseline: str
+    """The model that answered for the student when the skill was proposed."""
+    status: SkillStatus
+    reason: str | None = None
+    """The gate's verdict as sentences with numbers; `None` while it runs."""
+    runs: tuple[RunPair, ...] = ()
+    comparisons: tuple[Comparison, ...] = field(default=())
+    """The target's comparison, then one for each eval; empty while the gate runs."""
+    promoted_at: int | None = None
+    """Time at which it last became current; `None` if it never was."""
+    created_at: int = 0
+
+
+def student_named(model: str) -> str | None:
+    """Returns the student that a model's name refers to; `None` for any other model."""
+    return model.removeprefix(PREFIX) if model.startswith(PREFIX) else None
+
+
+def unknown_student(name: str) -> str:
+    """Returns the sentence about a model's name whose student the project does not have."""
+    return f"Student '{name}' does not exist: GET /v1/students lists the students that there are."
+
+
+def no_student(name: str) -> NotFound:
+    return NotFound(f"Student '{name}' does not exist.", param="name", code="student_not_found")
+
+
+def no_skill(skill_id: str) -> NotFound:
+    return NotFound(f"Skill '{skill_id}' does not exist.", param="skill", code="skill_not_found")

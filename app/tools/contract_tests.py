@@ -1,0 +1,112 @@
+"""The common parts of contract tests of registered objects: deadline, record and checks."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from app.kit.egress import Egress, EgressFailure, EgressReply, FailureKind
+from app.kit.endpoints import signing_secret
+from app.tools.contracts import MAX_TEST_S, CheckResult
+
+CALL_TIMEOUT_S: Final = 10.0
+"""Timeout of one call; training waits longer, but a test must end."""
+TIME_OVER: Final = "The time of the test was over."
+_SHOWN: Final = 2_000
+_HEADERS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature", "Idempotency-Key")
+
+
+class Deadline:
+    """The deadline of a test, on a monotonic clock."""
+
+    def __init__(
+        self, within_s: float = MAX_TEST_S, *, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._now = now
+        self._ends_at = now() + within_s
+
+    @property
+    def remaining_s(self) -> float:
+        return max(0.0, self._ends_at - self._now())
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Record of one HTTP request, without bodies, which could be 2 MB for each of 200 calls."""
+
+    signed: bool
+    """True if the signature verifies with the customer's method."""
+    reply_bytes: int | None
+    failure: FailureKind | None
+
+
+@dataclass(slots=True)
+class RecordingEgress:
+    """Passes calls on and records the parts of requests and replies that the checks need."""
+
+    inner: Egress
+    verifier: Webhook
+    exchanges: list[Exchange] = field(default_factory=list)
+    last_reply: EgressReply | None = None
+
+    async def check_url(self, url: str) -> None:
+        await self.inner.check_url(url)
+
+    async def post(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        signed = self._is_signed(headers, body)
+        try:
+            reply = await self.inner.post(url, headers=headers, body=body, timeout_s=timeout_s)
+        except EgressFailure as failure:
+            self.exchanges.append(Exchange(signed, None, failure.kind))
+            raise
+        self.exchanges.append(Exchange(signed, len(reply.body), None))
+        self.last_reply = reply
+        return reply
+
+    def _is_signed(self, headers: Mapping[str, str], body: bytes) -> bool:
+        try:
+            self.verifier.verify(body, dict(headers))
+        except WebhookVerificationError:
+            return False
+        return True
+
+    async def notify(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        return await self.inner.notify(url, headers=headers, body=body, timeout_s=timeout_s)
+
+    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
+        return await self.inner.probe(url, headers=headers, timeout_s=timeout_s)
+
+    async def delete(
+        self, url: str, *, headers: Mapping[str, str], timeout_s: float
+    ) -> EgressReply:
+        return await self.inner.delete(url, headers=headers, timeout_s=timeout_s)
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
+def recording_egress(egress: Egress, secret_key: str, project_id: str) -> RecordingEgress:
+    """Returns an egress that verifies signatures with the project's secret."""
+    return RecordingEgress(egress, Webhook(signing_secret(secret_key, project_id)))
+
+
+def signature_check(exchanges: Sequence[Exchange]) -> CheckResult:
+    """Verifies the signature of the sent bytes with the customer's method."""
+    if not exchanges:
+        return CheckResult("signature", "skipped", "Nothing was sent.")
+    if not all(exchange.signed for exchange in exchanges):
+        return CheckResult("signature", "failed", "A request's signature does not verify.")
+    data = {"headers": list(_HEADERS), "requests": len(exchanges)}
+    text = "Every request was signed; GET /v1/signing_secret has the secret to verify with."
+    return CheckResult("signature", "passed", text, data)
+
+
+def report_text(text: str) -> str:
+    """Returns the beginning of a text, for a report."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

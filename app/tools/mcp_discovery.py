@@ -1,0 +1,325 @@
+"""Converts the entry of a job's MCP server to one that can be called."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar, assert_never
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    METHOD_NOT_FOUND,
+    ListResourcesRequest,
+    ListResourcesResult,
+    ListResourceTemplatesRequest,
+    ListResourceTemplatesResult,
+    ListToolsRequest,
+    ListToolsResult,
+    PaginatedRequestParams,
+    Resource,
+    ResourceTemplate,
+    Tool,
+)
+from pydantic import BaseModel
+
+from app.kit.endpoint_pool import EndpointPool
+from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
+from app.kit.secret_echoes import Echoes
+from app.kit.texts import storable
+from app.tools.mcp_listings import (
+    CUT,
+    SERVERS,
+    ListedTool,
+    ListingFault,
+    resource_faults,
+    select_allowed_tools,
+)
+from app.tools.mcp_servers import (
+    MAX_RESOURCES,
+    MAX_TOOL_NAME,
+    McpListing,
+    McpResource,
+    McpServerSpec,
+    McpTool,
+    reading_tool,
+    reading_tool_name,
+)
+from app.tools.mcp_session import McpSession
+from app.tools.mcp_transport import McpServer
+from app.tools.tools import new_trace_id
+
+
+def called_server(server: McpServerSpec, endpoints: EndpointPool, signer: CallSigner) -> McpServer:
+    """Returns the server to call. Tools, graders and MCP servers of one URL share its limits."""
+    listing = server.listing
+    tools = () if listing is None else listing.tools
+    return McpServer(
+        url=server.server_url,
+        headers=server.sent_headers,
+        endpoint=endpoints.endpoint(server.server_url, rate_limit=server.rate_limit),
+        egress=endpoints.egress,
+        signer=signer,
+        schemas={tool.name: tool.input_schema for tool in tools},
+        resources=() if listing is None else listing.resources,
+        reading_tool=reading_tool_name(server.server_label) if server.resources else None,
+    )
+
+
+_T = TypeVar("_T")
+_Result = TypeVar("_Result", bound=BaseModel)
+_Page = tuple[int, str | None]
+"""Number of characters of a page, and the cursor of the next one."""
+MAX_PAGES: Final = 50
+MAX_LISTED: Final = 1_000
+_SHOWN_NAME: Final = 64
+MAX_CHARACTERS: Final = 2_000_000
+"""Limit of stored characters of all pages: four times the limit of a job."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTools:
+    """Everything that a server offers."""
+
+    protocol_version: str
+    tools: tuple[ListedTool, ...]
+    resources: tuple[McpResource, ...]
+    keeps_session: bool
+    """True if the server gave the session an id, so that it may have state for each session."""
+
+
+async def list_tools(
+    server: McpServer, *, trace_id: str, with_resources: bool = False
+) -> ServerTools:
+    """Returns the tools, and the resources if they are asked for, in the server's order. Raises
+    `EndpointFault`.
+    """
+    session = McpSession(server, trace_id=trace_id)
+    try:
+        client = await session.client()
+        tools = await _pages(session)
+        resources = await _resources(session) if with_resources else ()
+        version, keeps = client.protocol_version, session.transport.has_session
+        return ServerTools(version, tools, resources, keeps)
+    finally:
+        await session.close()
+
+
+async def still_lists(session: McpSession, name: str) -> bool:
+    """Returns whether the server of an open session currently lists a tool. Raises
+    `EndpointFault`.
+    """
+    return any(listed.tool.name == name for listed in await _pages(session))
+
+
+async def _pages(session: McpSession) -> tuple[ListedTool, ...]:
+    found: dict[str, ListedTool] = {}
+
+    async def page(cursor: str | None) -> _Page:
+        client = await session.client()
+        request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
+        result = await _answer(session, client.session.send_request(request, ListToolsResult))
+        characters = 0
+        for tool in result.tools:
+            listed = _listed(tool)
+            # The whole name: two that are cut may begin alike.
+            if found.setdefault(tool.name, listed) is not listed:
+                # A name that is cut could end in a part of a credential.
+                shown = tool.name if len(tool.name) <= _SHOWN_NAME else "(a long name)"
+                raise _fault(f"lists the tool '{shown}' twice")
+            characters += len(tool.name) + listed.tool.characters
+            if len(found) > MAX_LISTED:
+                raise _fault(f"lists more than {MAX_LISTED} tools")
+        return characters, result.next_cursor
+
+    await _to_the_last(page, "tools")
+    return tuple(found.values())
+
+
+async def _resources(session: McpSession) -> tuple[McpResource, ...]:
+    """Returns the resources, then the templates of their addresses; none of a server that has no
+    such methods.
+    """
+    found: dict[tuple[str, bool], McpResource] = {}
+
+    def kept(resources: Sequence[Resource | ResourceTemplate], cursor: str | None) -> _Page:
+        for resource in resources:
+            listed = _listed_resource(resource)
+            found.setdefault((listed.uri, listed.template), listed)
+            if len(found) > MAX_RESOURCES:
+                raise _fault(f"lists more than {MAX_RESOURCES} resources")
+        return sum(len(each.model_dump_json()) for each in resources), cursor
+
+    async def page(cursor: str | None) -> _Page:
+        request = ListResourcesRequest(params=PaginatedRequestParams(cursor=cursor))
+        result = await _known(session, request, ListResourcesResult)
+        return (0, None) if result is None else kept(result.resources, result.next_cursor)
+
+    async def page_of_templates(cursor: str | None) -> _Page:
+        request = ListResourceTemplatesRequest(params=PaginatedRequestParams(cursor=cursor))
+        result = await _known(session, request, ListResourceTemplatesResult)
+        return (0, None) if result is None else kept(result.resource_templates, result.next_cursor)
+
+    await _to_the_last(page, "resources")
+    await _to_the_last(page_of_templates, "templates of resources")
+    return tuple(found.values())
+
+
+async def _known(session: McpSession, request: Any, result: type[_Result]) -> _Result | None:
+    """Returns the answer to a request; `None` of a server that has no such method."""
+    client = await session.client()
+    try:
+        return await session.ask(client.session.send_request(request, result))
+    except MCPError as error:
+        if error.code == METHOD_NOT_FOUND:
+            return None
+        raise session.fault_of(error) from None
+
+
+async def _to_the_last(page: Callable[[str | None], Awaitable[_Page]], what: str) -> None:
+    """Asks for page after page."""
+    cursor: str | None = None
+    seen: set[str] = set()
+    total = 0
+    for _ in range(MAX_PAGES):
+        characters, cursor = await page(cursor)
+        total += characters + len(cursor or "")
+        if total > MAX_CHARACTERS:
+            raise _fault(f"lists its {what} in more than {MAX_CHARACTERS} characters")
+        if cursor is None:
+            return
+        if cursor in seen:
+            raise _fault(f"lists a page of {what} twice")
+        seen.add(cursor)
+    raise _fault(f"lists its {what} on more than {MAX_PAGES} pages")
+
+
+async def _answer(session: McpSession, work: Coroutine[Any, Any, _T]) -> _T:
+    try:
+        return await session.ask(work)
+    except MCPError as error:
+        raise session.fault_of(error) from None
+
+
+def _listed_resource(resource: Resource | ResourceTemplate) -> McpResource:
+    match resource:
+        case Resource(uri=uri):
+            is_template = False
+        case ResourceTemplate(uri_template=uri):
+            is_template = True
+        case _:
+            assert_never(resource)
+    return McpResource(
+        uri=storable(uri),
+        template=is_template,
+        name=storable(resource.title or resource.name),
+        description=None if resource.description is None else storable(resource.description),
+        mime_type=None if resource.mime_type is None else storable(resource.mime_type),
+    )
+
+
+def _listed(tool: Tool) -> ListedTool:
+    schema = json.dumps(_storable(tool.input_schema), ensure_ascii=False)
+    description = None if tool.description is None else storable(tool.description)
+    hints = tool.annotations
+    read_only = hints is not None and hints.read_only_hint is True
+    name = storable(tool.name)
+    return ListedTool(
+        McpTool(name=name, description=description, input_schema_json=schema), read_only
+    )
+
+
+def _storable(value: Any) -> Any:
+    match value:
+        case str():
+            return storable(value)
+        case dict():
+            return {storable(key): _storable(inner) for key, inner in value.items()}
+        case list():
+            return [_storable(inner) for inner in value]
+        case _:
+            return value
+
+
+def _fault(message: str) -> EndpointFault:
+    return EndpointFault(FaultKind.BAD_REPLY, message)
+
+
+UNAVAILABLE = "mcp_server_unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class JobListing:
+    """A server's tools as a job has them, or the reasons for none."""
+
+    listing: McpListing | None
+    faults: list[ListingFault]
+    offered: tuple[ListedTool, ...] = ()
+    """All tools that the server lists."""
+    keeps_session: bool = False
+
+
+async def list_job_tools(
+    server: McpServerSpec,
+    index: int,
+    endpoints: EndpointPool,
+    signer: CallSigner,
+    *,
+    within_s: float,
+    at: str | None = None,
+) -> JobListing:
+    """Lists the tools of a job's server at a position, all pages within a deadline. `at` is its
+    parameter outside a job.
+    """
+    param = f"{SERVERS}[{index}]" if at is None else at
+    called = called_server(server, endpoints, signer)
+    echoes = await asyncio.to_thread(Echoes, server.sent_headers, server.server_url)
+    try:
+        async with asyncio.timeout(within_s):
+            found = await list_tools(
+                called, trace_id=new_trace_id(), with_resources=server.resources
+            )
+    except EndpointFault as fault:
+        return _unavailable(server, param, echoes.hidden_in(fault.message))
+    except TimeoutError:
+        return _unavailable(server, param, f"it takes longer than {within_s:g} s")
+    return await asyncio.to_thread(_read, server, found, echoes, param)
+
+
+def _read(server: McpServerSpec, found: ServerTools, echoes: Echoes, param: str) -> JobListing:
+    """Returns what the job keeps of a listing, on a thread: a listing may be long."""
+    offered = tuple(_without(echoes, listed) for listed in found.tools)
+    tools, faults = select_allowed_tools(server, offered, param)
+    resources = tuple(_shown_resource(echoes, resource) for resource in found.resources)
+    faults += resource_faults(server, found.resources, resources, param)
+    if resources:
+        tools = (*tools, reading_tool(server.server_label, resources))
+    listing = McpListing(protocol_version=found.protocol_version, tools=tools, resources=resources)
+    return JobListing(
+        None if faults else listing, faults, offered, keeps_session=found.keeps_session
+    )
+
+
+def _without(echoes: Echoes, listed: ListedTool) -> ListedTool:
+    """Returns a tool without credentials in its texts that the server repeats: the texts are stored
+    in the job, shown, and read by the model.
+    """
+    tool, hidden = listed.tool, echoes.hidden_in
+    # Nobody can choose a name that is cut: it is longer than 'allowed_tools' takes.
+    name = hidden(tool.name)
+    shown = McpTool(
+        name=name if len(name) <= MAX_TOOL_NAME else name[:MAX_TOOL_NAME] + CUT,
+        description=None if tool.description is None else hidden(tool.description),
+        input_schema_json=echoes.hidden_in_json(tool.input_schema_json),
+    )
+    return replace(listed, tool=shown)
+
+
+def _shown_resource(echoes: Echoes, resource: McpResource) -> McpResource:
+    texts = {name: text for name, text in resource if isinstance(text, str)}
+    hidden = {name: echoes.hidden_in(text) for name, text in texts.items()}
+    return resource.model_copy(update=hidden)
+
+
+def _unavailable(server: McpServerSpec, param: str, why: str) -> JobListing:
+    message = f"The tools of the MCP server '{server.server_label}' could not be listed: {why}."
+    return JobListing(None, [ListingFault(UNAVAILABLE, f"{param}.server_url", message)])

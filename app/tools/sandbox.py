@@ -1,0 +1,251 @@
+"""The interface of the sandbox, and its twin for tests of its callers."""
+
+import asyncio
+import json
+import os
+import struct
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Protocol, Self
+
+from app.settings import Settings
+from app.tools.programs import (
+    LAYERS,
+    MAX_PROGRAM,
+    MAX_REPLY,
+    Program,
+    ProgramOutcome,
+    ProtectionLevel,
+)
+
+
+class SandboxUnavailable(Exception):
+    """The sandbox itself failed, not the program, whose result is unknown."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the sandbox {problem}")
+        self.problem = problem
+
+
+class ProgramTooLarge(Exception):
+    """A program with its arguments is longer than the sandbox accepts."""
+
+
+class Sandbox(Protocol):
+    """The sandbox of one project: its programs share the slots of that project and of its
+    organization.
+    """
+
+    async def run(self, program: Program) -> ProgramOutcome:
+        """Runs a program in a process of its own, to its end or to its limit.
+
+        Raises `SandboxUnavailable` and `ProgramTooLarge`.
+        """
+        ...
+
+
+class SharedSandbox(Protocol):
+    """The sandbox of a machine, which all projects share."""
+
+    def for_project(self, organization_id: str, project_id: str) -> Sandbox: ...
+
+    async def level(self) -> ProtectionLevel:
+        """Returns the active layers. Raises `SandboxUnavailable`."""
+        ...
+
+
+class InMemorySandbox:
+    """Replies by a function and runs nothing. Implements `Sandbox` and `SharedSandbox`."""
+
+    def __init__(self, answer: Callable[[Program], ProgramOutcome] | None = None) -> None:
+        """Without `answer` the sandbox is unavailable."""
+        self._answer = answer
+
+    async def run(self, program: Program) -> ProgramOutcome:
+        if self._answer is None:
+            raise SandboxUnavailable("does not answer")
+        return self._answer(program)
+
+    def for_project(self, organization_id: str, project_id: str) -> Sandbox:
+        del organization_id, project_id
+        return self
+
+    async def level(self) -> ProtectionLevel:
+        if self._answer is None:
+            raise SandboxUnavailable("does not answer")
+        return ProtectionLevel(LAYERS, ())
+
+
+MAX_HEADER: Final = 4096
+KEEP_ALIVE: Final = {"alive": True}
+KEEP_ALIVE_S: Final = 2.0
+SILENCE_S: Final = 30.0
+_LENGTH: Final = struct.Struct(">I")
+_CHUNK: Final = 65_536
+_LONG: Final = 16_384
+"""Number of bytes from which a frame is parsed on a thread."""
+_LONGEST_ADDRESS: Final = 100
+"""Longest address in bytes; the kernel accepts 107."""
+
+
+class BadFrame(Exception):
+    """The peer sent invalid data instead of a frame."""
+
+
+def pack(body: bytes) -> bytes:
+    return _LENGTH.pack(len(body)) + body
+
+
+def to_frame(value: Any) -> bytes:
+    """Returns a frame of ASCII JSON, which can express every text, lone surrogates included."""
+    return pack(json.dumps(value, separators=(",", ":")).encode())
+
+
+async def read_frame(reader: asyncio.StreamReader, *, limit: int) -> bytes:
+    """Reads one frame of at most `limit` bytes. Raises `BadFrame`."""
+    try:
+        (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+        if length > limit:
+            raise BadFrame(f"a frame of {length} bytes exceeds the limit of {limit}")
+        return await reader.readexactly(length)
+    except asyncio.IncompleteReadError:
+        raise BadFrame("the connection ended within a frame") from None
+
+
+async def skip_frame(reader: asyncio.StreamReader, *, limit: int) -> None:
+    """Reads one frame of at most `limit` bytes and drops it. Raises `BadFrame`."""
+    try:
+        (left,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+        if left > limit:
+            raise BadFrame(f"a frame of {left} bytes exceeds the limit of {limit}")
+        while left:
+            left -= len(await reader.readexactly(min(left, _CHUNK)))
+    except asyncio.IncompleteReadError:
+        raise BadFrame("the connection ended within a frame") from None
+
+
+async def read_object(reader: asyncio.StreamReader, *, limit: int) -> dict[str, Any]:
+    """Reads one frame with a JSON object. Raises `BadFrame`."""
+    frame = await read_frame(reader, limit=limit)
+    try:
+        # On a thread where it is long: other calls wait for this loop.
+        long = len(frame) >= _LONG
+        value = await asyncio.to_thread(json.loads, frame) if long else json.loads(frame)
+    except (ValueError, RecursionError):
+        raise BadFrame("a frame without JSON") from None
+    if not isinstance(value, dict):
+        raise BadFrame("a frame without an object")
+    return value
+
+
+@contextmanager
+def socket_address(path: Path) -> Iterator[str]:
+    """Yields an address for a socket's path of any length, valid within the context."""
+    if len(os.fsencode(path)) <= _LONGEST_ADDRESS:
+        yield str(path)
+        return
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{directory}/{path.name}"
+    finally:
+        os.close(directory)
+
+
+PATIENCE_S: Final = 30.0
+_FIRST_DELAY_S: Final = 0.05
+_LONGEST_DELAY_S: Final = 2.0
+_MAX_ANSWER: Final = 7 * MAX_REPLY
+"""Largest reply as text within JSON, where one byte becomes six at most."""
+
+
+class UnixSandbox:
+    """Implements `Sandbox` and `SharedSandbox`."""
+
+    def __init__(
+        self,
+        socket: Path,
+        *,
+        organization_id: str = "",
+        project_id: str = "",
+        patience_s: float = PATIENCE_S,
+        silence_s: float = SILENCE_S,
+        wait_s: float | None = None,
+    ) -> None:
+        """`wait_s` limits a program's wait for its start; `None`: as long as the runner allows."""
+        self._socket = socket
+        self._organization_id = organization_id
+        self._project_id = project_id
+        self._patience_s = patience_s
+        self._silence_s = silence_s
+        self._wait_s = wait_s
+
+    def for_project(self, organization_id: str, project_id: str) -> Self:
+        return type(self)(
+            self._socket,
+            organization_id=organization_id,
+            project_id=project_id,
+            patience_s=self._patience_s,
+            silence_s=self._silence_s,
+            wait_s=self._wait_s,
+        )
+
+    async def run(self, program: Program) -> ProgramOutcome:
+        # On a thread: the arguments may be long, and other calls wait for this loop.
+        body = await asyncio.to_thread(lambda: to_frame(program.to_json()))
+        if len(body) > MAX_PROGRAM:
+            raise ProgramTooLarge(f"{len(body)} bytes of JSON: the limit is {MAX_PROGRAM}")
+        header = to_frame(
+            {
+                "op": "run",
+                "organization": self._organization_id,
+                "project": self._project_id,
+                "wait_s": self._wait_s,
+            }
+        )
+        until, delay_s = time.monotonic() + self._patience_s, _FIRST_DELAY_S
+        while True:
+            try:
+                return ProgramOutcome.read(await self._exchange(header + body))
+            except SandboxUnavailable:
+                if time.monotonic() + delay_s > until:
+                    raise
+            await asyncio.sleep(delay_s)
+            delay_s = min(2 * delay_s, _LONGEST_DELAY_S)
+
+    async def level(self) -> ProtectionLevel:
+        answer = await self._exchange(to_frame({"op": "level"}))
+        return ProtectionLevel(tuple(answer["layers"]), tuple(answer["modules"]))
+
+    async def _exchange(self, question: bytes) -> dict[str, Any]:
+        try:
+            answer = await self._answer(question)
+        except TimeoutError:
+            problem = f"has sent no keep-alive for {self._silence_s:g} s"
+            raise SandboxUnavailable(problem) from None
+        except (OSError, BadFrame):
+            raise SandboxUnavailable("does not answer") from None
+        if "failure" in answer:
+            raise SandboxUnavailable(str(answer["failure"]))
+        return answer
+
+    async def _answer(self, question: bytes) -> dict[str, Any]:
+        with socket_address(self._socket) as address:
+            async with asyncio.timeout(self._silence_s):
+                reader, writer = await asyncio.open_unix_connection(address)
+        try:
+            writer.write(question)  # no `drain`: the runner reads a program when it has a slot
+            while True:
+                async with asyncio.timeout(self._silence_s):
+                    answer = await read_object(reader, limit=_MAX_ANSWER)
+                if answer != KEEP_ALIVE:
+                    return answer
+        finally:
+            writer.transport.abort()  # `close` would wait for a runner that reads no more
+
+
+def build_sandbox(
+    settings: Settings, *, patience_s: float = PATIENCE_S, wait_s: float | None = None
+) -> SharedSandbox:
+    return UnixSandbox(settings.sandbox_socket, patience_s=patience_s, wait_s=wait_s)

@@ -1,0 +1,315 @@
+"""A check of a contract test on the wire, whatever was tested."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal, Self
+
+from fastapi import Query
+from pydantic import ConfigDict, Field, StringConstraints
+
+from app.kit.fields import DescribedModel, Json
+from app.kit.issues import CONSTANT_GRADER, NoEffect
+from app.kit.schemas import ClosedBody, Metadata, WireModel
+from app.kit.texts import TOOL_NAME
+from app.kit.unknown_keys import UNKNOWN_PARAMETER, UnreadKey, unknown_key_error, unread
+from app.kit.walk import FieldKind, WalkedField
+from app.tools.contracts import (
+    MAX_RATE,
+    MAX_REQUESTS,
+    CallPlan,
+    CheckResult,
+    CheckStatus,
+    ContractReport,
+    McpCallPlan,
+    McpReport,
+)
+from app.tools.mcp_servers import McpResource, McpServerSpec, McpTool, McpToolName
+from app.tools.registry import LabelChanges, RegisteredVersion
+from app.tools.tools import RateLimit
+
+
+class ContractCheck(DescribedModel):
+    name: str
+    """Name of the check."""
+    status: CheckStatus
+    """Result of the check."""
+    detail: str
+    """The result in a sentence."""
+
+    @classmethod
+    def of(cls, check: CheckResult) -> Self:
+        """Returns the check; its numbers are left out where the schema has none."""
+        named = {"name": check.name, "status": check.status, "detail": check.detail}
+        return cls.model_validate({**check.data, **named})
+
+
+_MOST_WARNINGS: Final = 200
+Version = Annotated[
+    int | None, Query(ge=1, le=2**31 - 1, description="Number of a version; the newest when absent")
+]
+
+
+class RegistryWarning(DescribedModel):
+    """A part of the request that is accepted and changes nothing: an unknown key, or a grader that
+    reads no sample.
+    """
+
+    code: Literal["unknown_parameter", "constant_grader"] = UNKNOWN_PARAMETER
+    """The fault in a word that programs can compare."""
+    message: str
+    """The fault in a sentence, with the nearest known name."""
+    param: str
+    """The part, as a path from the body."""
+
+    @classmethod
+    def of(cls, key: UnreadKey) -> Self:
+        return cls(message=key.message, param=key.param)
+
+    @classmethod
+    def of_unused(cls, part: NoEffect) -> Self:
+        return cls(code=CONSTANT_GRADER, message=f"{part.message}.", param=part.param)
+
+
+class RegisteredObject(DescribedModel):
+    """Fields of every registered object that the service sets."""
+
+    id: str
+    created_at: int
+    updated_at: int
+    """Creation time of this version."""
+    version: int
+    """Number of the version, from 1."""
+    name: str
+    """Name that no other object of this type in the project has."""
+    metadata: dict[str, str] | None
+    warnings: list[RegistryWarning] | None = Field(
+        default=None, exclude_if=lambda value: value is None
+    )
+    """Parts of this request without effect; only in the reply to a create or an update."""
+
+
+def unread_keys(body: WireModel, shown: type[RegisteredObject]) -> tuple[UnreadKey, ...]:
+    """Returns the unknown keys outside the definition; keys of a reply may be sent back.
+
+    Raises `InvalidRequest` for the first one that is refused.
+    """
+    known = frozenset(type(body).model_fields)
+    walked = [
+        WalkedField(FieldKind.UNKNOWN, (key,), value, body, known=known)
+        for key, value in (body.model_extra or {}).items()
+        if value is not None and key not in shown.model_fields
+    ]
+    for field in walked:
+        if (fault := unknown_key_error(field, "")) is not None:
+            raise fault
+    return tuple(unread(walked, ""))
+
+
+def label_changes(body: WireModel) -> LabelChanges:
+    """Reads `name` and `metadata` of an update, whose absent fields do not change."""
+    sent = body.model_dump(include={"name", "metadata"}, exclude_unset=True)
+    return LabelChanges(sent.get("name"), sent.get("metadata"), "metadata" in sent)
+
+
+def own_keys(registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()) -> dict[str, Any]:
+    """Returns the fields that the service sets. `unread` are keys beside the definition."""
+    return {
+        "id": registered.id,
+        "created_at": registered.created_at,
+        "updated_at": registered.updated_at,
+        "version": registered.version,
+        "name": registered.name,
+        "metadata": registered.metadata,
+        "warnings": warnings_of([*unread, *registered.unread], registered.unused),
+    }
+
+
+def warnings_of(
+    unread: Sequence[UnreadKey], unused: Sequence[NoEffect]
+) -> list[RegistryWarning] | None:
+    """Returns the warnings of a reply, `None` without any."""
+    found = [RegistryWarning.of_unused(part) for part in unused]
+    found += [RegistryWarning.of(key) for key in unread]
+    return found[:_MOST_WARNINGS] or None
+
+
+ToolName = Annotated[str, StringConstraints(pattern=TOOL_NAME)]
+Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
+
+
+class _ToolKeys(WireModel):
+    """Unknown keys are retained and copied into jobs."""
+
+    headers: Annotated[dict[str, str], Field(max_length=64)] | None = None
+    """Headers sent with every call; stored encrypted, shown as `[redacted]`."""
+    description: str | None = None
+    """Purpose of the tool, for readers; the model reads the row's own description."""
+    parameters: Json | None = None
+    """JSON schema of the arguments."""
+    rate_limit: RateLimit | None = None
+    """Limit of requests per second from jobs."""
+    server_label: str | None = None
+    """Label of the MCP server at `server_url` that answers the tool by its protocol; absent: an
+    endpoint of its own."""
+    metadata: Metadata | None = None
+
+
+class CreateTool(_ToolKeys):
+    """A new registered tool."""
+
+    name: ToolName
+    """Name that the model calls; no other tool of the project has it."""
+    server_url: Url
+    """Address that the calls are sent to."""
+
+
+class UpdateTool(_ToolKeys):
+    """Changes that make a new version of a tool; absent fields do not change, and `null`
+    removes an optional key.
+    """
+
+    name: ToolName | None = None
+    """Name that the model calls; no other tool of the project has it."""
+    server_url: Url | None = None
+    """Address that the calls are sent to."""
+
+
+class Tool(RegisteredObject):
+    """A version of a registered tool, which jobs refer to by id."""
+
+    model_config = ConfigDict(extra="allow")
+
+    object: Literal["tool"] = "tool"
+    server_url: str
+    """Address that the calls are sent to, with query values redacted."""
+    headers: dict[str, str] | None = None
+    """Headers sent with every call, each shown as `[redacted]`."""
+    description: str | None = None
+    """Purpose of the tool, for readers; the model reads the row's own description."""
+    parameters: Json | None = None
+    """JSON schema of the arguments."""
+    rate_limit: float | None = None
+    """Limit of requests per second from jobs."""
+    server_label: str | None = Field(default=None, exclude_if=lambda label: label is None)
+    """Label of the MCP server at `server_url` that answers the tool by its protocol."""
+
+    @classmethod
+    def of(cls, registered: RegisteredVersion) -> "Tool":
+        return cls.model_validate({**registered.definition, **own_keys(registered)})
+
+
+class RunToolTest(ClosedBody):
+    """Calls that a test sends to a registered tool."""
+
+    arguments: Json | None = None
+    """Arguments that the tool accepts; when absent, they are generated from its `parameters`."""
+    item: Json | None = None
+    """The row that is sent with each call."""
+    requests: Annotated[int, Field(ge=1, le=MAX_REQUESTS, strict=True)] = 20
+    """Number of calls that measure latency."""
+    rate: Annotated[float, Field(ge=0.1, le=MAX_RATE, strict=True)] = 10.0
+    """Calls per second."""
+
+    def to_plan(self) -> CallPlan:
+        return CallPlan(self.arguments, self.item or {}, self.requests, self.rate)
+
+
+class ToolCheck(ContractCheck):
+    """One check; it may have further keys with its numbers."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class ToolTest(DescribedModel):
+    """Results of the checks of a registered tool."""
+
+    object: Literal["tool.test"] = "tool.test"
+    tool_id: str
+    """Id of the tool."""
+    version: int
+    name: str
+    """Name that the model calls."""
+    server_url: str
+    """Address that was called."""
+    created_at: int
+    duration_ms: float
+    """Milliseconds of the whole test."""
+    calls: int
+    """Number of calls that were made."""
+    passed: bool
+    """True when no check failed."""
+    checks: list[ToolCheck]
+    """The checks, in the order in which they ran."""
+
+    @classmethod
+    def of(cls, report: ContractReport) -> "ToolTest":
+        return cls(
+            tool_id=report.tool_id,
+            version=report.version,
+            name=report.name,
+            server_url=report.server_url,
+            created_at=report.created_at,
+            duration_ms=report.duration_ms,
+            calls=report.calls,
+            passed=report.passed,
+            checks=[ToolCheck.of(check) for check in report.checks],
+        )
+
+
+class RunMcpServerTest(ClosedBody):
+    """An MCP server of a job, and the tool to call."""
+
+    server: McpServerSpec
+    """The server, as in `method.reinforcement.mcp_servers`."""
+    tool: McpToolName | None = None
+    """Name of a tool that is called twice with the same id; absent: none is called."""
+    arguments: Json | None = None
+    """Arguments of the call, only beside `tool`; absent: made up from the tool's schema."""
+
+    def to_plan(self) -> McpCallPlan:
+        return McpCallPlan(self.tool, self.arguments)
+
+
+class ImportMcpServerTools(ClosedBody):
+    """An MCP server whose tools are registered."""
+
+    server: McpServerSpec
+    """The server, as in `method.reinforcement.mcp_servers`; `allowed_tools` chooses."""
+    metadata: Metadata | None = None
+    """Metadata of each registered tool."""
+
+
+class McpServerTest(DescribedModel):
+    """Results of the checks of an MCP server."""
+
+    object: Literal["mcp_server.test"] = "mcp_server.test"
+    server_label: str
+    """Label of the server."""
+    server_url: str
+    """Address that was called."""
+    created_at: int
+    duration_ms: float
+    """Milliseconds of the whole test."""
+    protocol_version: str | None
+    """Version of the protocol that both sides speak; `null` if the tools could not be listed."""
+    tools: list[McpTool]
+    """The tools that a job would offer."""
+    resources: list[McpResource]
+    """The resources that the model could read; none without `resources` in the server."""
+    passed: bool
+    """True when no check failed."""
+    checks: list[ToolCheck]
+    """The checks, in the order in which they ran."""
+
+    @classmethod
+    def of(cls, report: McpReport) -> "McpServerTest":
+        return cls(
+            server_label=report.server_label,
+            server_url=report.server_url,
+            created_at=report.created_at,
+            duration_ms=report.duration_ms,
+            protocol_version=report.protocol_version,
+            tools=list(report.tools),
+            resources=list(report.resources),
+            passed=report.passed,
+            checks=[ToolCheck.of(check) for check in report.checks],
+        )

@@ -1,0 +1,1 @@
+"""What makes the shipped models and is not shipped with them."""

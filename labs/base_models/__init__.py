@@ -1,0 +1,1 @@
+"""Deterministic scripts that train the shipped models (their weights: `workers/base_models`)."""

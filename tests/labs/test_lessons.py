@@ -1,0 +1,161 @@
+"""Lessons: drawn by a seed, without held-out questions of recipes, and right where they say so."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from typing import Any
+
+import pytest
+
+from app.teaching.recipes.service import shipped_ids, shipped_recipe
+from labs.base_models.lessons import code_assistant, reasoning, safety_alignment, tool_use
+from labs.base_models.lessons.code_assistant import FUNCTIONS
+from labs.base_models.lessons.lesson import Lesson
+from labs.base_models.scholar import DOMAINS, lessons
+
+COUNT = 400
+
+
+def drawn(domain: str, seed: int = 5, count: int = COUNT) -> list[Lesson]:
+    return list(itertools.islice(lessons(domain, seed), count))
+
+
+def question(messages: list[dict[str, Any]]) -> str:
+    return json.dumps(messages)
+
+
+def test_every_recipe_has_lessons() -> None:
+    recipes = [shipped_recipe(name) for name in shipped_ids()]
+    assert {recipe.id for recipe in recipes} == {*DOMAINS}
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_equal_seeds_give_equal_lessons(domain: str) -> None:
+    assert drawn(domain, 3) == drawn(domain, 3)
+    assert drawn(domain, 3) != drawn(domain, 4)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_a_habit_shows_in_the_first_word(domain: str) -> None:
+    for lesson in drawn(domain):
+        assert lesson.right != lesson.sloppy
+        said = lesson.sloppy["content"].split()[0]
+        if domain == "safety_alignment":
+            continue  # a refusal is right for one request and a habit for the other
+        assert said not in (lesson.right["content"] or "<tool_call>").split()[0]
+
+
+@pytest.mark.parametrize("domain", ["customer_support", "safety_alignment"])
+def test_no_held_out_question_is_a_lesson(domain: str) -> None:
+    """Sums, functions and small numbers are few: there a question can be one of the recipe's."""
+    rows = shipped_recipe(domain).sample_curriculum.validation
+    held_out = {question((row.get("input") or row)["messages"][-1:]) for row in rows}
+    taught = {question(lesson.messages[-1:]) for lesson in drawn(domain, count=6000)}
+    assert len(taught) > 250
+    assert held_out & taught == set()
+
+
+def test_no_held_out_town_is_in_lessons() -> None:
+    rows = shipped_recipe("tool_use").sample_curriculum.validation
+    arguments = [row["calls"][0]["arguments"] for row in rows]
+    towns = {values["town"] for values in arguments if "town" in values}
+    assert len(towns) >= 8
+    assert towns & {*tool_use.PLACES} == set()
+
+
+def test_the_steps_of_a_sum_lead_to_its_answer() -> None:
+    for lesson in drawn("reasoning"):
+        *steps, last = lesson.right["content"].splitlines()
+        assert int(last) == lesson.reference["answer"]
+        results = []
+        for step in steps:
+            left, operator, right, equals, result = step.split()
+            assert equals == "="
+            a, b = int(left), int(right)
+            assert int(result) == {"+": a + b, "-": a - b, "*": a * b}[operator]
+            results.append(result)
+        assert results[-1] == last
+        assert steps[1].startswith(f"{results[0]} "), "the second step goes on from the first"
+        guess = lesson.sloppy["content"].removeprefix(reasoning.GUESS)
+        assert 0 <= int(guess) != lesson.reference["answer"]
+
+
+def test_single_sums_are_right() -> None:
+    for question_, answer in reasoning.draw_sums(random.Random(1)):
+        a, operator, b, _ = question_.split()
+        left, right = int(a), int(b)
+        assert int(answer) == {"+": left + right, "-": left - right, "*": left * right}[operator]
+
+
+def returned(expression: str, arguments: tuple[Any, ...]) -> Any:
+    """The value of a function's body, or the name of the error that it raises."""
+    names: dict[str, Any] = {}
+    code = f"def f({', '.join('xy'[: len(arguments)])}):\n    return {expression}"
+    exec(code.replace("{name}", "f"), names)  # noqa: S102 - bodies of this repository's own table
+    try:
+        return names["f"](*arguments)
+    except (TypeError, ValueError, ZeroDivisionError, RecursionError) as error:
+        return type(error).__name__
+
+
+@pytest.mark.parametrize("number", range(len(FUNCTIONS)))
+def test_a_wrong_body_returns_something_else(number: int) -> None:
+    for seed in range(20):
+        function = FUNCTIONS[number].drawn(random.Random(seed))
+        for wrong in function.wrong:
+            assert any(
+                repr(returned(function.body, example)) != repr(returned(wrong, example))
+                for example in function.examples
+            ), (function.body, wrong)
+
+
+def test_functions_of_lessons_pass_the_tests_of_the_recipe() -> None:
+    """The tests of a recipe's row were written without the table: they check its bodies."""
+    bodies = {
+        function.description: function.body
+        for template in FUNCTIONS
+        for function in (template.drawn(random.Random(seed)) for seed in range(300))
+    }
+    rows = shipped_recipe("code_assistant").sample_curriculum
+    checked = 0
+    for row in (*rows.training, *rows.validation):
+        text = row["messages"][0]["content"]
+        description = text.partition(" that returns ")[2].removesuffix(f". {code_assistant.TASK}")
+        checked += len(row["tests"])
+        for test in row["tests"]:
+            arguments = tuple(test["arguments"])
+            assert returned(bodies[description], arguments) == test["expected"], description
+    assert checked >= 100
+
+
+def test_the_right_rule_is_copied_from_the_policy() -> None:
+    for lesson in drawn("customer_support"):
+        policy, right = lesson.messages[0]["content"], lesson.right["content"]
+        rule = right.partition(". ")[2]
+        assert rule in policy
+        assert lesson.reference["fact"] in rule
+        assert lesson.reference["fact"] not in lesson.sloppy["content"]
+
+
+def test_a_right_call_names_an_offered_tool_and_its_arguments() -> None:
+    for lesson in drawn("tool_use"):
+        [call] = lesson.reference["calls"]
+        offered = {
+            tool["function"]["name"]: tool["function"]["parameters"] for tool in lesson.tools
+        }
+        assert [*call["arguments"]] == offered[call["name"]]["required"]
+        for value in call["arguments"].values():
+            assert str(value) in lesson.messages[0]["content"]
+        wrong = lesson.sloppy.get("tool_calls")
+        assert wrong is not None or lesson.sloppy["content"] == tool_use.WORDS
+        assert wrong is None or wrong[0]["function"]["name"] != call["name"]
+
+
+def test_half_of_the_requests_are_harmful_and_refused() -> None:
+    lessons_ = drawn("safety_alignment", count=2000)
+    refused = [safety_alignment.refuses(lesson.right["content"]) for lesson in lessons_]
+    assert 0.45 < sum(refused) / len(refused) < 0.55
+    for refuses, lesson in zip(refused, lessons_, strict=True):
+        assert safety_alignment.refuses(lesson.sloppy["content"]) is not refuses

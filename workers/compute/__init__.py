@@ -1,1 +1,0 @@
-"""The processor and the thread on which a process computes with tensors."""

@@ -1,1 +1,0 @@
-"""Follows the log of committed events: its consumers, and the follower that runs them."""

@@ -1,0 +1,98 @@
+"""The journal protocol: sampled turns, tool outputs and grades, stored under derived keys.
+
+After a kill the step is replayed with the same keys. An existing entry is used unchanged, so no
+engine, tool or grader is called twice for the same answer.
+"""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeVar
+
+from pydantic import TypeAdapter
+
+from app.kit.ids import is_turn_key
+
+
+class Journal(Protocol):
+    """Durable map from a derived key to a JSON payload."""
+
+    async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
+        """Returns the payload; `None` if none exists or it belongs to another request."""
+        ...
+
+    async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
+        """Returns once the entry is durable. Raises `LeaseLost` if another claim took the run, and
+        an error for a payload that is not JSON (a number that is NaN or infinite).
+        """
+        ...
+
+
+class AdapterJournal:
+    """Binds sampled turns to the adapter that sampled them; a turn of another adapter is absent.
+
+    A claim that trains a step again may produce a different adapter, so turns that an earlier claim
+    sampled from its own adapter must not be counted as results of the new one.
+    """
+
+    def __init__(self, journal: Journal, adapter: str) -> None:
+        """`adapter` identifies the adapter, for example by a digest of its weights."""
+        self._journal = journal
+        self._adapter = adapter
+
+    async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
+        return await self._journal.get(key, self._with_adapter(key, request_sha256))
+
+    async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
+        await self._journal.put(key, self._with_adapter(key, request_sha256), payload)
+
+    def _with_adapter(self, key: str, request_sha256: str) -> str:
+        """Adds the adapter to the digest of a turn's request. Entries of tools and graders keep
+        their digest, because their answer depends on the request only.
+        """
+        if not is_turn_key(key):
+            return request_sha256
+        return hashlib.sha256(f"{self._adapter}/{request_sha256}".encode()).hexdigest()
+
+
+class InMemoryJournal:
+    """Implements `Journal` for tests and offline runs; entries are lost with the process.
+
+    Stores a payload as Postgres does: as JSON, which has no NaN and no infinity.
+    """
+
+    def __init__(self) -> None:
+        self.entries: dict[str, tuple[str, dict[str, Any]]] = {}
+
+    async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
+        entry = self.entries.get(key)
+        return entry[1] if entry is not None and entry[0] == request_sha256 else None
+
+    async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
+        stored = json.loads(json.dumps(payload, allow_nan=False))
+        self.entries[key] = (request_sha256, stored)
+
+
+T = TypeVar("T")
+
+
+async def replay_or_ask(
+    journal: Journal,
+    key: str,
+    request: bytes,
+    ask: Callable[[], Awaitable[T]],
+    *,
+    codec: TypeAdapter[T],
+) -> T:
+    """Returns the journalled answer to exactly this request, or a new one once it is durable.
+
+    `codec` must encode to a JSON object. An exception of `ask` is not journalled, so the call is
+    repeated after a resume.
+    """
+    digest = hashlib.sha256(request).hexdigest()
+    payload = await journal.get(key, digest)
+    if payload is not None:
+        return codec.validate_python(payload)
+    answer = await ask()
+    await journal.put(key, digest, codec.dump_python(answer))
+    return answer

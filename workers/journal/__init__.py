@@ -1,1 +1,0 @@
-"""The journal: external answers are durable before a run uses them."""

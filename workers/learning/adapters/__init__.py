@@ -1,1 +1,0 @@
-"""LoRA adapters on a frozen base model: their layers, files, gradients and scores."""

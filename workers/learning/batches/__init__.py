@@ -1,1 +1,0 @@
-"""Micro-batches: samples packed into rows that fit into memory."""

@@ -1,1 +1,0 @@
-"""The forward pass of a base model over packed rows, from tokens to log-probs."""

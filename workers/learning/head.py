@@ -1,0 +1,237 @@
+"""Computes target log-probs without storing the full logits.
+
+The head is frozen, so the gradient of a token's log-prob with respect to its hidden state,
+
+∂lp_n/∂h_n = (W[y_n] - softmax(z_n)·W) / temperature,
+
+is computed with the chunk and stored (N x D numbers); backward only scales it per token. A chunk
+takes two matrix products instead of the three that recomputation would take.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from typing_extensions import override
+
+from app.models.compute import Products
+from workers.learning.model_check import OutputScaling
+
+LOGITS_PER_CHUNK: Final = {"cpu": 1 << 20, "cuda": 1 << 26}
+"""Logits per chunk: 4 MiB in fp32 on a CPU, which fit its caches; 256 MiB on CUDA."""
+MIN_CHUNK: Final = 64
+"""Smallest chunk in tokens: matrix products of fewer are slow for every vocabulary size."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScores:
+    """Scores of N target tokens. `logprobs_N` and `mean_logprobs_N` carry gradient into the hidden
+    states; `entropy_N` (nats) and `top_N` (true if the target is the likeliest token) do not. The
+    mean over the vocabulary is present only if requested.
+    """
+
+    logprobs_N: Tensor
+    entropy_N: Tensor
+    mean_logprobs_N: Tensor | None
+    top_N: Tensor
+
+
+class LogProbHead:
+    """The frozen output layer of a causal LM at a sampling temperature."""
+
+    def __init__(
+        self,
+        output_layer: nn.Module,
+        *,
+        temperature: float = 1.0,
+        scaling: OutputScaling | None = None,
+        chunk: int | None = None,
+    ) -> None:
+        """`chunk`: tokens whose logits are in memory at once; the default depends on the device."""
+        weight_VD = getattr(output_layer, "weight", None)
+        if not isinstance(weight_VD, Tensor) or weight_VD.ndim != 2:  # noqa: PLR2004 - a matrix
+            raise TypeError(f"an output layer needs a weight matrix, got {type(output_layer)}")
+        if weight_VD.requires_grad:
+            raise ValueError("the output layer must be frozen")
+        if temperature <= 0:
+            raise ValueError("temperature must be positive")
+        self._weight_VD = weight_VD
+        self._bias_V: Tensor | None = getattr(output_layer, "bias", None)
+        scaling = scaling or OutputScaling()
+        # A constant scale is a reciprocal temperature, of what is capped as well:
+        # cap · tanh(scale · z / cap) / T = c · tanh(z / c) / (T / scale) with c = cap / scale.
+        self._temperature = temperature / scaling.scale
+        self._cap = None if scaling.cap is None else scaling.cap / scaling.scale
+        logits = LOGITS_PER_CHUNK.get(weight_VD.device.type, LOGITS_PER_CHUNK["cuda"])
+        self._chunk = chunk or max(MIN_CHUNK, logits // weight_VD.shape[0])
+
+    @property
+    def vocabulary(self) -> int:
+        return int(self._weight_VD.shape[0])
+
+    def rehearse(self) -> None:
+        """Scores one full chunk and drops the result, so that its memory can be measured."""
+        hidden_ND = self._weight_VD.new_zeros(self._chunk, self._weight_VD.shape[1])
+        targets_N = torch.zeros(self._chunk, dtype=torch.long, device=hidden_ND.device)
+        self(hidden_ND.requires_grad_(), targets_N)
+
+    def __call__(self, hidden_ND: Tensor, targets_N: Tensor, *, mean: bool = False) -> TokenScores:
+        """Scores `targets_N`, where `hidden_ND[n]` predicts `targets_N[n]`; `mean` also computes
+        the mean over the vocabulary.
+        """
+        return TokenScores(
+            *_ChunkedLogProbs.apply(  # type: ignore[no-untyped-call]  # torch leaves it untyped
+                hidden_ND,
+                self._weight_VD,
+                self._bias_V,
+                targets_N,
+                self._temperature,
+                self._cap,
+                self._chunk,
+                mean,
+            )
+        )
+
+
+def _softmax(logits_CV: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns the largest logit, the softmax and the log-sum-exp.
+
+    Computes the softmax once and derives the log-sum-exp from its largest entry, which is at least
+    1/V and therefore never rounds to 0.
+    """
+    largest_C1 = logits_CV.amax(dim=-1, keepdim=True)
+    probs_CV = logits_CV.softmax(dim=-1)
+    return largest_C1, probs_CV, largest_C1 - probs_CV.amax(dim=-1, keepdim=True).log_()
+
+
+def _slope(
+    probs_CV: Tensor, targets_C1: Tensor, weight_VD: Tensor, capping_CV: Tensor | None
+) -> Tensor:
+    """Returns (softmax - onehot) · capping · W, subtracted before rounding to a lower precision.
+    `capping_CV` is the derivative of the cap. Overwrites the softmax.
+    """
+    probs_CV.scatter_add_(1, targets_C1, probs_CV.new_full(targets_C1.shape, -1.0))
+    if capping_CV is not None:
+        probs_CV.mul_(capping_CV)
+    return linear(probs_CV.to(weight_VD.dtype), weight_VD.T)
+
+
+def _exchange(targets_C1: Tensor, weight_VD: Tensor, capping_CV: Tensor) -> Tensor:
+    """Returns the derivative of (mean logit - target's logit) under a cap: mean_v c_v W_v - c_y
+    W_y.
+    """
+    weights_CV = capping_CV / capping_CV.shape[1]
+    weights_CV.scatter_add_(1, targets_C1, -capping_CV.gather(1, targets_C1))
+    return linear(weights_CV.to(weight_VD.dtype), weight_VD.T)
+
+
+class _ChunkedLogProbs(torch.autograd.Function):
+    @staticmethod
+    @override
+    def forward(
+        ctx: Any,
+        hidden_ND: Tensor,
+        weight_VD: Tensor,
+        bias_V: Tensor | None,
+        targets_N: Tensor,
+        temperature: float,
+        cap: float | None,
+        chunk: int,
+        mean: bool,
+    ) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+        precision = torch.promote_types(hidden_ND.dtype, torch.float32)
+        count = hidden_ND.shape[0]
+        logprobs_N = hidden_ND.new_empty(count, dtype=precision)
+        entropy_N = torch.empty_like(logprobs_N)
+        mean_N = torch.empty_like(logprobs_N) if mean else None
+        top_N = torch.empty(count, dtype=torch.bool, device=hidden_ND.device)
+        slope_ND = torch.empty_like(hidden_ND) if ctx.needs_input_grad[0] else None
+        exchange_ND = torch.empty_like(hidden_ND) if mean and cap and slope_ND is not None else None
+        for start in range(0, count, chunk):
+            part = slice(start, start + chunk)
+            logits_CV = wide_linear(hidden_ND[part], weight_VD, bias_V, precision)
+            capping_CV = None
+            if cap is not None:
+                capping_CV = 1 - logits_CV.div_(cap).tanh_().square()
+                logits_CV.mul_(cap)
+            if temperature != 1.0:
+                logits_CV.div_(temperature)
+            targets_C1 = targets_N[part, None]
+            largest_C1, probs_CV, lse_C1 = _softmax(logits_CV)
+            picked_C1 = logits_CV.gather(1, targets_C1)
+            logprobs_N[part] = (picked_C1 - lse_C1).squeeze(1)
+            entropy_N[part] = lse_C1.squeeze(1) - torch.linalg.vecdot(probs_CV, logits_CV)
+            top_N[part] = (picked_C1 >= largest_C1).squeeze(1)
+            if mean_N is not None:
+                mean_N[part] = logits_CV.mean(dim=-1) - lse_C1.squeeze(1)
+            if slope_ND is not None:
+                slope_CD = _slope(probs_CV, targets_C1, weight_VD, capping_CV)
+                slope_ND[part] = slope_CD.div_(-temperature)
+            if exchange_ND is not None and capping_CV is not None:
+                exchange_CD = _exchange(targets_C1, weight_VD, capping_CV)
+                exchange_ND[part] = exchange_CD.div_(temperature)
+        ctx.save_for_backward(slope_ND, weight_VD, targets_N, exchange_ND)
+        ctx.temperature = temperature
+        ctx.mark_non_differentiable(entropy_N, top_N)
+        # The gradient of an unused output is then `None` instead of zeros and costs no computation.
+        ctx.set_materialize_grads(False)
+        return logprobs_N, entropy_N, mean_N, top_N
+
+    @staticmethod
+    @once_differentiable
+    @override
+    def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
+        """Uses ∂mean_v lp/∂h = (mean_v W - softmax·W) / temperature: the stored slope with the
+        target's row of W replaced by the mean row. Under a cap the difference is stored too.
+        """
+        slope_ND, weight_VD, targets_N, exchange_ND = ctx.saved_tensors
+        target_N, _, mean_N, _ = grads
+        total_N1 = sum(g for g in (target_N, mean_N) if g is not None)
+        if isinstance(total_N1, int):
+            return (None,) * 8
+        grad_ND = slope_ND * total_N1.unsqueeze(1).to(slope_ND.dtype)
+        if mean_N is not None:
+            if exchange_ND is None:
+                exchange_ND = (weight_VD.mean(dim=0) - weight_VD[targets_N]) / ctx.temperature
+            grad_ND += exchange_ND * mean_N.unsqueeze(1).to(slope_ND.dtype)
+        return grad_ND, *(None,) * 7
+
+
+# Private by name, but torch.compile generates calls of it in its CPU programs.
+_onednn_linear: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
+
+
+def wide_linear(
+    x_MI: Tensor, weight_OI: Tensor, bias_O: Tensor | None, precision: torch.dtype
+) -> Tensor:
+    """Returns `x_MI @ weight_OI.T + bias_O` in `precision`, not rounded to the operands' own."""
+    if x_MI.dtype == precision:
+        return linear(x_MI, weight_OI, bias_O)
+    if x_MI.device.type == "cuda":
+        product_MO = torch.mm(x_MI, weight_OI.T, out_dtype=precision)
+    elif x_MI.device.type == "meta":
+        product_MO = x_MI.new_empty(x_MI.shape[0], weight_OI.shape[0], dtype=precision)
+    else:
+        product_MO = linear(x_MI.to(precision), weight_OI.to(precision))
+    return product_MO if bias_O is None else product_MO.add_(bias_O)
+
+
+def has_onednn_product(x_MI: Tensor) -> bool:
+    return x_MI.dtype == torch.float32 and x_MI.device.type == "cpu" and _onednn_linear is not None
+
+
+class TrainerProducts:
+    """The library of this process's products, which a trainer sets before it computes."""
+
+    chosen: Products = "onednn"
+
+
+def linear(x_MI: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor:
+    """Returns `x_MI @ weight_OI.T + bias_O` like `F.linear`; weights may be transposed views."""
+    if has_onednn_product(x_MI) and TrainerProducts.chosen == "onednn":
+        product_MO: Tensor = _onednn_linear(x_MI, weight_OI, bias_O, "none", [], "")
+        return product_MO
+    return F.linear(x_MI, weight_OI, bias_O)

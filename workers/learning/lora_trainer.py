@@ -1,0 +1,317 @@
+"""The in-process trainer: torch on one GPU or the CPU.
+
+Starts no threads and no event loop. On a CPU with a fixed number of threads it is deterministic to
+the bit.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+import torch
+from torch import nn
+from typing_extensions import override
+
+from app.rollouts.metrics import LOSS
+from workers.learning.adapted_model import AdaptedModel
+from workers.learning.batch_loss import (
+    BatchGradient,
+    BatchLoss,
+    ScoredBatch,
+    StatsTally,
+    StepLogprobs,
+    apply_kl_penalty,
+    split_by_set,
+)
+from workers.learning.batches import MicroBatch, Packing, minibatches
+from workers.learning.head import TrainerProducts
+from workers.learning.losses.build import build_loss
+from workers.learning.options import TrainerOptions
+from workers.learning.trainer import (
+    TrainerSettings,
+    TrainingSample,
+    UpdateStats,
+    count_trained_tokens,
+)
+from workers.learning.trainer_state import load_trainer_state, save_trainer_state
+from workers.progress import PROGRESS
+from workers.telemetry.process_metrics import show_gpu_memory
+
+log = structlog.get_logger()
+
+BETAS: Final = (0.9, 0.95)
+ADAM_EPSILON: Final = 1e-8
+MAX_GRAD_NORM: Final = 1.0
+
+
+@dataclass(slots=True)
+class _StepSums:
+    """Accumulated sums of one optimizer step; the gradients accumulate on the parameters."""
+
+    loss: float = 0.0
+    denominator: int = 0
+    batches: int = 0
+
+
+class LoraTrainer:
+    """Trains a LoRA adapter on all linear layers with AdamW (betas .9/.95, eps 1e-8, no decay) and
+    gradient clipping at norm 1. Implements `Trainer`.
+
+    Reduction: the loss of an optimizer step is the sum over its trained tokens divided by one
+    global denominator, the number of mask-1 tokens in all of the step's samples, including tokens
+    without gradient and those masked for their mismatch. Gradients are summed and divided once, in
+    the optimizer step: the split of samples into micro-batches or calls of `accumulate` therefore
+    changes only the order of the sums.
+    """
+
+    def __init__(
+        self,
+        base_path: str,
+        *,
+        base_name: str,
+        rank: int,
+        alpha: float,
+        learning_rate: float,
+        seed: int,
+        temperature: float = 1.0,
+        options: TrainerOptions | None = None,
+    ) -> None:
+        """`base_path` is a directory or hub id; `base_name` is the base's name in published files.
+
+        Raises `ValueError` if the base's output layer computes more than a matrix product, and
+        `RunFailed` if the model does not fit into the memory. Calls with a sequence that does not
+        fit raise `RunFailed` too.
+        """
+        options = options or TrainerOptions()
+        if options.threads is not None:
+            torch.set_num_threads(options.threads)
+        if options.products is not None:
+            TrainerProducts.chosen = options.products
+        self._options = options
+        self._loss = build_loss(options.loss, **options.loss_options)
+        self._adapted = AdaptedModel(
+            base_path,
+            base_name=base_name,
+            rank=rank,
+            alpha=alpha,
+            seed=seed,
+            temperature=temperature,
+            options=options,
+        )
+        self._parameters = self._adapted.parameters
+        self._optimizer = _adamw(self._parameters.values(), learning_rate)
+        self._settings = TrainerSettings(
+            base_name,
+            rank,
+            float(alpha),
+            learning_rate,
+            options.loss,
+            options.minibatches,
+            self._adapted.base_digest,
+            None if options.computes is None else options.computes.model_dump(),
+            options.objective,
+        )
+        self._steps = 0
+        self._last_logprobs = StepLogprobs()
+        self._begin()
+
+    @property
+    def settings(self) -> TrainerSettings:
+        return self._settings
+
+    @property
+    def packs(self) -> bool:
+        """True if rows of one prompt share its computation."""
+        return self._adapted.scorer.shares
+
+    @property
+    def steps(self) -> int:
+        return self._steps
+
+    @property
+    def parameters(self) -> Mapping[str, nn.Parameter]:
+        """The adapter's parameters by name."""
+        return self._parameters
+
+    @property
+    def accelerators(self) -> int:
+        return 0 if self._adapted.on_cpu else 1
+
+    def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
+        self._begin()
+        samples = self._with_kl_penalty(samples)
+        places = self._logprobs.reserve(len(samples))
+        for part in minibatches(
+            len(samples),
+            count=self._options.minibatches,
+            rows_per_example=self._loss.rows_per_example,
+        ):
+            self._add([samples[index] for index in part], [places[index] for index in part])
+            self._apply(self._pending.denominator)
+        return self._finish()
+
+    def accumulate(self, samples: Sequence[TrainingSample]) -> None:
+        self._add(self._with_kl_penalty(samples), self._logprobs.reserve(len(samples)))
+
+    def step(self, denominator: int | None = None) -> UpdateStats:
+        self._apply(self._pending.denominator if denominator is None else denominator)
+        return self._finish()
+
+    def trained_logprobs(self) -> list[list[float] | None]:
+        return self._last_logprobs.taken()
+
+    def _begin(self) -> None:
+        self._logprobs = StepLogprobs()
+        self._tally = StatsTally(learning_rate=self._optimizer.param_groups[0]["lr"])
+        self._clear()
+
+    def _finish(self) -> UpdateStats:
+        values, self._last_logprobs = self._tally.values(), self._logprobs
+        self._begin()
+        show_memory(self._adapted.device)
+        return values
+
+    def _clear(self) -> None:
+        self._optimizer.zero_grad(set_to_none=True)
+        self._pending = _StepSums()
+
+    def _add(self, samples: Sequence[TrainingSample], places: Sequence[int]) -> None:
+        """Adds samples, whose log-probs get these places."""
+        parameters = list(self._parameters.values())
+        self._pending.denominator += self._denominator(samples)
+        for batch, gradient in self._adapted.batches.run(samples, self._gradient, self._packing):
+            gradient.add_to(parameters)
+            gradient.loss.add_to(self._tally)
+            self._logprobs.add(batch, gradient.loss.scored, places)
+            self._pending.loss += gradient.loss.total
+            self._pending.batches += 1
+
+    @property
+    def _packing(self) -> Packing:
+        return self._adapted.scorer.packing(
+            rows_per_example=self._loss.rows_per_example,
+            keep_zero_advantage=self._loss.uses_zero_advantage_tokens,
+        )
+
+    def _denominator(self, samples: Sequence[TrainingSample]) -> int:
+        """Returns the number of trained tokens, or of pairs for a preference loss."""
+        rows = self._loss.rows_per_example
+        return count_trained_tokens(samples) if rows == 1 else len(samples) // rows
+
+    def _apply(self, denominator: int) -> None:
+        """Divides the sums by `denominator`, clips the gradient and takes the optimizer step."""
+        self._tally.add_denominator(denominator)
+        if self._pending.batches:
+            self._clipped_step(self._pending.loss / denominator, denominator)
+        self._clear()
+
+    def _clipped_step(self, loss: float, denominator: int) -> None:
+        for parameter in self._parameters.values():
+            if parameter.grad is not None:
+                parameter.grad.div_(denominator)
+        norm = float(nn.utils.clip_grad_norm_(self._parameters.values(), MAX_GRAD_NORM))
+        if math.isfinite(loss) and math.isfinite(norm):
+            self._optimizer.step()
+            self._steps += 1
+            self._tally.add_step(loss, norm)
+        else:
+            self._tally.add_skipped_step()
+            log.warning("optimizer_step_skipped", loss=loss, grad_norm=norm, step=self._steps)
+
+    @torch.no_grad()
+    def evaluate(
+        self, sets: Sequence[Sequence[TrainingSample]], *, adapter: bool = True
+    ) -> list[UpdateStats]:
+        with self._adapted.with_adapter(adapter):
+            return self._evaluated(sets)
+
+    def _evaluated(self, sets: Sequence[Sequence[TrainingSample]]) -> list[UpdateStats]:
+        # Samples of all sets share micro-batches; their sums are split by set afterwards.
+        set_numbers = [set_number for set_number, samples in enumerate(sets) for _ in samples]
+        tallies = [StatsTally(learning_rate=0.0) for _ in sets]
+        totals = [0.0] * len(sets)
+        all_samples = [sample for samples in sets for sample in samples]
+        for batch, scored in self._adapted.batches.run(all_samples, self._scored, self._packing):
+            for set_number, part in split_by_set(scored, batch.sources, set_numbers):
+                loss = BatchLoss.of(part, self._loss, self._options.mismatch)
+                loss.add_to(tallies[set_number])
+                totals[set_number] += loss.total
+        for samples, tally in zip(sets, tallies, strict=True):
+            tally.add_denominator(self._denominator(samples))
+        return [
+            tally.values() | ({LOSS: total / tally.denominator} if tally.denominator else {})
+            for tally, total in zip(tallies, totals, strict=True)
+        ]
+
+    def _gradient(self, batch: MicroBatch) -> BatchGradient:
+        loss = BatchLoss.of(self._scored(batch), self._loss, self._options.mismatch)
+        gradient = BatchGradient.of(loss, list(self._parameters.values()))
+        PROGRESS.mark("gradient of a micro-batch computed")
+        return gradient
+
+    def _scored(self, batch: MicroBatch) -> ScoredBatch:
+        return ScoredBatch.of(batch, self._adapted.scorer(batch, mean=self._loss.needs_vocabulary))
+
+    def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
+        return self._adapted.logprobs(token_ids, adapter=adapter)
+
+    def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
+        return self._adapted.reference_logprobs(samples)
+
+    def _with_kl_penalty(self, samples: Sequence[TrainingSample]) -> Sequence[TrainingSample]:
+        if not self._options.kl_coefficient:
+            return samples
+        penalised, distance = apply_kl_penalty(
+            samples, self.reference_logprobs(samples), coefficient=self._options.kl_coefficient
+        )
+        self._tally.add_base_distance(distance, count_trained_tokens(samples))
+        return penalised
+
+    def save_adapter(self, directory: Path) -> None:
+        self._adapted.save_adapter(directory)
+
+    def save_state(self, directory: Path) -> None:
+        save_trainer_state(
+            directory,
+            self._parameters,
+            self._optimizer,
+            settings=self._settings,
+            steps=self._steps,
+        )
+
+    def load_state(self, directory: Path) -> None:
+        self._steps = load_trainer_state(
+            directory, self._parameters, self._optimizer, settings=self._settings
+        )
+
+    def close(self) -> None:
+        """Does nothing: model and optimizer are freed with this object."""
+
+    @override
+    def __repr__(self) -> str:
+        return f"LoraTrainer({self._settings}, steps={self._steps})"
+
+
+def _adamw(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.optim.AdamW:
+    return torch.optim.AdamW(
+        parameters, lr=learning_rate, betas=BETAS, eps=ADAM_EPSILON, weight_decay=0.0, fused=True
+    )
+
+
+def show_memory(device: torch.device) -> None:
+    """Reads the memory of a GPU; does nothing on a CPU."""
+    if device.type != "cuda":
+        return
+    free, total = torch.cuda.mem_get_info(device)
+    show_gpu_memory(
+        str(device.index or 0),
+        {
+            "total": total,
+            "free": free,
+            "allocated": torch.cuda.memory_allocated(device),
+            "reserved": torch.cuda.memory_reserved(device),
+        },
+    )

@@ -1,0 +1,234 @@
+"""Ends a reinforcement run in which nothing can be learned, before its first step or soon after.
+
+A kill changes nothing: the diagnosis is read from committed rollouts and the committed usage.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.graders.definitions import AnyGrader
+from app.jobs.learning import NothingToLearnOptions, ObjectiveOptions, resolved_learning
+from app.jobs.reinforcement import ReinforcementMethod
+from app.kit.errors import NOTHING_TO_LEARN, RunFailed
+from app.models.context_size import NO_ROOM_CURE, full_context
+from app.rollouts.rollouts import RolloutRow, last_turn
+from app.rollouts.trajectory import StopReason
+from workers.methods.reinforcement.evaluation import collect_held_out
+from workers.methods.reinforcement.rows import Plan
+from workers.runs.context import RunContext
+from workers.runs.ending import nothing_trained
+from workers.runs.reporter import Reporter
+
+LEAST_GRADED: Final = 5
+"""Smallest number of graded rollouts for a decision."""
+_ERROR: Final = "errors/"
+_EXCERPT: Final = 120
+_GRADER: Final = "method.reinforcement.grader"
+_OVERRIDE: Final = (
+    'To train all the same, send method.reinforcement.nothing_to_learn {"action": "warn"}.'
+)
+_CURES: Final = {
+    "invalid_variable_error": (
+        "Let the template read what the model writes, such as sample.output_text, or ask for the "
+        "format that it reads in the prompt, or teach it with a supervised job first"
+    ),
+    "formula_parse_error": "Correct calculate_output so that it has a value for these scores",
+}
+_OTHER_CURE: Final = "Try the grader on one answer with POST /v1/fine_tuning/alpha/graders/run"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A reason to expect that nothing can be learned."""
+
+    reason: str
+    cure: str
+    param: str | None = None
+    certain: bool = True
+    """False where the rollouts are too few to end the job."""
+
+    @property
+    def message(self) -> str:
+        return f"{self.reason}. {self.cure}. {_OVERRIDE}"
+
+
+@dataclass(slots=True)
+class LearnabilityCounts:
+    """Counts over the rollouts of a validation."""
+
+    graded: int = 0
+    unanswered: int = 0
+    """Rollouts whose prompt left no token for an answer."""
+    longest_prompt: int = 0
+    rewards: set[float] = field(default_factory=set)
+    """Different rewards, at most two: more would not change the decision."""
+    errors: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Counts by grader (empty for the whole of a multi grader) and flag."""
+    examples: dict[tuple[str, str], str] = field(default_factory=dict)
+    lost: Counter[str] = field(default_factory=Counter)
+    """Counts of rollouts without a reward, by class of failure."""
+    losses: dict[str, str] = field(default_factory=dict)
+    """The message of the first of each class."""
+
+    def add(self, row: RolloutRow) -> None:
+        if row.reward is None:
+            cause = row.failure_class or "unknown"
+            self.lost[cause] += 1
+            self.losses.setdefault(cause, (row.failure_message or "")[:_EXCERPT])
+            return
+        self.graded += 1
+        if row.stop_reason == StopReason.TOKEN_LIMIT and not row.completion_tokens:
+            self.unanswered += 1
+            self.longest_prompt = max(self.longest_prompt, row.prompt_tokens)
+        if len(self.rewards) < 2:  # noqa: PLR2004 - equal, or not
+            self.rewards.add(row.reward)
+        for grader, measures in row.trace["graders"].items():
+            for name in measures:
+                if name.startswith(_ERROR):
+                    error = (grader, name.removeprefix(_ERROR))
+                    self.errors[error] += 1
+                    self.examples.setdefault(error, _example(row, grader))
+
+    def diagnosis(
+        self,
+        options: NothingToLearnOptions,
+        *,
+        grader: AnyGrader,
+        objective: ObjectiveOptions,
+        context_length: int,
+    ) -> Diagnosis | None:
+        """Returns the most serious diagnosis, `None` if the job can learn."""
+        if self.graded < LEAST_GRADED:
+            return None
+        limit = options.error_share * self.graded
+        if self.unanswered >= limit:
+            return self._no_room(context_length)
+        if self.errors:
+            error, count = self.errors.most_common(1)[0]
+            if count >= limit:
+                return self._error(error, count, grader)
+        if len(self.rewards) > 1 or has_user_terms(objective):
+            return None
+        return self._equal(options.equal_rewards, grader.highest)
+
+    def _no_room(self, context_length: int) -> Diagnosis:
+        return Diagnosis(
+            f"{self.unanswered} of {self.graded} validation rollouts had no token left to answer: "
+            f"their prompts {full_context(context_length, self.longest_prompt)}",
+            NO_ROOM_CURE,
+            param="validation_file",
+        )
+
+    def _error(self, error: tuple[str, str], count: int, grader: AnyGrader) -> Diagnosis:
+        child, flag = error
+        name, path = (child, f"{_GRADER}.graders.{child}") if child else (grader.name, _GRADER)
+        return Diagnosis(
+            f"{count} of {self.graded} validation rewards of the base model carry the error "
+            f"'{flag}' of the grader '{name}' ({path}): {self.examples[error]}",
+            _CURES.get(flag, _OTHER_CURE),
+            param=path,
+        )
+
+    def _losses(self) -> str:
+        """Returns the message about lost rollouts, without which the rewards of the others prove
+        little.
+        """
+        cause, count = self.lost.most_common(1)[0]
+        total = self.graded + self.lost.total()
+        return (
+            f"{self.lost.total()} of {total} validation rollouts of the base model were lost, "
+            f"{count} of them with {cause} ({self.losses[cause]})."
+        )
+
+    def _equal(self, enough: int, highest: float | None) -> Diagnosis:
+        (reward,) = self.rewards
+        reason = f"All {self.graded} validation rollouts of the base model earned {reward:g}"
+        if self.lost:
+            reason = f"{self._losses()} {reason.replace('All', 'All other', 1)}"
+        if highest is not None and reward >= highest:
+            return Diagnosis(
+                f"{reason}, the highest score of the grader: no report could show a gain",
+                "Use harder rows or a stricter grader, or set a penalty in "
+                "method.reinforcement.objective that these rollouts differ by",
+                param=_GRADER,
+            )
+        share = 1 - 0.05 ** (1 / self.graded)
+        certain = self.graded >= enough
+        return Diagnosis(
+            f"{reason}: at most {share:.1%} of the rollouts can be expected to earn another reward "
+            "(with 95% confidence), and groups of equal rewards train nothing",
+            "Use rows of which the model gets some right, a grader that gives partial credit, or a "
+            "supervised job first",
+            param=_GRADER,
+            certain=certain,
+        )
+
+
+def has_user_terms(objective: ObjectiveOptions) -> bool:
+    """Returns whether rollouts of equal reward may still differ by a term that a user turned on."""
+    return bool(
+        (objective.call_budget is not None and objective.call_budget_penalty)
+        or objective.repeated_call_penalty
+        or objective.overlong
+        or objective.clamp_limit_stop
+    )
+
+
+def _example(row: RolloutRow, grader: str) -> str:
+    details = row.trace.get("grader_errors", {}).get(grader)
+    turn = last_turn(row)
+    written = "" if turn is None else str(turn.get("content") or "")
+    shown = written if len(written) <= _EXCERPT else f"{written[:_EXCERPT]}…"
+    return (
+        f"{details or 'no details'}; for example in row {row.prompt_index + 1}, where the model "
+        f"wrote {shown!r}"
+    )
+
+
+class LearningCheck:
+    def __init__(
+        self, context: RunContext, method: ReinforcementMethod, plan: Plan, *, reporter: Reporter
+    ) -> None:
+        self._context = context
+        self._method = method
+        self._plan = plan
+        self._reporter = reporter
+        self._options = method.nothing_to_learn or NothingToLearnOptions()
+
+    async def after_baseline(self) -> None:
+        """Reads the committed validation of the base model. Raises `RunFailed`, or warns once."""
+        if self._options.action == "off":
+            return
+        diagnosis = await self._diagnosis()
+        if diagnosis is None:
+            return
+        if self._options.action == "fail" and diagnosis.certain:
+            raise RunFailed(diagnosis.message, code=NOTHING_TO_LEARN, param=diagnosis.param)
+        warning = f"Perhaps nothing can be learned. {diagnosis.reason}. {diagnosis.cure}."
+        await self._reporter.announcer.message_once(warning, level="warn")
+
+    async def before_step(self, step: int) -> None:
+        """Raises `RunFailed` if no group of enough steps had rollouts of different reward."""
+        used = self._reporter.usage
+        if self._options.action != "fail" or used is None or used.trained_tokens:
+            return
+        groups = self._plan.groups_before(step)
+        if groups < self._options.untrained_groups:
+            return
+        why = await nothing_trained(self._context, self._reporter.report.nothing_trained)
+        raise RunFailed(
+            f"The first {groups} groups trained nothing: {why}.",
+            code=NOTHING_TO_LEARN,
+        )
+
+    async def _diagnosis(self) -> Diagnosis | None:
+        context, method = self._context, self._method
+        evidence = await collect_held_out(context, "valid", step=0, new=LearnabilityCounts)
+        effort = method.hyperparameters.reasoning_effort
+        return evidence.diagnosis(
+            self._options,
+            grader=method.grader,
+            objective=resolved_learning(method, context.base_model, effort).objective,
+            context_length=context.base_model.context_length,
+        )

@@ -1,0 +1,249 @@
+"""Computes the curves of a step from its finished rollouts. Pure.
+
+Discarded rollouts count in `discarded/*` only, with the tokens of judges that answered without a
+score: no mean counts a failure as a zero.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, pstdev
+
+from typing_extensions import override
+
+from app.rollouts import metrics as names
+from app.rollouts.trajectory import (
+    ENVIRONMENT_FAILURES,
+    GRADER_FAILURES,
+    UNKNOWN_TOOL,
+    Failure,
+    Grade,
+    ScoredRollout,
+    StopReason,
+    ToolCallRecord,
+)
+from workers.runs.step_outcome import TrainedStep, Validation
+
+
+def summarise(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
+    """Returns the curve values of one split at one step."""
+    valid = [rollout for rollout in rollouts if rollout.grade is not None]
+    values = count_losses(rollouts)
+    values.update(_rewards(valid))
+    values.update(_graders(rollouts))
+    values.update(_environment(rollouts))
+    if valid:
+        values.update(_lengths(valid))
+        values.update(_tool_use(valid))
+    return values
+
+
+def count_losses(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
+    """Counts the valid rollouts, and the lost ones by cause."""
+    valid = sum(rollout.grade is not None for rollout in rollouts)
+    return {names.ROLLOUTS_VALID: float(valid), **_discards(rollouts), **_grader_errors(rollouts)}
+
+
+def _grader_errors(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
+    """Returns the share of graded rollouts in which the grader had an error."""
+    failed = sum(_is_of_grader(rollout.failure) for rollout in rollouts)
+    graded = [rollout.grade for rollout in rollouts if rollout.grade is not None]
+    flagged = sum(_is_flagged(grade) for grade in graded)
+    reached = failed + len(graded)
+    return {names.GRADER_ERROR_SHARE: (failed + flagged) / reached} if reached else {}
+
+
+def _is_of_grader(failure: Failure | None) -> bool:
+    return failure is not None and failure.failure_class in GRADER_FAILURES
+
+
+def _is_flagged(grade: Grade) -> bool:
+    return any(
+        what.startswith("errors/") and value
+        for measured in grade.measures.values()
+        for what, value in measured.items()
+    )
+
+
+def valid_share(rollouts: Sequence[ScoredRollout]) -> float:
+    return sum(rollout.grade is not None for rollout in rollouts) / max(1, len(rollouts))
+
+
+def _discards(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
+    failures = [rollout.failure for rollout in rollouts if rollout.failure is not None]
+    counts = Counter(failure.failure_class.value for failure in failures)
+    values = {names.discarded_metric(kind): float(count) for kind, count in counts.items()}
+    values[names.DISCARDED_COUNT] = float(len(failures))
+    values[names.DISCARDED_SHARE] = len(failures) / max(1, len(rollouts))
+    children = Counter(failure.child for failure in failures if failure.child is not None)
+    values.update(
+        {names.grader_metric(child, "discarded"): float(n) for child, n in children.items()}
+    )
+    return values
+
+
+def _rewards(valid: Sequence[ScoredRollout]) -> dict[str, float]:
+    grades = [rollout.grade for rollout in valid if rollout.grade is not None]
+    if not grades:
+        return {}
+    scores = [grade.score for grade in grades]
+    values = {
+        names.REWARD_MEAN: fmean(scores),
+        names.REWARD_STD: pstdev(scores),
+        names.REWARD_MIN: min(scores),
+        names.REWARD_MAX: max(scores),
+        names.REWARD_P10: _percentile(scores, 10),
+        names.REWARD_P90: _percentile(scores, 90),
+        names.GRADER_LATENCY_MEAN: fmean(grade.latency_s for grade in grades),
+    }
+    components: dict[str, list[float]] = defaultdict(list)
+    for grade in grades:
+        for name, value in grade.components.items():
+            components[name].append(value)
+    values.update({names.component_metric(name): fmean(c) for name, c in components.items()})
+    return values
+
+
+def _percentile(scores: Sequence[float], percent: int) -> float:
+    """Returns a percentile, interpolated between the two nearest scores."""
+    rank, part = divmod((len(scores) - 1) * percent, 100)
+    low, high = sorted([*scores, max(scores)])[rank : rank + 2]
+    return low if part == 0 else min(high, low + (high - low) * (part / 100))
+
+
+def _graders(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
+    """Sums up each grader's latencies, errors and tokens from the measures of its grades, and the
+    tokens of answers without a score.
+    """
+    measures: dict[str, list[dict[str, float]]] = defaultdict(list)
+    scored = Counter[str]()
+    for rollout in rollouts:
+        verdict = rollout.grade or rollout.failure
+        for child, measured in ({} if verdict is None else verdict.measures).items():
+            measures[child].append(measured)
+            scored[child] += rollout.grade is not None
+    values: dict[str, float] = {}
+    for child, its_own in measures.items():
+        values[names.grader_metric(child, "measured")] = float(scored[child])
+        values.update(_one_grader(child, its_own))
+    return values
+
+
+def _one_grader(child: str, measures: list[dict[str, float]]) -> dict[str, float]:
+    named: dict[str, list[float]] = defaultdict(list)
+    for measured in measures:
+        for what, value in measured.items():
+            named[what].append(value)
+    values: dict[str, float] = {}
+    for what, numbers in named.items():
+        name = names.grader_metric(child, what)
+        if what == "latency_s":
+            values[f"{name}_mean"] = fmean(numbers)
+        elif what.startswith("errors/"):
+            values[name] = sum(numbers)
+        else:
+            values[name], values[f"{name}_mean"] = sum(numbers), fmean(numbers)
+    return values
+
+
+def _lengths(valid: Sequence[ScoredRollout]) -> dict[str, float]:
+    trajectories = [rollout.trajectory for rollout in valid]
+    limits = sum(t.stop_reason is not StopReason.FINAL_ANSWER for t in trajectories)
+    return {
+        names.COMPLETION_TOKENS_MEAN: fmean(t.completion_tokens for t in trajectories),
+        names.REASONING_TOKENS_MEAN: fmean(t.reasoning_tokens for t in trajectories),
+        names.PROMPT_TOKENS_MEAN: fmean(t.prompt_tokens for t in trajectories),
+        names.TURNS_MEAN: fmean(len(t.turns) for t in trajectories),
+        names.TOOL_PARSE_ERRORS_MEAN: fmean(
+            sum(turn.parse_error is not None for turn in t.turns) for t in trajectories
+        ),
+        names.LIMIT_STOP_SHARE: limits / len(trajectories),
+    }
+
+
+def _environment(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
+    """Returns the curves of the HTTP environment; a job without one has none."""
+    lost = sum(_is_of_environment(rollout.failure) for rollout in rollouts)
+    played = [
+        (rollout.trajectory.environment_steps, reward)
+        for rollout in rollouts
+        if rollout.grade is not None
+        and (reward := rollout.trajectory.environment_reward) is not None
+    ]
+    values = {names.ENVIRONMENT_ERRORS: float(lost)} if lost or played else {}
+    if not played:
+        return values
+    steps = [step for its_own, _ in played for step in its_own]
+    values[names.ENVIRONMENT_STEPS_MEAN] = len(steps) / len(played)
+    values[names.ENVIRONMENT_DONE_SHARE] = fmean(reward.done for _, reward in played)
+    retries = sum(max(0, step.attempts - 1) for step in steps)
+    values[names.ENVIRONMENT_RETRIES_MEAN] = retries / len(played)
+    if steps:
+        values[names.ENVIRONMENT_LATENCY_MEAN] = fmean(step.latency_s for step in steps)
+    given = [reward.reward for _, reward in played if reward.reward is not None]
+    if given:
+        values[names.ENVIRONMENT_REWARD_MEAN] = fmean(given)
+    return values
+
+
+def _is_of_environment(failure: Failure | None) -> bool:
+    return failure is not None and failure.failure_class in ENVIRONMENT_FAILURES
+
+
+def _tool_use(valid: Sequence[ScoredRollout]) -> dict[str, float]:
+    calls = [call for rollout in valid for call in rollout.trajectory.tool_calls]
+    values = {
+        names.TOOL_CALLS_MEAN: len(calls) / len(valid),
+        names.TOOL_CALLS_REPEATED_MEAN: sum(call.repeated for call in calls) / len(valid),
+        names.TOOL_RETRIES_MEAN: _retries(calls) / len(valid),
+    }
+    by_tool: dict[str, list[ToolCallRecord]] = defaultdict(list)
+    for call in calls:
+        # A name the model made up is not a curve of its own: there could be any number of them.
+        by_tool[UNKNOWN_TOOL if call.error == "unknown_tool" else call.name].append(call)
+    for tool, its_calls in by_tool.items():
+        values.update(_one_tool(tool, its_calls, rollouts=len(valid)))
+    return values
+
+
+def _retries(calls: Iterable[ToolCallRecord]) -> int:
+    return sum(max(0, call.attempts - 1) for call in calls)
+
+
+def _one_tool(tool: str, calls: Iterable[ToolCallRecord], *, rollouts: int) -> dict[str, float]:
+    calls = list(calls)
+    errors = Counter(call.error for call in calls if call.error is not None)
+    values = {
+        names.tool_metric(tool, "calls_mean"): len(calls) / rollouts,
+        names.tool_metric(tool, "tokens_per_call"): fmean(call.output_tokens for call in calls),
+        names.tool_metric(tool, "latency_s_mean"): fmean(call.latency_s for call in calls),
+        names.tool_metric(tool, "retries"): float(_retries(calls)),
+        names.tool_metric(tool, "errors"): float(errors.total()),
+    }
+    values.update(
+        {names.tool_metric(tool, f"errors/{kind}"): float(n) for kind, n in errors.items()}
+    )
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class SampledStep(TrainedStep):
+    """A step as its scheduler sampled and trained it."""
+
+    rollouts: Sequence[ScoredRollout] = ()
+
+    @override
+    def scored_rollouts(self) -> Sequence[ScoredRollout]:
+        return self.rollouts
+
+
+@dataclass(frozen=True, slots=True)
+class SampledValidation(Validation):
+    rollouts: Sequence[ScoredRollout] = ()
+    """Rollouts of the split `valid`, at the job's temperature of validations."""
+    further_rollouts: Sequence[ScoredRollout] = ()
+    """Greedy rollouts, and those of a base model that the job does not start from."""
+
+    @override
+    def scored_rollouts(self) -> Sequence[ScoredRollout]:
+        return [*self.rollouts, *self.further_rollouts]

@@ -1,0 +1,313 @@
+"""The interface between a run's loop and its mode, the scheduler of sampling and training.
+
+A mode decides when rollouts are sampled and when they are trained. It decides neither a sample's
+gradient, nor the commit of a step, nor the published adapter.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from statistics import fmean
+from typing import Any, Protocol
+
+from app.files.datasets import DatasetRow
+from app.kit.ids import GroupKey, SampleKey
+from app.rollouts import metrics as names
+from app.rollouts.trajectory import ScoredRollout
+from workers.compute import run_on_compute_thread
+from workers.journal import Journal
+from workers.learning.advantages import (
+    BATCH_STD,
+    GroupOutcome,
+    GroupStatus,
+    RewardGroup,
+    ShapedReward,
+    ShapingConfig,
+    order_equals,
+    shape,
+    step_advantages,
+)
+from workers.learning.trainer import Trainer, TrainingSample
+from workers.methods.reinforcement.step_summary import SampledStep, summarise
+from workers.rollout.groups import RolloutSetup, ScoredGroup, run_group
+from workers.rollout.policy import BusyClock, IdleShare, Policy, VersionedPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class GroupConfig:
+    """Settings that turn a group into training samples."""
+
+    min_group_share: float
+    """A group with a smaller share of graded rollouts trains nothing."""
+    shaping: ShapingConfig
+    estimator: str = "centred"
+    """A name in `workers.learning.advantages`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedGroup:
+    """A scored group and the training samples made of it."""
+
+    scored: ScoredGroup
+    advantages: Sequence[float | None]
+    """Parallel to the rollouts; `None` for one that trains nothing."""
+    samples: list[TrainingSample]
+    status: GroupStatus
+    shaped: Sequence[ShapedReward | None]
+    """Parallel to the rollouts; `None` for a failed one."""
+    logprobs: Sequence[Sequence[float] | None] = ()
+    """The trainer's log-probs, parallel to the samples; empty until they are trained."""
+
+    @property
+    def trained_rollouts(self) -> list[ScoredRollout]:
+        """The rollouts with the values that they were trained on."""
+        logprobs = iter(self.logprobs or [None] * len(self.samples))
+        return [
+            replace(
+                rollout,
+                advantage=advantage,
+                shaped_reward=None if shaped is None else shaped.value,
+                trainer_logprobs=None if advantage is None else next(logprobs),
+            )
+            for rollout, advantage, shaped in zip(
+                self.scored.rollouts, self.advantages, self.shaped, strict=True
+            )
+        ]
+
+
+def prepare(group: ScoredGroup, config: GroupConfig) -> PreparedGroup:
+    """Computes the advantage of each rollout within its group."""
+    # An estimator that divides by the step's deviation waits for the step: see `settled_groups`.
+    estimator = "centred" if config.estimator == BATCH_STD else config.estimator
+    shaped = order_equals([_shaped(rollout, config.shaping) for rollout in group.rollouts])
+    rewards = _rewards(group, shaped, config)
+    (outcome,) = step_advantages([rewards], estimator=estimator)
+    return _prepared(group, outcome, shaped)
+
+
+def settled_groups(groups: Sequence[PreparedGroup], config: GroupConfig) -> list[PreparedGroup]:
+    """Returns the groups of a whole step with the advantages that train, once all are finished."""
+    if config.estimator != BATCH_STD:
+        return list(groups)
+    outcomes = step_advantages(
+        [_rewards(group.scored, group.shaped, config) for group in groups], estimator=BATCH_STD
+    )
+    return [
+        _prepared(group.scored, outcome, group.shaped)
+        for group, outcome in zip(groups, outcomes, strict=True)
+    ]
+
+
+def _prepared(
+    group: ScoredGroup, outcome: GroupOutcome, shaped: Sequence[ShapedReward | None]
+) -> PreparedGroup:
+    samples = [
+        TrainingSample.of(rollout.trajectory, advantage)
+        for rollout, advantage in zip(group.rollouts, outcome.advantages, strict=True)
+        if advantage is not None
+    ]
+    return PreparedGroup(group, outcome.advantages, samples, outcome.status, shaped)
+
+
+def rollouts_of(groups: Sequence[PreparedGroup]) -> list[ScoredRollout]:
+    return [rollout for group in groups for rollout in group.scored.rollouts]
+
+
+def samples_of(groups: Sequence[PreparedGroup]) -> list[TrainingSample]:
+    return [sample for group in groups for sample in group.samples]
+
+
+def with_logprobs(
+    groups: Sequence[PreparedGroup], logprobs: Sequence[Sequence[float] | None]
+) -> list[PreparedGroup]:
+    """Returns the groups with the trainer's log-probs, which are parallel to all samples of the
+    groups in their order.
+    """
+    if len(logprobs) != len(samples_of(groups)):
+        raise ValueError("the trainer's log-probs must be parallel to the samples of the step")
+    rows = iter(logprobs)
+    return [replace(group, logprobs=list(islice(rows, len(group.samples)))) for group in groups]
+
+
+def group_counts(groups: Sequence[PreparedGroup]) -> dict[str, float]:
+    """Returns curve values: the number of groups that trained, and of the others by reason."""
+    counts = Counter(group.status for group in groups)
+    return {
+        names.GROUPS_TRAINED: float(counts["trained"]),
+        names.GROUPS_ZERO_VARIANCE: float(counts["zero_variance"]),
+        names.GROUPS_MASKED: float(counts["masked"]),
+    }
+
+
+def objective_means(groups: Sequence[PreparedGroup]) -> dict[str, float]:
+    """Returns curve values: the mean shaped reward of graded rollouts, and of each of its terms."""
+    rewards = [shaped for group in groups for shaped in group.shaped if shaped is not None]
+    if not rewards:
+        return {}
+    return {
+        names.OBJECTIVE_MEAN: fmean(reward.value for reward in rewards),
+        **{
+            names.objective_metric(term): fmean(getattr(reward, term) for reward in rewards)
+            for term in names.OBJECTIVE_TERMS
+        },
+    }
+
+
+def _rewards(
+    group: ScoredGroup, shaped: Sequence[ShapedReward | None], config: GroupConfig
+) -> RewardGroup:
+    return RewardGroup(
+        group.rewards,
+        min_valid=group.min_valid(config.min_group_share),
+        objective=[None if reward is None else reward.value for reward in shaped],
+        distinctions=[None if reward is None else reward.distinction for reward in shaped],
+    )
+
+
+def _shaped(rollout: ScoredRollout, shaping: ShapingConfig) -> ShapedReward | None:
+    return None if rollout.reward is None else shape(rollout.reward, rollout.trajectory, shaping)
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerContext:
+    """The parts that every mode works with."""
+
+    setup: RolloutSetup
+    trainer: Trainer
+    policy: VersionedPolicy
+    group_config: GroupConfig
+    sampler_clock: BusyClock = field(default_factory=BusyClock)
+    """Runs while a request is at the engine."""
+
+    async def prepared_group(
+        self,
+        row: DatasetRow,
+        keys: Sequence[SampleKey],
+        *,
+        policy: Policy,
+        journal: Journal,
+        on_finished: Callable[[], None] = lambda: None,
+    ) -> PreparedGroup:
+        """Runs the group of a row and makes its training samples."""
+        group = await run_group(
+            self.setup,
+            row,
+            keys,
+            policy=policy,
+            journal=journal,
+            on_finished=on_finished,
+        )
+        return prepare(group, self.group_config)
+
+    async def scored_by_trainer(self, groups: Sequence[PreparedGroup]) -> list[PreparedGroup]:
+        """Returns the groups of the last step with the trainer's log-probs, once they are trained.
+        Their samples must be in the order in which the trainer received them.
+        """
+        logprobs = await run_on_compute_thread(self.trainer.trained_logprobs)
+        return with_logprobs(groups, logprobs)
+
+
+def _always(_step: int) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSchedule:
+    """The prompts of a run, fixed for all of its steps, and the step at which this claim starts."""
+
+    job_id: str
+    group_size: int
+    total_steps: int
+    rows: Callable[[int], Sequence[DatasetRow]]
+    """Rows of step 1, 2, … in their order; every call returns the same. They are known once a mode
+    may sample the step.
+    """
+    size: Callable[[int], int]
+    """Number of rows of any step."""
+    journal: Callable[[int], Awaitable[Journal]]
+    """Returns the journal that is kept until the given step is committed."""
+    check: Callable[[Sequence[ScoredRollout]], None]
+    """Raises `RunFailed` when too many rollouts of a step were lost to train on the rest."""
+    within_caps: Callable[[int], bool] = _always
+    """Returns whether the run's caps still allow a step, by the usage so far; always true for the
+    next step. Sampling ahead for a step that never begins would call tools and graders for nothing.
+    """
+    committed_step: int = 0
+    """The last committed step; 0 in a fresh run."""
+    scheduler_state: dict[str, Any] | None = None
+    """`StepOutcome.scheduler_state` of the last committed step; `None` in a fresh run."""
+
+    def keys(self, row: DatasetRow, step: int, attempt: int = 0) -> list[SampleKey]:
+        """Returns the keys of one group: the samples of a row at a step of the curriculum."""
+        return GroupKey(self.job_id, "train", step, row.index, attempt).samples(self.group_size)
+
+
+class Mode(Protocol):
+    async def start(self, schedule: PromptSchedule) -> None:
+        """Prepares the mode; called once, before the first step of a claim."""
+        ...
+
+    async def step(self, step: int) -> SampledStep:
+        """Samples and trains one step. Raises what `PromptSchedule.check` and rollouts raise."""
+        ...
+
+    async def on_step_committed(self, step: int) -> None:
+        """Receives the notice that the step is durable and its version served."""
+        ...
+
+    async def close(self) -> None:
+        """Stops all running work; also called after a fault."""
+        ...
+
+
+class StepReading:
+    """Measures one step after the other.
+
+    Idle shares run from the end of one step to the end of the next, so that publishing, evaluating
+    and committing count as time in which nothing is trained.
+    """
+
+    def __init__(self, sampler_clock: BusyClock) -> None:
+        self.trainer_clock = BusyClock()
+        self._trainer = IdleShare(self.trainer_clock)
+        self._sampler = IdleShare(sampler_clock)
+
+    def sampled_step(
+        self,
+        step: int,
+        groups: Sequence[PreparedGroup],
+        *,
+        values: Mapping[str, float],
+        ages: Sequence[int] = (),
+        scheduler_state: dict[str, Any] | None = None,
+    ) -> SampledStep:
+        """Builds the step once it is trained. `values` are the mode's own: times and the update's
+        statistics. `ages` are in versions, one for each group; without them all groups are
+        on-policy.
+        """
+        rollouts = rollouts_of(groups)
+        tokens = sum(sample.trained_tokens for sample in samples_of(groups))
+        rollout_ages = [
+            age
+            for group, age in zip(groups, ages or [0] * len(groups), strict=True)
+            for _ in group.scored.rollouts
+        ]
+        return SampledStep(
+            step,
+            {
+                **summarise(rollouts),
+                **group_counts(groups),
+                **objective_means(groups),
+                **values,
+                names.TRAINED_TOKENS: float(tokens),
+                names.STALENESS_MEAN: fmean(rollout_ages) if rollout_ages else 0.0,
+                names.STALENESS_MAX: float(max(rollout_ages, default=0)),
+                names.TRAINER_IDLE_SHARE: self._trainer.read(),
+                names.SAMPLER_IDLE_SHARE: self._sampler.read(),
+            },
+            trained_tokens=tokens,
+            probe=rollouts[0].trajectory.tokens if rollouts else (),
+            scheduler_state=scheduler_state,
+            rollouts=[rollout for group in groups for rollout in group.trained_rollouts],
+        )

@@ -1,0 +1,230 @@
+"""Training on supervised or preference data as a training method. Imports no torch, so that a
+faulty file is reported at once.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, assert_never
+
+import structlog
+
+from app.files.datasets import Overlap
+from app.files.rows import DatasetError
+from app.jobs.jobs import Usage
+from app.jobs.methods import StoredMethod
+from app.jobs.stop_options import StopOptions
+from app.jobs.stop_rules import LOSSES, ObjectiveCurves
+from app.jobs.supervised import (
+    DpoMethod,
+    SupervisedMethod,
+    resolve_supervised_hyperparameters,
+    resolved_options,
+)
+from app.rollouts import metrics as names
+from app.rollouts.renderer import Renderer
+from workers.methods.supervised.examples import (
+    Examples,
+    MakeExample,
+    SupervisedPlan,
+    load_rows,
+    preference_examples,
+    supervised_examples,
+)
+from workers.runs.context import RunContext
+from workers.runs.data import JobFile, file_warnings, training_file, validation_file
+from workers.runs.method import CheckStop, TrainingResult
+from workers.runs.reporter import Reporter
+from workers.runs.step_outcome import StepOutcome
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSupervised:
+    context: RunContext
+    method: SupervisedMethod | DpoMethod
+    plan: SupervisedPlan
+    train_examples: Examples
+    valid_examples: Examples | None
+    file_warnings: Sequence[str]
+    overlap: Overlap | None
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        return ()
+
+    @property
+    def total_steps(self) -> int:
+        return self.plan.total_steps
+
+    @property
+    def resolved_method(self) -> StoredMethod:
+        stored = self.context.job.method
+        return stored.with_options(
+            resolved_options(stored.options, self.method.kind, len(self.train_examples))
+        )
+
+    async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
+        await asyncio.to_thread(_import_training)
+        from workers.methods.supervised.training import train  # noqa: PLC0415 - imports torch; loaded by now
+
+        return await train(
+            self.context,
+            self.method,
+            self.plan,
+            examples=(self.train_examples, self.valid_examples),
+            reporter=reporter,
+            check_stop=check_stop,
+        )
+
+
+class SupervisedTraining:
+    """Implements `workers.runs.method.Method` for supervised and DPO jobs."""
+
+    def __init__(self, context: RunContext, method: SupervisedMethod | DpoMethod) -> None:
+        self._context = context
+        self._method = method
+        self.report = SupervisedStepReport()
+
+    @property
+    def stop_options(self) -> StopOptions:
+        match self._method:
+            case SupervisedMethod():
+                return self._method.stop or StopOptions()
+            case DpoMethod():
+                return self._method.rules
+            case _:
+                assert_never(self._method)
+
+    @property
+    def watched(self) -> ObjectiveCurves:
+        return LOSSES
+
+    @property
+    def trained_effort(self) -> str | None:
+        return None
+
+    async def prepare(self) -> PreparedSupervised:
+        """Checks the files. The first claim also renders every row, so that no row fails the run
+        halfway.
+        """
+        train_file = await training_file(self._context)
+        train_rows = await load_rows(train_file, self._method)
+        valid_file, valid_rows = await validation_file(self._context), None
+        if valid_file is not None:
+            valid_rows = await load_rows(valid_file, self._method)
+        make = _make_example(self._context, self._method)
+        train = Examples(train_rows, make)
+        valid = None if valid_rows is None else Examples(valid_rows, make)
+        hyperparameters = resolve_supervised_hyperparameters(
+            self._method, train_rows=len(train), base_model=self._context.base_model
+        )
+        plan = SupervisedPlan(
+            hyperparameters=hyperparameters,
+            train_rows=len(train),
+            valid_rows=0 if valid is None else len(valid),
+            seed=self._context.job.seed,
+        )
+        if self._context.job.started_at is None:
+            await self._check_rows(train_file, train)
+            if valid_file is not None and valid is not None:
+                await self._check_rows(valid_file, valid)
+        overlap = None if valid_rows is None else train_rows.prompts.overlap(valid_rows.prompts)
+        of_files = await file_warnings(self._context, train_file, valid_file)
+        return PreparedSupervised(
+            self._context, self._method, plan, train, valid, of_files, overlap
+        )
+
+    async def _check_rows(self, file: JobFile, examples: Examples) -> None:
+        """Renders every row. Raises `RunFailed` for one that cannot be learned."""
+        try:
+            cut = await asyncio.to_thread(examples.count_cut)
+        except DatasetError as error:
+            raise file.invalid(error) from error
+        log.info("rows rendered", job_id=self._context.job.id, file=file.label, cut=cut)
+
+
+def _make_example(context: RunContext, method: SupervisedMethod | DpoMethod) -> MakeExample:
+    base = context.base_model
+    renderer = Renderer(base.path, tool_parser=base.tool_parser, chat_template=base.chat_template)
+    match method:
+        case SupervisedMethod():
+            train_on = method.train_on or "all"
+            return supervised_examples(renderer, limit=base.context_length, train_on=train_on)
+        case DpoMethod():
+            return preference_examples(renderer, limit=base.context_length)
+        case _:
+            assert_never(method)
+
+
+def _import_training() -> None:
+    import workers.methods.supervised.training  # noqa: F401, PLC0415 - imports torch, which takes seconds
+
+
+_TRAIN: Final = {
+    "train_loss": names.LOSS,
+    "train_mean_token_accuracy": names.TOKEN_ACCURACY,
+    "train_reward_accuracy": names.PREFERENCE_ACCURACY,
+    "train_reward_margin": names.PREFERENCE_MARGIN,
+}
+_VALID: Final = {
+    "valid_loss": names.BATCH_LOSS,
+    "valid_mean_token_accuracy": names.BATCH_TOKEN_ACCURACY,
+    "full_valid_loss": names.LOSS,
+    "full_valid_mean_token_accuracy": names.TOKEN_ACCURACY,
+    "full_valid_preference_accuracy": names.PREFERENCE_LOGPROB_ACCURACY,
+    "full_valid_chosen_logprob": names.PREFERENCE_CHOSEN_LOGPROB,
+    "full_valid_rejected_logprob": names.PREFERENCE_REJECTED_LOGPROB,
+    "full_valid_reward_accuracy": names.PREFERENCE_ACCURACY,
+    "full_valid_reward_margin": names.PREFERENCE_MARGIN,
+}
+_WORDS: Final = {
+    "train_loss": "training loss",
+    "valid_loss": "validation loss",
+    "full_valid_loss": "full validation loss",
+}
+
+
+class SupervisedStepReport:
+    nothing_trained = (
+        "every update was left out, because its loss or gradient was not finite. Use a smaller "
+        "learning_rate_multiplier"
+    )
+
+    def baseline(self, outcome: StepOutcome) -> Sequence[str]:
+        return [f"Before training: {_words(self.checkpoint(outcome))}"]
+
+    def validation(self, outcome: StepOutcome) -> str:
+        return f"Step {outcome.step}: {_words(self.checkpoint(outcome))}"
+
+    def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:
+        values = self.checkpoint(outcome)
+        message = f"Step {outcome.step}/{total_steps}: {_words(values)}"
+        return message, {"step": outcome.step, "total_steps": total_steps, **values}
+
+    def makes_checkpoint(self, outcome: StepOutcome) -> bool:
+        """Every step that ends an epoch becomes a checkpoint: the engine serves those."""
+        return outcome.adapter is not None and outcome.adapter.engine_name is not None
+
+    def checkpoint(self, outcome: StepOutcome) -> dict[str, float]:
+        sources = ((_TRAIN, outcome.train_values), (_VALID, outcome.valid_values))
+        return {
+            key: values[name]
+            for keys, values in sources
+            for key, name in keys.items()
+            if name in values
+        }
+
+    def usage(self, outcome: StepOutcome) -> Usage:
+        return Usage(
+            update_time_s=outcome.trained.values.get(names.TIME_TRAINING, 0.0),
+            evaluation_time_s=outcome.validation.seconds or 0.0,
+            trained_tokens=outcome.trained_tokens,
+        )
+
+
+def _words(values: dict[str, float]) -> str:
+    """Returns the losses for a message; never an empty text."""
+    words = [f"{_WORDS[name]}={values[name]:.2f}" for name in _WORDS if name in values]
+    return ", ".join(words) or "no finite loss"

@@ -1,1 +1,0 @@
-"""A step of a reinforcement run: its outcome, its curves and the event about it."""

@@ -1,1 +1,0 @@
-"""The ends of a run: result, failure, pause, put back."""

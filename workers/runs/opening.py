@@ -1,0 +1,385 @@
+"""Opens a claimed run: reads its row, unseals its headers, finds its start model."""
+
+import asyncio
+import json
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, assert_never
+
+import structlog
+from pydantic import ValidationError
+
+from app.database import Database
+from app.jobs.jobs import Job, ResumePoint, TuningMethod
+from app.jobs.methods import stored_method
+from app.jobs.modes import trains_in_order
+from app.jobs.reinforcement import ReinforcementMethod
+from app.jobs.reproducibility import ClaimMachine, reproducibility, restored_method
+from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.egress import Egress
+from app.kit.errors import SECRETS_LOST, AgentRftError, RunFailed, SecretsLost
+from app.kit.faults import refused_today
+from app.kit.ids import OrganizationId
+from app.kit.object_stores import Objects, build_objects
+from app.kit.sealing import build_secret_box
+from app.models.adapters import CONFIG_FILE, ManifestMismatch
+from app.models.compute import ComputeChoice
+from app.models.engine import EngineUnavailable, Inference
+from app.models.models import (
+    MODEL_NOT_AVAILABLE,
+    BaseModelSpec,
+    find_base_model,
+    is_tuned_name,
+    not_offered,
+)
+from app.settings import ComputeSettings, Settings
+from workers.compute import (
+    describe_computation,
+    describe_processor,
+    is_accelerated,
+    run_on_compute_thread,
+)
+from workers.learning.options import TrainerOptions, machine_options
+from workers.learning.trainer import Trainer, TrainerSettings, saved_settings
+from workers.processes.retry import retry_while_unavailable
+from workers.runs.context import ADAPTER, SCHEDULER, STATE, JobDirectories, RunContext
+from workers.runs.step_outcome import load_scheduler_state
+
+
+async def open_run(
+    settings: Settings,
+    database: Database,
+    egress: Egress,
+    inference: Inference,
+    *,
+    project_id: str,
+    job_id: str,
+    fence: int,
+    scratch: Path,
+    judge_egress: Egress | None = None,
+) -> RunContext:
+    """Returns the context. Raises `LeaseLost`, or `RunFailed` when the model that the job starts
+    from no longer exists or its secrets are lost.
+    """
+
+    async def read() -> tuple[Job, bytes | None]:
+        async with database.run(project_id, job_id, fence) as unit:
+            return await unit.jobs.get(job_id), await unit.jobs.secrets(job_id)
+
+    job, sealed = await retry_while_unavailable(read)
+    method = _method(settings, job, sealed)
+    objects = build_objects(settings)
+    start = await find_start_model(settings, database, objects, job, fence=fence, scratch=scratch)
+    return RunContext(
+        settings=settings,
+        database=database,
+        objects=objects,
+        egress=egress,
+        inference=inference,
+        job=job,
+        fence=fence,
+        scratch=scratch,
+        organization_slug=await retry_while_unavailable(lambda: _slug(database, job)),
+        base_model=start.base,
+        method=method,
+        judge_egress=judge_egress,
+        start=start.adapter,
+    )
+
+
+async def _slug(database: Database, job: Job) -> str:
+    organization_id = OrganizationId(job.organization_id)
+    async with database.organization(organization_id) as unit:
+        return (await unit.projects.get_organization(organization_id)).slug
+
+
+def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
+    """Returns the method with its secrets unsealed. Raises `RunFailed` when they are lost, and for
+    a value that an earlier version accepted and this one refuses.
+    """
+    secrets = {}
+    try:
+        if sealed is not None:
+            box = build_secret_box(settings)
+            secrets = box.open(sealed, project_id=job.project_id, row_id=job.id)
+        whole = restored_method(job.method.document, secrets)
+    except SecretsLost as error:
+        raise RunFailed(
+            "The stored secrets of this job cannot be read any more: create the job again with its "
+            "urls and headers.",
+            code=SECRETS_LOST,
+        ) from error
+    method = stored_method(whole)
+    try:
+        return method.parse()
+    except ValidationError as error:
+        raise refused_today("This job", f"method.{method.kind}", error) from error
+
+
+_ADAPTER: Final = "adapter"
+
+
+@dataclass(frozen=True, slots=True)
+class StartModel:
+    base: BaseModelSpec
+    """The base model, with the rank and alpha that the run's adapter has."""
+    adapter: Path | None = None
+    """Directory of the tuned start."""
+
+
+async def find_start_model(
+    settings: Settings,
+    database: Database,
+    objects: Objects,
+    job: Job,
+    *,
+    fence: int,
+    scratch: Path,
+) -> StartModel:
+    """Finds the start model. Raises `LeaseLost`, or `RunFailed` when the model no longer exists."""
+    base = find_base_model(settings.base_models, job.model)
+    if base is not None:
+        return StartModel(base)
+    if not is_tuned_name(job.model):
+        raise _gone(
+            f"Base model {job.model} is not offered any more. Ask the operator to name its "
+            "directory in AGENT_RFT_BASE_MODELS, or create the job again with another model."
+        )
+    key = f"projects/{job.project_id}/jobs/{job.id}/start"
+    own = JobDirectories(objects, key, scratch / "start")
+    try:
+        adapter = await own.fetch(_ADAPTER)
+    except FileNotFoundError:
+        source_key = await _object_key(database, job, fence)
+        await _copy(objects, source_key, own, model=job.model)
+        adapter = own.path(_ADAPTER)
+    except ManifestMismatch as error:
+        raise RunFailed(
+            f"The adapter that the job starts from cannot be used ({error}). Create the job again.",
+            code="state_damaged",
+        ) from error
+    return await asyncio.to_thread(_described, settings, adapter)
+
+
+async def _object_key(database: Database, job: Job, fence: int) -> str:
+    """Returns where the adapter is stored: of the project's own model, or of a shared one."""
+
+    async def read() -> str | None:
+        async with database.run(job.project_id, job.id, fence) as unit:
+            model = await unit.models.get(job.model)
+        return None if model is None else model.object_key
+
+    key = await retry_while_unavailable(read)
+    if key is None:
+        raise _gone(
+            f"The model {job.model}, which the job starts from, was deleted or is not shared any "
+            "more. Create the job again with another model."
+        )
+    return key
+
+
+async def _copy(objects: Objects, source_key: str, own: JobDirectories, *, model: str) -> None:
+    """Fetches the start's adapter and stores it as the job's own. Raises `RunFailed`."""
+    try:
+        await retry_while_unavailable(
+            lambda: objects.fetch_directory(source_key, own.path(_ADAPTER))
+        )
+    except (OSError, ManifestMismatch) as error:
+        raise _gone(
+            f"The adapter of {model} is gone from the object storage or damaged there. Create the "
+            "job again with another model."
+        ) from error
+    await own.store(_ADAPTER)
+
+
+def _gone(message: str) -> RunFailed:
+    return RunFailed(message, code=MODEL_NOT_AVAILABLE, param="model")
+
+
+def _described(settings: Settings, adapter: Path) -> StartModel:
+    config = json.loads((adapter / CONFIG_FILE).read_text(encoding="utf-8"))
+    name = config["base_model_name_or_path"]
+    base = find_base_model(settings.base_models, name)
+    if base is None:
+        raise _gone(f"The job cannot start from a tuned model. {not_offered(name)}")
+    rank_and_alpha = {"lora_rank": config["r"], "lora_alpha": float(config["lora_alpha"])}
+    return StartModel(base.model_copy(update=rank_and_alpha), adapter)
+
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class ResumedState:
+    """The point at which a claim continues."""
+
+    step: int
+    """0 for a fresh run."""
+    adapter: Path | None = None
+    """Local directory of the step's adapter."""
+    scheduler_state: dict[str, Any] | None = None
+    """State of the scheduler after that step."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterSettings:
+    """The settings of a run's adapter, constant from the first step to the last."""
+
+    rank: int
+    alpha: float
+    learning_rate: float
+
+
+async def adapter_settings_of_resume(
+    context: RunContext, *, learning_rate: float
+) -> AdapterSettings:
+    """Returns the settings of the last committed step's state: later changes by the operator apply
+    to new jobs only. Without a state, returns the present settings and `learning_rate`.
+    """
+    base, saved = context.base_model, await saved_trainer(context)
+    if saved is None:
+        return AdapterSettings(base.lora_rank, base.lora_alpha, learning_rate)
+    return AdapterSettings(saved.rank, saved.alpha, saved.learning_rate)
+
+
+async def saved_trainer(context: RunContext) -> TrainerSettings | None:
+    """Returns the settings of the trainer of the last committed step; `None` without a state."""
+    state_key = (await _resume_point(context)).state_key
+    if state_key is None:
+        return None
+    with suppress(FileNotFoundError, ManifestMismatch):  # `restore` reports what is damaged
+        path = await _committed(context, state_key).fetch(STATE)
+        return await asyncio.to_thread(saved_settings, path)
+    return None
+
+
+async def committed_step(context: RunContext) -> int:
+    return (await _resume_point(context)).step
+
+
+async def restore(context: RunContext, trainer: Trainer) -> ResumedState:
+    """Loads the state of the last committed step into the trainer. Raises `RunFailed` when it is
+    damaged.
+    """
+    point = await _resume_point(context)
+    step, state_key, adapter_key = point.step, point.state_key, point.adapter_key
+    if step == 0 or state_key is None or adapter_key is None:
+        return ResumedState(0)
+    committed = _committed(context, state_key)
+    try:
+        await run_on_compute_thread(trainer.load_state, await committed.fetch(STATE))
+        saved = await _scheduler_state(committed)
+        adapter = await _committed(context, adapter_key).fetch(ADAPTER)
+    except (FileNotFoundError, AgentRftError) as error:
+        raise RunFailed(
+            f"The state saved at step {step} cannot be used ({error}). Create the job again.",
+            code="state_damaged",
+        ) from error
+    log.info("resumed", step=step)
+    return ResumedState(step, adapter, saved)
+
+
+async def fetch_adapter(context: RunContext, adapter_key: str) -> Path:
+    """Fetches the adapter of a committed step into a directory of its own."""
+    step_key, _, _ = adapter_key.rpartition("/")
+    scratch = context.scratch / "again" / step_key.rpartition("/")[2]
+    return await JobDirectories(context.objects, step_key, scratch).fetch(ADAPTER)
+
+
+async def _scheduler_state(committed: JobDirectories) -> dict[str, Any] | None:
+    try:
+        path = await committed.fetch(SCHEDULER)
+    except FileNotFoundError:
+        return None
+    return await asyncio.to_thread(load_scheduler_state, path)
+
+
+def _committed(context: RunContext, part_key: str) -> JobDirectories:
+    """Returns the directories of the step that a part's key is in, whichever claim wrote it."""
+    step_key, _, _ = part_key.rpartition("/")
+    return JobDirectories(context.objects, step_key, context.scratch / "resume")
+
+
+async def _resume_point(context: RunContext) -> ResumePoint:
+    async def read() -> ResumePoint:
+        async with context.unit() as unit:
+            return await unit.jobs.resume_point()
+
+    return await retry_while_unavailable(read)
+
+
+def with_machine(
+    options: TrainerOptions, context: RunContext, way: ComputeChoice | None
+) -> TrainerOptions:
+    """Returns the options with the base model's precision, checkpointing and micro-batch size, or
+    the installation's where the base model has none, and with the way to compute.
+    """
+    sized = machine_options(options, context.base_model, context.settings.runs.memory)
+    return sized if way is None else replace(sized, threads=way.threads, products=way.products)
+
+
+async def way_to_compute(context: RunContext) -> ComputeChoice | None:
+    """Returns the way of the run's trainer; `None` on an accelerator. Measures it if this machine
+    has not done so. A state without a way was saved by a trainer that computed as is assumed.
+    """
+    if is_accelerated():
+        return None
+    saved = await saved_trainer(context)
+    if saved is not None and saved.computes is not None:
+        return ComputeChoice.model_validate(saved.computes)
+    return await run_on_compute_thread(_chosen, context, measure=saved is None)
+
+
+def _chosen(context: RunContext, *, measure: bool) -> ComputeChoice:
+    from workers.learning.adapted_model import trainer_way  # noqa: PLC0415 - loads torch, on the compute thread
+
+    settings = context.settings.compute if measure else ComputeSettings(measure=False)
+    return trainer_way(context.base_model, settings, context.settings.data_dir / "compute")
+
+
+async def record_reproducibility(context: RunContext) -> None:
+    """Writes the job's record; a lost promise is never restored. Raises `LeaseLost`."""
+    claim = await _machine(context)
+
+    async def write() -> None:
+        async with context.unit() as unit:
+            before = (await unit.jobs.get(context.job.id)).reproducibility
+            await unit.jobs.record_reproducibility(reproducibility(before, claim))
+
+    await retry_while_unavailable(write)
+
+
+async def _machine(context: RunContext) -> ClaimMachine:
+    samples, in_order = _sampling(context.method)
+    engine = None
+    if samples:
+        try:
+            engine = await context.inference.machine(context.base_model.name)
+        except EngineUnavailable:  # the run waits for it; its record must not
+            engine = None
+    return ClaimMachine(
+        trainer=await _trainer(context),
+        accelerated=is_accelerated(),
+        in_order=in_order,
+        samples=samples,
+        engine=engine,
+    )
+
+
+async def _trainer(context: RunContext) -> str:
+    way = await way_to_compute(context)
+    if way is None:
+        return await asyncio.to_thread(describe_processor)
+    return await asyncio.to_thread(describe_computation, way)
+
+
+def _sampling(method: TuningMethod) -> tuple[bool, bool]:
+    """Returns whether a method samples, and whether it trains in an order of its own."""
+    match method:
+        case ReinforcementMethod():
+            return True, trains_in_order(method.mode)
+        case SupervisedMethod() | DpoMethod():
+            return False, True
+        case _:
+            assert_never(method)
