@@ -40,7 +40,7 @@ from app.jobs.references import (
     RegisteredReferences,
 )
 from app.jobs.service import CheckpointService, EventService, JobService
-from app.jobs.stream_service import JobWatch, StreamService
+from app.jobs.streams import JobWatch, StreamService
 from app.kit.disks import FreeSpace
 from app.kit.egress import Egress, ProjectEgress
 from app.kit.egress_client import build_egress
