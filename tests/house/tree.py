@@ -11,7 +11,7 @@ from pathlib import Path
 from typing_extensions import override
 
 ROOT = Path(__file__).parents[2]
-GENERATED = ("openapi/python/agent_rft_client/", "openapi/typescript/")
+GENERATED = ("openapi/python/agent_rft_client/", "openapi/python/agent_rft/synchronous/")
 ROOMS = (
     "app",
     "workers",
