@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, assert_never
 
+from app.curricula.curricula import AnySource, CurriculumOptions, CurriculumSplit
+from app.curricula.reports import CollectedRows
 from app.files.division import MOST_PIECES, Pieces, StratifiedRow, cluster_and_divide, pieces_of
 from app.files.rows import MIN_EXAMPLES
 from app.jobs.supervised import MethodType
 from app.kit.errors import refused_value
 from app.kit.fields import Json
+from app.models.chat import text_of
 from app.rollouts.rollouts import RolloutRow
-from app.teaching.curricula.curricula import AnySource, CurriculumOptions, CurriculumSplit
-from app.teaching.curricula.reports import CollectedRows
-from app.teaching.feedback.feedback import digest, text_of
+from app.teaching.feedback.feedback import digest
 
 
 def refuse_path(sent: str, param: str) -> None:

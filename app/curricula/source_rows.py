@@ -6,6 +6,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final, assert_never
 
+from app.curricula.columns import (
+    ColumnMap,
+    UnusableColumns,
+    guess,
+    joined_columns,
+    label_columns,
+    labelled_row,
+    missing,
+    missing_message,
+    replaced_columns,
+    row_of,
+    unread_context,
+)
+from app.curricula.curricula import MAX_ROWS, Columns, CurriculumOptions, HubSource
+from app.curricula.reports import (
+    SHOWN_ROWS,
+    CollectedRows,
+    Findings,
+    Severity,
+    TableReading,
+)
+from app.curricula.rollout_rows import UNPAIRED, RolloutFiles, write_rows
+from app.curricula.split_files import ALL_ROWS, prompt_key, prompt_text, write_splits
 from app.files.datasets import inspect_row
 from app.files.division import (
     UNREAD_DIFFICULTY,
@@ -22,29 +45,6 @@ from app.jobs.supervised import MethodType
 from app.kit.errors import EndpointRefused
 from app.kit.fields import Json
 from app.kit.hub import DataSetFault
-from app.teaching.curricula.columns import (
-    ColumnMap,
-    UnusableColumns,
-    guess,
-    joined_columns,
-    label_columns,
-    labelled_row,
-    missing,
-    missing_message,
-    replaced_columns,
-    row_of,
-    unread_context,
-)
-from app.teaching.curricula.curricula import MAX_ROWS, Columns, CurriculumOptions, HubSource
-from app.teaching.curricula.reports import (
-    SHOWN_ROWS,
-    CollectedRows,
-    Findings,
-    Severity,
-    TableReading,
-)
-from app.teaching.curricula.rollout_rows import UNPAIRED, RolloutFiles, write_rows
-from app.teaching.curricula.split_files import ALL_ROWS, prompt_key, prompt_text, write_splits
 from app.teaching.feedback.feedback import digest
 from app.teaching.feedback.rows import people_of
 

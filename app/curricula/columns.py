@@ -7,9 +7,9 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any, Final, Literal, assert_never
 
+from app.curricula.curricula import Columns
 from app.jobs.supervised import MethodType
 from app.kit.fields import Json
-from app.teaching.curricula.curricula import Columns
 
 Role = Literal["prompt", "system", "answer", "chosen", "rejected", "messages", "tags", "difficulty"]
 ROLES: Final[tuple[Role, ...]] = (

@@ -9,12 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final, Literal, Self, assert_never
 
+from app.curricula.curricula import CurriculumSplit
 from app.files.rows import is_blank
 from app.jobs.file_checks import lines_of
 from app.jobs.supervised import MethodType
 from app.kit.fields import Json
 from app.kit.ids import Split
-from app.teaching.curricula.curricula import CurriculumSplit
 
 _MESSAGE_KEYS: Final = ("role", "content", "name", "tool_calls", "tool_call_id")
 _Row = tuple[CurriculumSplit, int]

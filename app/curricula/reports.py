@@ -4,9 +4,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from app.curricula.columns import ColumnMap
+from app.curricula.curricula import TableFormat
 from app.kit.fields import Json
-from app.teaching.curricula.columns import ColumnMap
-from app.teaching.curricula.curricula import TableFormat
 
 Severity = Literal["error", "warning", "info"]
 _MOST_LINES: Final = 20

@@ -13,24 +13,24 @@ from typing import Final
 from anyio import open_file
 
 from app.accounts.accounts import Tenant
-from app.database import Database
-from app.files.hub_data_sets import HubLocation
-from app.files.row_files import Inspections, RowFiles
-from app.kit.errors import InvalidRequest, WrongState, refused_value
-from app.kit.fields import Json
-from app.kit.ids import new_id
-from app.teaching.curricula.curricula import (
+from app.curricula.curricula import (
     CURRICULUM_SPLITS,
     AnySource,
     CurriculumOptions,
     CurriculumSplit,
     SplitInput,
 )
-from app.teaching.curricula.reports import CollectedRows
-from app.teaching.curricula.service import CurriculumService, inline_name
-from app.teaching.curricula.source_files import SourceCopier, SourceFiles
-from app.teaching.curricula.source_rows import collect_rows
-from app.teaching.curricula.split_files import split_path
+from app.curricula.reports import CollectedRows
+from app.curricula.service import CurriculumService, inline_name
+from app.curricula.source_files import SourceCopier, SourceFiles
+from app.curricula.source_rows import collect_rows
+from app.curricula.split_files import split_path
+from app.database import Database
+from app.files.hub_data_sets import HubLocation
+from app.files.row_files import Inspections, RowFiles
+from app.kit.errors import InvalidRequest, WrongState, refused_value
+from app.kit.fields import Json
+from app.kit.ids import new_id
 from app.tools.registry import RegisteredVersion
 
 _BLOCK_BYTES: Final = 1 << 20

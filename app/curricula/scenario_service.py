@@ -6,15 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from app.files.datasets import row_faults
-from app.files.rows import MIN_EXAMPLES, tools_faults
-from app.graders.judge import sampling_of
-from app.graders.judge_calls import JudgeFault, JudgeQuestion, JudgeReply, Judges
-from app.kit.errors import InvalidRequest, refused_value
-from app.kit.fields import parameter
-from app.kit.ids import new_id
-from app.kit.slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
-from app.teaching.curricula.scenarios import (
+from app.curricula.scenarios import (
     AT_ONCE,
     EASIEST,
     HARDEST,
@@ -26,6 +18,14 @@ from app.teaching.curricula.scenarios import (
     messages_of,
     read_scenarios,
 )
+from app.files.datasets import row_faults
+from app.files.rows import MIN_EXAMPLES, tools_faults
+from app.graders.judge import sampling_of
+from app.graders.judge_calls import JudgeFault, JudgeQuestion, JudgeReply, Judges
+from app.kit.errors import InvalidRequest, refused_value
+from app.kit.fields import parameter
+from app.kit.ids import new_id
+from app.kit.slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
 from app.tools.tools import new_trace_id
 
 MODEL_FAILED: Final = "scenario_model_failed"

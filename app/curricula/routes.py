@@ -2,11 +2,7 @@
 
 from fastapi import APIRouter, Request
 
-from app.dependencies import After, Limit, Services
-from app.kit.error_replies import responses
-from app.kit.requests import unless_client_hangs_up
-from app.kit.schemas import Deleted, Page
-from app.teaching.curricula.schemas import (
+from app.curricula.schemas import (
     CreateCurriculum,
     Curriculum,
     CurriculumPreview,
@@ -15,6 +11,10 @@ from app.teaching.curricula.schemas import (
     RunCurriculumTest,
     UpdateCurriculum,
 )
+from app.dependencies import After, Limit, Services
+from app.kit.error_replies import responses
+from app.kit.requests import unless_client_hangs_up
+from app.kit.schemas import Deleted, Page
 from app.tools.registry_pages import AfterVersion, objects_page, versions_page
 from app.tools.schemas import Version, label_changes, unread_keys
 

@@ -12,6 +12,16 @@ from typing import Any, ClassVar, Final
 from typing_extensions import override
 
 from app.accounts.accounts import Tenant
+from app.curricula.curricula import (
+    CURRICULUM_SPLITS,
+    MADE_FROM,
+    MAX_ROWS,
+    CurriculumReport,
+    CurriculumSplit,
+    SplitFile,
+    SplitInput,
+    SplitReport,
+)
 from app.database import Database
 from app.files.datasets import OVERLAPPING_ROWS, Overlap, inspect_row, refuse_unreadable
 from app.files.files import FileRow
@@ -24,16 +34,6 @@ from app.kit.errors import InvalidRequest, NotFound, missing_parameter
 from app.kit.fields import Json
 from app.kit.issues import PreflightIssue
 from app.kit.object_stores import Objects
-from app.teaching.curricula.curricula import (
-    CURRICULUM_SPLITS,
-    MADE_FROM,
-    MAX_ROWS,
-    CurriculumReport,
-    CurriculumSplit,
-    SplitFile,
-    SplitInput,
-    SplitReport,
-)
 from app.tools.registry import LabelChanges, Noun, RegisteredVersion
 from app.tools.registry_service import RegistryPorts, RegistryService
 

@@ -10,16 +10,7 @@ from typing import Final, assert_never
 from anyio import open_file
 
 from app.accounts.accounts import Tenant
-from app.database import Database
-from app.files.files import FileRow
-from app.files.hub_data_sets import HubLocation
-from app.files.row_files import Inspections, content_gone
-from app.files.table_formats import SourceFile
-from app.jobs.jobs import TERMINAL, Job
-from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
-from app.kit.fields import Json
-from app.rollouts.rollouts import RolloutCursor, RolloutFilter, RolloutRow
-from app.teaching.curricula.curricula import (
+from app.curricula.curricula import (
     CURRICULUM_SPLITS,
     AnySource,
     BuildSource,
@@ -30,14 +21,23 @@ from app.teaching.curricula.curricula import (
     RolloutsSource,
     RowsSource,
 )
-from app.teaching.curricula.rollout_rows import RolloutFiles, split_of
-from app.teaching.curricula.service import CurriculumService
-from app.teaching.curricula.source_rows import CollectedSource, HubFiles, PlayedRollouts, TableFile
-from app.teaching.curricula.split_files import (
+from app.curricula.rollout_rows import RolloutFiles, split_of
+from app.curricula.service import CurriculumService
+from app.curricula.source_rows import CollectedSource, HubFiles, PlayedRollouts, TableFile
+from app.curricula.split_files import (
     description_of,
     refuse_path,
     rollout_line,
 )
+from app.database import Database
+from app.files.files import FileRow
+from app.files.hub_data_sets import HubLocation
+from app.files.row_files import Inspections, content_gone
+from app.files.table_formats import SourceFile
+from app.jobs.jobs import TERMINAL, Job
+from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
+from app.kit.fields import Json
+from app.rollouts.rollouts import RolloutCursor, RolloutFilter, RolloutRow
 
 MOST_ROLLOUTS: Final = 200_000
 _BATCH: Final = 100

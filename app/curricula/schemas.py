@@ -9,17 +9,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.files.rows import MIN_EXAMPLES
-from app.jobs.preflight_schemas import Fault
-from app.jobs.reinforcement import MAX_TOOLS
-from app.jobs.schemas import Text
-from app.jobs.supervised import MethodType
-from app.kit.errors import refused_value
-from app.kit.fields import DescribedModel, Json
-from app.kit.schemas import ClosedBody, Metadata, WireModel
-from app.kit.texts import TOOL_NAME
-from app.kit.unknown_keys import UnreadKey
-from app.teaching.curricula.curricula import (
+from app.curricula.curricula import (
     CURRICULUM_SPLITS,
     MADE_FROM,
     MAX_ROWS,
@@ -34,8 +24,18 @@ from app.teaching.curricula.curricula import (
     SplitReport,
     TableFormat,
 )
-from app.teaching.curricula.reports import CollectedRows, Severity, TableReading
-from app.teaching.curricula.scenarios import ScenarioModel, ScenarioPlan, ScenarioSet
+from app.curricula.reports import CollectedRows, Severity, TableReading
+from app.curricula.scenarios import ScenarioModel, ScenarioPlan, ScenarioSet
+from app.files.rows import MIN_EXAMPLES
+from app.jobs.preflight_schemas import Fault
+from app.jobs.reinforcement import MAX_TOOLS
+from app.jobs.schemas import Text
+from app.jobs.supervised import MethodType
+from app.kit.errors import refused_value
+from app.kit.fields import DescribedModel, Json
+from app.kit.schemas import ClosedBody, Metadata, WireModel
+from app.kit.texts import TOOL_NAME
+from app.kit.unknown_keys import UnreadKey
 from app.tools.registry import RegisteredVersion
 from app.tools.schemas import RegisteredObject, own_keys
 
