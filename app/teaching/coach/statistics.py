@@ -1,4 +1,4 @@
-"""What the Coach measures of a student's attempts, and how sure it may be: exact tail probabilities."""
+"""What the Coach measures of a student's attempts, with exact tail probabilities."""
 
 import math
 from collections import defaultdict
