@@ -177,7 +177,7 @@ class DescribedModel(DescribedFields, BaseModel):
     """A model whose fields have descriptions in the specification."""
 
     @classmethod
-    def read(cls, value: object, **given: Any) -> Self:
+    def read(cls, value: object, /, **given: Any) -> Self:
         """Makes the reply of a domain value: each field that is not given from the attribute of its
         name; a field without one keeps its default.
         """

@@ -92,11 +92,12 @@ def unix_or_none(moment: datetime | None) -> int | None:
 Value = TypeVar("Value")
 
 
-def from_row(kind: type[Value], row: object, **given: Any) -> Value:
+def from_row(kind: type[Value], row: object, /, **given: Any) -> Value:
     """Makes a domain value of a row: each field that is not given is the column of its name, a time
-    in Unix seconds.
+    in Unix seconds; a field without a column keeps its default.
     """
-    names = [each.name for each in fields(cast("Any", kind)) if each.name not in given]
+    every = (each.name for each in fields(cast("Any", kind)) if each.name not in given)
+    names = [name for name in every if hasattr(row, name)]
     read = {name: getattr(row, name) for name in names}
     return kind(
         **{name: unix(each) if isinstance(each, datetime) else each for name, each in read.items()},
