@@ -3,7 +3,7 @@ not exist.
 
 A path counts when it begins with a folder of this repository: `app/api/jobs.py`, `tests/e2e/`. A
 dotted name counts when it stands in backticks: `app.domain.ids`, with or without a name in that
-module. A number counts behind its kind: decision 0024, migrations 0001 and 0002. On the pages of
+module. A number counts behind its kind: decision 0024, migration 0001. On the pages of
 `DESCRIBING`, which follow work through the code, names of classes, functions and fields count, too:
 in backticks, and in a drawing beside the path of their file. Run `python -m tests.house.paths` to
 list every violation.

@@ -45,8 +45,6 @@ OWNERS_FUNCTIONS = {
         "app.store.jobs.jobs", "A position counts the jobs of others; it returns numbers."
     ),
 }
-DROPPED = frozenset({"claim_coach_sessions"})
-"""Functions of earlier migrations that a later one has dropped."""
 _FUNCTION = re.compile(r"CREATE (?:OR REPLACE )?FUNCTION (?:public\.)?(\w+)", re.IGNORECASE)
 
 

@@ -41,7 +41,7 @@ def test_a_name_of_nothing_is_found(text: str) -> None:
         "run `make check`, then make sure",
         "as `pyproject.toml` says",
         "POST /v1/app/gone.py",
-        "decision 0024, migrations 0001 and 0031, `docs/decisions/0024-rooms-by-noun.md`",
+        "decision 0024, migration 0001, `docs/decisions/0024-rooms-by-noun.md`",
         "the numbers 0009, 0011 and 0015 were reserved; a decision of 2026",
     ],
 )

@@ -18,8 +18,6 @@ from app.settings.environment import inherited_environment
 from app.store.named_objects import (
     BEGIN_SNAPSHOT,
     EXPORT_SNAPSHOT,
-    HAS_EXPORTS,
-    NAMED_EXPORTS,
     NAMED_OBJECTS,
     SCHEMA_REVISION,
     UNFINISHED_JOBS,
@@ -50,12 +48,8 @@ class Snapshot:
         return revision
 
     def named_objects(self) -> NamedObjects:
-        needed = self._query(NAMED_OBJECTS)
-        if self._query(HAS_EXPORTS) == ["t"]:
-            needed += self._query(NAMED_EXPORTS)
-        return NamedObjects(
-            frozenset(key for key in needed if key), frozenset(self._query(UNFINISHED_JOBS))
-        )
+        needed = frozenset(key for key in self._query(NAMED_OBJECTS) if key)
+        return NamedObjects(needed, frozenset(self._query(UNFINISHED_JOBS)))
 
     def dump(self, target: Path) -> None:
         """Dumps the whole database as of the snapshot."""

@@ -1,7 +1,7 @@
 """Reads curves of any length: summaries and outlines by their blocks, ends, and sums between steps.
 
-A trigger on the points writes the blocks (migration 0043), so that they agree with the points in
-every transaction. Promises that summaries, outlines and edges read a number of rows that does not
+A trigger on the points writes the blocks, so that they agree with the points in every
+transaction. Promises that summaries, outlines and edges read a number of rows that does not
 grow with the points; `whole` and `between` read all points of the curves that a caller names.
 """
 

@@ -1,11 +1,11 @@
 """Queues of leased rows: a worker claims the row of the organization and project that is next.
 
 Owns the claim of the next row, the limits on what one project holds, and the release of a row. The
-order is an SQL function, `queue_of_<table>` (migration 0028), and `queue_places` numbers the
-positions that users see by the same order. Promises: claims of one table are made one after
-another, so each sees what all earlier ones hold; the cost grows with the number of projects that
-wait, not with the number of waiting rows. Must not know the meaning of the rows: a subclass names
-the states in which one may be worked on.
+order is an SQL function, `queue_of_<table>`, and `queue_places` numbers the positions that users
+see by the same order. Promises: claims of one table are made one after another, so each sees what
+all earlier ones hold; the cost grows with the number of projects that wait, not with the number of
+waiting rows. Must not know the meaning of the rows: a subclass names the states in which one may be
+worked on.
 """
 
 from collections.abc import Collection

@@ -4,13 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
-from alembic import command
-from alembic.config import Config
 
 from app.embedded.backup.backup import BackupOptions, take
 from app.embedded.backup.manifest import signature
+from app.embedded.migrate import upgrade
 from app.embedded.provision import database_url
-from app.embedded.servers.binaries import package_dir
 from app.embedded.servers.postgres import SUPERUSER
 from app.embedded.state import DataDir, load_state
 from app.settings.database import OWNER_ROLE
@@ -57,15 +55,9 @@ class BackupInstallation:
         (self.data_dir.objects / f"projects/p/files/{name}").unlink()
         self.execute(f"DELETE FROM files WHERE id = '{name}'")
 
-    def migrate(self, revision: str) -> None:
+    def migrate(self) -> None:
         state = load_state(self.data_dir)
-        scripts = package_dir("migrations")
-        assert scripts is not None
-        config = Config(str(scripts / "alembic.ini"))
-        config.attributes["url"] = database_url(
-            state.postgres_port, role=OWNER_ROLE, password=state.owner_password
-        )
-        command.upgrade(config, revision)
+        upgrade(database_url(state.postgres_port, role=OWNER_ROLE, password=state.owner_password))
 
     def back_up(
         self, out: Path, *, with_secret_key: bool = True, bucket: ObjectsSettings | None = None
