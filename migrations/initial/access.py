@@ -7,7 +7,6 @@ from migrations.guards import APP, OF_PROJECT, WORKER, guard, setting
 _OF_ORGANIZATION = f"organization_id = {setting('organization')}"
 _OF_BOTH = f"{_OF_ORGANIZATION} OR {OF_PROJECT}"
 _OF_SCOPE = f"scope = {setting('project')} OR scope = {setting('organization')}"
-_OF_SESSION = f"{OF_PROJECT} OR {_OF_ORGANIZATION}"
 _SHARED = f"""
     SELECT FROM checkpoint_permissions AS p
     WHERE p.project_id = tuned_models.project_id AND p.model_name = tuned_models.name
@@ -64,7 +63,6 @@ def _accounts() -> None:
         policy=f"id = {setting('organization')} OR slug = {setting('organization_slug')}",
         check=f"id = {setting('organization')}",
     )
-    op.execute(f"GRANT SELECT (id) ON projects TO {WORKER}")  # the order of both grants in a dump
     guard(
         "projects",
         app="SELECT, INSERT (id, organization_id, name, created_at), UPDATE (name, archived_at)",
@@ -85,8 +83,8 @@ def _accounts() -> None:
         "dashboard_sessions",
         app="SELECT, INSERT, DELETE",
         worker="SELECT, DELETE",
-        policy=f"{_OF_SESSION} OR id = {setting('dashboard_session')}",
-        check=_OF_SESSION,
+        policy=f"{_OF_BOTH} OR id = {setting('dashboard_session')}",
+        check=_OF_BOTH,
         system=True,
     )
 

@@ -539,13 +539,13 @@ CREATE INDEX ix_api_keys_living_admin
 CREATE INDEX ix_api_keys_service_account ON api_keys (project_id, service_account_id);
 
 CREATE TABLE stored_responses (
-    scope text CONSTRAINT kept_answers_scope_not_null NOT NULL,
-    key text CONSTRAINT kept_answers_key_not_null NOT NULL,
-    fingerprint bytea CONSTRAINT kept_answers_fingerprint_not_null NOT NULL,
+    scope text NOT NULL,
+    key text NOT NULL,
+    fingerprint bytea NOT NULL,
     status integer,
     content_type text,
     body bytea,
-    created_at timestamptz DEFAULT now() CONSTRAINT kept_answers_created_at_not_null NOT NULL,
+    created_at timestamptz DEFAULT now() NOT NULL,
     CONSTRAINT pk_stored_responses PRIMARY KEY (scope, key)
 );
 CREATE INDEX ix_stored_responses_created_at ON stored_responses (created_at);
