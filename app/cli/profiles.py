@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,8 +12,7 @@ from typing import Final
 import typer
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from app.cli.terminal import ServiceError
-from app.kit.processes import WRONG_OPTIONS
+from app.cli.terminal import WrongOption, local_faults, whole_file
 
 DEFAULT: Final = "default"
 """The profile of a command without any other address."""
@@ -62,14 +60,14 @@ def read_profiles() -> dict[str, Profile]:
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_mode & 0o077:
-                raise unusable(f"others may read {path}: run chmod 600 on it")
+                raise WrongOption(f"others may read {path}: run chmod 600 on it")
             return _FILE.validate_json(file.read())
     except FileNotFoundError:
         return {}
     except ValidationError as error:
-        raise unusable(f"{path} is not a file of profiles: correct or remove it") from error
+        raise WrongOption(f"{path} is not a file of profiles: correct or remove it") from error
     except OSError as error:
-        raise unusable(f"{path}: {error.strerror}") from error
+        raise WrongOption(f"{path}: {error.strerror}") from error
 
 
 @contextmanager
@@ -86,12 +84,10 @@ def changing_profiles() -> Iterator[dict[str, Profile]]:
 @contextmanager
 def _locked() -> Iterator[None]:
     path = profiles_file()
-    try:
+    with local_faults(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # The lock has a file of its own, because each write puts a new file in place.
         lock = os.open(path.with_name(_LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise unusable(f"{error.filename or path}: {error.strerror}") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -103,22 +99,10 @@ def write_profiles(profiles: Mapping[str, Profile]) -> None:
     """Writes the file; a link stays, and its target is written."""
     path = profiles_file()
     content = {name: profile.model_dump() for name, profile in sorted(profiles.items())}
-    try:
+    with local_faults(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        target = path.resolve()
-        # A file of `mkstemp` is for its owner alone, whatever the umask.
-        descriptor, made = tempfile.mkstemp(dir=target.parent, prefix=".profiles-")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(f"{json.dumps(content, indent=1)}\n")
-                file.flush()
-                os.fsync(file.fileno())
-            Path(made).replace(target)
-        except BaseException:
-            Path(made).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise unusable(f"{error.filename or path}: {error.strerror}") from error
+        with whole_file(path.resolve()) as file:
+            file.write(f"{json.dumps(content, indent=1)}\n".encode())
 
 
 def variables_of(environment: Mapping[str, str], *, key_is_typed: bool = False) -> ServiceAddress:
@@ -148,7 +132,7 @@ def address_of(named: AddressSources) -> ServiceAddress:
         return ServiceAddress(named.variables.base_url, named.api_key or named.variables.api_key)
     if DEFAULT in read_profiles():
         if named.api_key is None and named.variables.api_key is not None:
-            raise unusable(
+            raise WrongOption(
                 f"AGENT_RFT_API_KEY is set without AGENT_RFT_BASE_URL, and the profile {DEFAULT} "
                 f"has a key of its own: set both variables or none, or pass --profile {DEFAULT}"
             )
@@ -162,7 +146,7 @@ def _address_by_profile(named: AddressSources, name: str) -> ServiceAddress:
     if named.api_key is not None:
         return ServiceAddress(base_url, named.api_key)
     if not _is_same(base_url, profile.base_url):
-        raise unusable(
+        raise WrongOption(
             f"the key of the profile {name} is for {profile.base_url} only: pass --api-key "
             "with --base-url"
         )
@@ -177,7 +161,7 @@ def _key_of_variables(named: AddressSources) -> str | None:
     if named.variables.api_key is None:
         return None
     if address is not None and not _is_same(address, named.base_url):
-        raise unusable(
+        raise WrongOption(
             "the key of the variables is for their own address only: pass --api-key with --base-url"
         )
     return named.variables.api_key
@@ -191,9 +175,5 @@ def _profile(name: str) -> Profile:
     profiles = read_profiles()
     if name not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
-        raise unusable(f"no profile {name}; there are: {known}")
+        raise WrongOption(f"no profile {name}; there are: {known}")
     return profiles[name]
-
-
-def unusable(message: str) -> ServiceError:
-    return ServiceError(message, exit_code=WRONG_OPTIONS)

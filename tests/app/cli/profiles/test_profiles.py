@@ -110,9 +110,9 @@ def test_no_profile_is_lost_when_several_are_changed_at_once(
     monkeypatch.setattr(editing, "_read_key", lambda: KEY)
     monkeypatch.setattr(profiles, "read_profiles", read)
     monkeypatch.setattr(profiles, "write_profiles", write)
-    editing.add("first", URL, force=False)
-    editing.add("second", URL, force=False)
-    editing.remove("first")
+    editing.add(name="first", base_url=URL)
+    editing.add(name="second", base_url=URL)
+    editing.remove(name="first")
     assert locked == [True] * 6
     note_lock()
     assert locked[-1] is False

@@ -7,10 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.cli import client as downloads
 from app.cli import client as service_client
-from app.cli import downloading as model_download
-from app.cli import replies as bounded_replies
 from app.cli.client import service
 from app.cli.files import download_file
 from app.cli.models import download
@@ -41,7 +38,7 @@ def _error(message: str) -> str:
         (reply("hello"), 15, "did not answer as an agent-rft service does"),
         (reply("[1]"), 15, "did not answer as an agent-rft service does"),
         (reply('{"data": {}}'), 15, "reply cannot be read (data)"),
-        (reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (id, status, model)"),
+        (reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (id)"),
         (reply('{"data": [], "has_more": true}'), 15, "did not answer as"),
         (reply("[" * 100_000), 15, "did not answer as an agent-rft service does"),
         (cut('{"data": ['), 15, "no answer from"),
@@ -88,7 +85,7 @@ def test_each_failure_is_a_sentence_and_a_code(answer: bytes, code: int, reporte
         (reply("hello"), 15, "did not answer as an agent-rft service does"),
         (reply("[1]"), 15, "did not answer as an agent-rft service does"),
         (reply('{"data": {}}'), 15, "reply cannot be read (data)"),
-        (reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (id, status)"),
+        (reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (status)"),
         (cut('{"data": ['), 15, "no answer from"),
         (b"SSH-2.0-OpenSSH\r\n", 15, "no answer from"),
         (reply(_error("no"), status="401 X"), 16, "answered 401: no Check --api-key"),
@@ -168,29 +165,27 @@ def test_a_reply_without_an_end_is_left() -> None:
 def test_a_download_without_an_end_leaves_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
-    for module in (downloads, model_download):
-        monkeypatch.setattr(module, "DOWNLOAD_BYTES", 2 << 20)
+    monkeypatch.setattr(service_client, "DOWNLOAD_BYTES", 2 << 20)
     head = f"HTTP/1.1 200 OK\nX-Manifest-Sha256: {'0' * 64}"
     with scripted_service([raw(head, bytes(3 << 20))]) as found:
         remote = Remote(AddressSources(found.base_url, "k", None), Output(verb, as_json=True))
         with pytest.raises(ServiceError, match="sent more than 2 MB in one reply"):
             if verb == "files":
-                download_file(remote, "file-1", tmp_path / "out", force=False)
+                download_file(remote, file="file-1", out=tmp_path / "out")
             else:
-                download(remote, "ft:x", tmp_path / "out", force=False)
+                download(remote, name="ft:x", out=tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_of_a_named_length_may_be_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounded_replies, "REPLY_BYTES", 1000)
-    monkeypatch.setattr(downloads, "DOWNLOAD_BYTES", 1000)
+    for bound in ("REPLY_BYTES", "DOWNLOAD_BYTES"):
+        monkeypatch.setattr(service_client, bound, 1000)
     with scripted_service([reply("x" * 5000, kind="text/plain")]) as found:
         named = AddressSources(found.base_url, "k", None)
-        download_file(
-            Remote(named, Output("files", as_json=True)), "file-1", tmp_path / "out", force=False
-        )
+        remote = Remote(named, Output("files", as_json=True))
+        download_file(remote, file="file-1", out=tmp_path / "out")
     assert (tmp_path / "out").read_text() == "x" * 5000
 
 
