@@ -34,7 +34,7 @@ _GROUPS: Final = {
     "curricula": ("app.cli.registry", "Registered curricula of a project."),
     "environments": ("app.cli.registry", "Registered environments of a project."),
     "recipes": ("app.cli.registry", "Registered recipes of a project."),
-    "profiles": ("app.cli.profile_editing", "Named services with their keys."),
+    "profiles": ("app.cli.profiles", "Named services with their keys."),
     "audit": ("app.cli.audit", "Audit log of an organization, by an admin key."),
 }
 """Module and help of each group of commands. The module has the group by its name."""

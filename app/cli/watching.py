@@ -3,17 +3,19 @@
 import json
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Protocol, assert_never
+from typing import Final, assert_never
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
+from typing_extensions import override
 
 from app.cli.charts import chart
 from app.cli.client import PATIENCE_S, NoAnswer, Service, ServicePatience
@@ -157,16 +159,22 @@ _SHOWN: Final = (REWARD_MEAN, LOSS)
 _STYLES: Final = {"warn": "yellow", "error": "red"}
 
 
-class JobView(Protocol):
+class JobView(ABC):
+    """Shows a followed job. By itself it keeps nothing on the screen."""
+
+    @abstractmethod
     def show(self, item: Event | State) -> None: ...
 
     def idle(self, reason: str | None) -> None:
         """Notes that no event arrived; `reason` is the failure while the stream is unavailable."""
+        if reason is not None:
+            note(f"the stream is unavailable ({reason}); trying again")
 
-    def close(self) -> None: ...
+    def close(self) -> None:  # noqa: B027 - most views have nothing open
+        pass
 
 
-class LiveView:
+class LiveView(JobView):
     def __init__(self, service: Service, job: Reply, console: Console) -> None:
         self._service, self._state, self._console = service, State(job), console
         self._model = printable(job.text("model"))
@@ -181,6 +189,7 @@ class LiveView:
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.picture)
         self._live.start()
 
+    @override
     def show(self, item: Event | State) -> None:
         self._interruption = None
         match item:
@@ -195,12 +204,14 @@ class LiveView:
             case _:
                 assert_never(item)
 
+    @override
     def idle(self, reason: str | None) -> None:
         self._interruption = reason
         if reason is None:
             self._read_failures()
         self._draw(at_once=True)
 
+    @override
     def close(self) -> None:
         self._live.stop()
 
@@ -335,30 +346,21 @@ def _view(out: Output, service: Service, job: Reply) -> JobView:
     return LiveView(service, job, console()) if sys.stdout.isatty() else _PlainView()
 
 
-class _Lines:
-    """A view that prints lines and keeps nothing on the screen."""
-
-    def idle(self, reason: str | None) -> None:
-        if reason is not None:
-            note(f"the stream is unavailable ({reason}); trying again")
-
-    def close(self) -> None:
-        """Does nothing: nothing is open."""
-
-
-class _JsonView(_Lines):
+class _JsonView(JobView):
     def __init__(self, out: Output) -> None:
         self._out = out
 
+    @override
     def show(self, item: Event | State) -> None:
         is_last = isinstance(item, State) and item.is_last
         self._out.result(item.reply.data, lambda: None, has_more=not is_last)
 
 
-class _PlainView(_Lines):
+class _PlainView(JobView):
     def __init__(self) -> None:
         self._status: str | None = None
 
+    @override
     def show(self, item: Event | State) -> None:
         match item:
             case Event():

@@ -38,7 +38,7 @@ _COMMANDS: Final = ForkServer(
         "app.cli.keys",
         "app.cli.main",
         "app.cli.models",
-        "app.cli.profile_editing",
+        "app.cli.profiles",
         "app.cli.registry",
         "app.cli.rollouts",
         "app.cli.up",
