@@ -88,6 +88,8 @@ def test_no_profile_is_lost_when_several_are_changed_at_once(
     home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     locked: list[bool] = []
+    write_profiles({})
+    file_of(home).with_name(".profiles.lock").touch()
 
     def note_lock() -> None:
         with file_of(home).with_name(".profiles.lock").open("rb") as lock:
