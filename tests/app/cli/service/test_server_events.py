@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.cli.replies import ServerEvent, server_events
+from app.cli.server_events import ServerEvent, server_events
 from app.cli.terminal import ServiceError
 
 STREAM = b": alive\nevent: step\r\nid: 7\ndata: one\ndata:\xc3\xa9\n\n\ndata: two\n\ndata: lost"
