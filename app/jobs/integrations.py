@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, Self, assert_never
+from typing import Annotated, Any, Final, Literal, Self, assert_never, get_args
 
 from pydantic import (
     AfterValidator,
@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.jobs.losses import one_of
+from app.jobs.losses import OneOf
 from app.kit.errors import InvalidRequest
 from app.kit.fields import CustomerUrl, DescribedModel, Json, SecretString
 from app.kit.texts import TRACKER_PROJECT
@@ -220,16 +220,11 @@ class TrackioIntegration(_Open):
 
 
 AnyIntegration = WandbIntegration | TensorboardIntegration | MlflowIntegration | TrackioIntegration
-INTEGRATION_MODELS: Final = (
-    WandbIntegration,
-    TensorboardIntegration,
-    MlflowIntegration,
-    TrackioIntegration,
-)
+INTEGRATION_MODELS: Final = get_args(AnyIntegration)
 Integration = Annotated[
     AnyIntegration,
     Field(discriminator="type"),
-    one_of(*INTEGRATION_MODELS, noun="integration"),
+    OneOf("integration"),
 ]
 _READ: Final = TypeAdapter[AnyIntegration](Integration)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.jobs.losses import Number, PolicyLoss, PpoOptions, bounds_ratio, fault, uses_ratio
+from app.jobs.losses import Number, PolicyLoss, PpoOptions, fault
 from app.jobs.modes import (
     CAPS,
     MismatchOptions,
@@ -183,12 +183,13 @@ class LearningOptions(DescribedModel):
 
     @model_validator(mode="after")
     def _parts_go_together(self) -> "LearningOptions":
-        if self.truncation is not None and not uses_ratio(self.loss):
+        loss = self.loss or PpoOptions()
+        if self.truncation is not None and not loss.uses_ratio:
             raise fault("the loss 'dro' has no ratio to truncate", "mismatch", "truncation")
         if (
             self._staleness >= _LEAST_BOUNDED_STALENESS
             and self.truncation is None
-            and not bounds_ratio(self.loss)
+            and not loss.bounds_ratio
         ):
             raise fault(
                 "'importance_sampling' does not bound its ratio, which the mode 'async' with a "
