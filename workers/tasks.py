@@ -42,7 +42,6 @@ class ChildrenTask(Task):  # type: ignore[misc]  # celery has no types
 
 @app.task(name=RUN_TASK)  # type: ignore[untyped-decorator]  # celery has no types
 def run_job(_job_id: str) -> None:
-    """Claims the job that is next in the queue, if there is one, and supervises its run."""
     from workers.leased_kinds import JOBS
     from workers.processes.claim_supervisor import supervise
 

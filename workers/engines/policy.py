@@ -81,7 +81,6 @@ class EnginePolicy(VersionedPolicy):
 
     @property
     def version(self) -> int:
-        """The version that `sample` uses."""
         return self._current.version
 
     @property
@@ -130,7 +129,6 @@ class EnginePolicy(VersionedPolicy):
         return _FixedPolicy(self._served[version], self._sample)
 
     def serves(self, version: int) -> bool:
-        """Returns whether a version is published and not retired."""
         return version in self._served
 
     async def probe(self, token_ids: list[int], *, base: bool = False) -> list[float]:

@@ -278,7 +278,6 @@ class HttpEpisode:
         return self._call(f"step/{turn.index}", body)
 
     def _call(self, name: str, body: dict[str, Any]) -> EnvironmentCall:
-        """Makes a call whose id follows from its name and the number of rebuilds."""
         call_name = f"{name}/{self._rebuilds}" if self._rebuilds else name
         return EnvironmentCall(body, self._key.environment_id(call_name), self._key.trace_id)
 

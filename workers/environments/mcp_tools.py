@@ -70,7 +70,6 @@ class McpTools:
         return outcome
 
     async def release(self, key: SampleKey) -> None:
-        """Ends the sessions of a rollout."""
         for session in self._sessions.pop(key, {}).values():
             await session.close()
 

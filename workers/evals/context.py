@@ -157,7 +157,6 @@ def _single(spec: AnyGrader, ports: GradingPorts) -> SingleCriterion:
 
 
 def _used(answer: ScoreResult | ScoreFault) -> Mapping[str, Mapping[str, TokenUsage]]:
-    """Returns the tokens of a sample's score by the part that used them."""
     match answer:
         case ScoreFault():
             return answer.spent

@@ -73,7 +73,6 @@ class CriteriaScorer:
     async def _answers(
         self, number: int, trajectories: Sequence[Trajectory], row: DatasetRow
     ) -> Sequence[ScoreResult | ScoreFault]:
-        """Returns the answers of one criterion in the order of the samples; counts their tokens."""
         run_id = self._context.run.id
         requests = [
             GradeRequest(

@@ -122,7 +122,6 @@ def _class_of(fault: ScoreFault) -> FailureClass:
 
 
 def to_verdict(result: ScoreResult, grader: str) -> GradeOrFailure:
-    """Converts a score to a grade, or to a failure if the score cannot be trained on."""
     try:
         return _to_grade(within_bound(result, source=grader))
     except ScoreFault as fault:

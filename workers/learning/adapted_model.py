@@ -85,7 +85,6 @@ class AdaptedModel:
         return self._options.checkpointing_on(cpu=self.on_cpu)
 
     def _max_tokens(self) -> int:
-        """Returns the size of the first micro-batches."""
         if self._options.max_batch_tokens is not None:
             return self._options.max_batch_tokens
         if self.on_cpu:

@@ -76,7 +76,6 @@ def attach_lora(
 
 
 def adapter_parameters(model: PeftModel) -> dict[str, nn.Parameter]:
-    """Returns the trained parameters by name, in order of name."""
     named = ((name, p) for name, p in model.named_parameters() if p.requires_grad)
     return dict(sorted(named))
 

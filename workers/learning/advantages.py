@@ -213,7 +213,6 @@ class ShapedReward:
 
     @property
     def value(self) -> float:
-        """The shaped reward, from which advantages are computed."""
         return self.distinction - self.token_penalty
 
     @property
@@ -232,7 +231,6 @@ class ShapedReward:
 
 
 def shape(reward: float, trajectory: Trajectory, config: ShapingConfig) -> ShapedReward:
-    """Computes every term of a rollout's objective."""
     stopped = trajectory.stop_reason not in {None, StopReason.FINAL_ANSWER}
     calls = trajectory.tool_calls
     return ShapedReward(

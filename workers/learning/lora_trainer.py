@@ -124,7 +124,6 @@ class LoraTrainer:
 
     @property
     def packs(self) -> bool:
-        """True if rows of one prompt share its computation."""
         return self._adapted.scorer.shares
 
     @property
@@ -133,7 +132,6 @@ class LoraTrainer:
 
     @property
     def parameters(self) -> Mapping[str, nn.Parameter]:
-        """The adapter's parameters by name."""
         return self._parameters
 
     @property
@@ -179,7 +177,6 @@ class LoraTrainer:
         self._pending = _StepSums()
 
     def _add(self, samples: Sequence[TrainingSample], places: Sequence[int]) -> None:
-        """Adds samples, whose log-probs get these places."""
         parameters = list(self._parameters.values())
         self._pending.denominator += self._denominator(samples)
         for batch, gradient in self._adapted.batches.run(samples, self._gradient, self._packing):
@@ -197,12 +194,10 @@ class LoraTrainer:
         )
 
     def _denominator(self, samples: Sequence[TrainingSample]) -> int:
-        """Returns the number of trained tokens, or of pairs for a preference loss."""
         rows = self._loss.rows_per_example
         return count_trained_tokens(samples) if rows == 1 else len(samples) // rows
 
     def _apply(self, denominator: int) -> None:
-        """Divides the sums by `denominator`, clips the gradient and takes the optimizer step."""
         self._tally.add_denominator(denominator)
         if self._pending.batches:
             self._clipped_step(self._pending.loss / denominator, denominator)
@@ -302,7 +297,6 @@ def _adamw(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.op
 
 
 def show_memory(device: torch.device) -> None:
-    """Reads the memory of a GPU; does nothing on a CPU."""
     if device.type != "cuda":
         return
     free, total = torch.cuda.mem_get_info(device)

@@ -92,11 +92,9 @@ class TrainerOptions:
         return json.dumps(values, sort_keys=True)
 
     def dtype_on(self, *, cpu: bool) -> Precision:
-        """Returns the precision of the frozen base on a CPU, or else on CUDA."""
         return self.dtype or ("float32" if cpu else "bfloat16")
 
     def checkpointing_on(self, *, cpu: bool) -> bool:
-        """Returns whether layers are recomputed on a CPU, or else on CUDA."""
         return not cpu if self.checkpointing is None else self.checkpointing
 
     def __post_init__(self) -> None:

@@ -40,7 +40,6 @@ class TrainerSettings:
     """
 
     def differences(self, saved: Mapping[str, Any]) -> list[str]:
-        """Returns the names of the settings that differ in a saved state."""
         current = self.as_json()
         later = ("base_digest", "computes", "objective")
         saved = {**saved, **{name: current[name] for name in later if saved.get(name) is None}}
@@ -103,7 +102,6 @@ class TrainingSample:
 
     @property
     def has_zero_advantage(self) -> bool:
-        """True if the advantage of every trained token is 0."""
         if self.token_advantages is None:
             return self.advantage == 0.0
         return not any(self._trained_advantages())
@@ -151,14 +149,10 @@ class Trainer(Protocol):
     """
 
     @property
-    def settings(self) -> TrainerSettings:
-        """The settings under which the state is saved."""
-        ...
+    def settings(self) -> TrainerSettings: ...
 
     @property
-    def steps(self) -> int:
-        """Optimizer steps taken since the adapter was created."""
-        ...
+    def steps(self) -> int: ...
 
     @property
     def accelerators(self) -> int:

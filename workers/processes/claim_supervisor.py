@@ -123,7 +123,6 @@ class Vitals:
 async def watch_process(
     pulse: StreamReader, patience: Patience, *, pause_requested: Callable[[], Awaitable[bool]]
 ) -> Verdict:
-    """Checks a process at each interval until it must be ended."""
     vitals = Vitals(patience)
     listening = asyncio.ensure_future(_listen(pulse, vitals))
     try:
@@ -374,7 +373,6 @@ async def kill(child: ChildProcess) -> None:
 
 
 async def end(child: ChildProcess, *, grace_s: float) -> None:
-    """Ends a child and everything it started; it may have exited already."""
     started = child.pid is not None
     for number in (signal.SIGTERM, signal.SIGKILL) if started else (signal.SIGKILL,):
         if child.returncode is not None:

@@ -36,7 +36,6 @@ class Clients:
 
     @property
     def adapters(self) -> AdapterCache:
-        """Returns the cache of adapters of tuned models for the engine."""
         return build_adapter_cache(self.settings, self.objects)
 
 

@@ -92,7 +92,6 @@ class LeasedWork:
         return True
 
     def named(self, row_id: str) -> dict[str, str]:
-        """Returns the row's id as a field of a log line."""
         return {self.id_name: row_id}
 
     def command(self, lease: Lease) -> tuple[str, ...]:
@@ -100,7 +99,6 @@ class LeasedWork:
 
 
 def python_module(name: str) -> tuple[str, ...]:
-    """Returns the interpreter's arguments that run a module."""
     return ("-m", name)
 
 
@@ -130,7 +128,6 @@ class ClaimLoop:
         self._running: set[asyncio.Task[None]] = set()
 
     async def claim(self) -> bool:
-        """Claims once and starts the work on each row. Returns whether there was one."""
         leases = await retry_while_unavailable(self._claimant.claim, patience_s=self._patience_s)
         for lease in leases:
             rest = self._claimant.start(lease)
@@ -139,7 +136,6 @@ class ClaimLoop:
         return bool(leases)
 
     async def run_once(self) -> None:
-        """Claims once and waits until the work on the claimed rows is done."""
         try:
             await self.claim()
             while self._running:

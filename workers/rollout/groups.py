@@ -163,7 +163,6 @@ async def score_group(
 async def _play(
     setup: RolloutSetup, row: DatasetRow, key: SampleKey, *, policy: Policy, journal: Journal
 ) -> Trajectory | ScoredRollout:
-    """Plays one rollout and scores it where the scorer does not wait for its siblings."""
     trajectory = Trajectory(key, [], [], [], messages=list(row.messages))
     try:
         trajectory = await run_episode(

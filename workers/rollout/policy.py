@@ -79,7 +79,6 @@ class BusyClock:
         return self._users > 0
 
     def reading(self) -> float:
-        """Returns the busy seconds so far."""
         running = time.monotonic() - self._since if self._users else 0.0
         return self._busy_s + running
 

@@ -125,7 +125,6 @@ class JobDirectories:
         return path
 
     async def discard(self, name: str) -> None:
-        """Removes a directory from scratch and storage."""
         await self.forget(name)
         await retry_while_unavailable(lambda: self._objects.delete(self.key(name)))
 
@@ -187,7 +186,6 @@ class RunContext:
         return f"projects/{self.job.project_id}/jobs/{self.job.id}"
 
     def step(self, step: int) -> JobDirectories:
-        """Returns the directories of a step that this claim writes."""
         path = self.scratch / f"step-{step:06d}"
         return JobDirectories(self.objects, self.step_key(step), path)
 
@@ -251,7 +249,6 @@ class PostgresJournal:
         """Number of entries of an earlier claim that replaced a new call."""
 
     async def load(self) -> None:
-        """Reads the entries that earlier claims wrote for this step."""
 
         async def read() -> None:
             async with self._unit() as unit:

@@ -126,7 +126,6 @@ class JobRun:
         await self._succeed(with_overlap(result, prepared.overlap))
 
     async def _check_trained(self) -> None:
-        """Fails a run that trained no token, because its model would equal the start model."""
         used = self._reporter.usage
         if used is None or not used.trained_tokens:
             why = await nothing_trained(self._context, self._method.report.nothing_trained)
@@ -306,7 +305,6 @@ class OutageEvents:
         return ended_at is None or lasted_s >= QUIET_S or time.monotonic() - ended_at >= QUIET_S
 
     async def _open_outages(self) -> dict[str, int]:
-        """Returns the outages that earlier claims announced and that no event has ended."""
         async with self._context.unit() as unit:
             events, _ = await unit.events.page(self._context.job.id, after=None, limit=_RECENT)
         state: dict[str, str] = {}

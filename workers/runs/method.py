@@ -129,9 +129,7 @@ class Method(Protocol):
         ...
 
     @property
-    def watched(self) -> ObjectiveCurves:
-        """The curves by which the rules compare training and validation."""
-        ...
+    def watched(self) -> ObjectiveCurves: ...
 
     @property
     def trained_effort(self) -> str | None:

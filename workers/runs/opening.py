@@ -163,7 +163,6 @@ async def find_start_model(
 
 
 async def _object_key(database: Database, job: Job, fence: int) -> str:
-    """Returns where the adapter is stored: of the project's own model, or of a shared one."""
 
     async def read() -> str | None:
         async with database.run(job.project_id, job.id, fence) as unit:
@@ -281,7 +280,6 @@ async def restore(context: RunContext, trainer: Trainer) -> ResumedState:
 
 
 async def fetch_adapter(context: RunContext, adapter_key: str) -> Path:
-    """Fetches the adapter of a committed step into a directory of its own."""
     step_key, _, _ = adapter_key.rpartition("/")
     scratch = context.scratch / "again" / step_key.rpartition("/")[2]
     return await JobDirectories(context.objects, step_key, scratch).fetch(ADAPTER)
@@ -296,7 +294,6 @@ async def _scheduler_state(committed: JobDirectories) -> dict[str, Any] | None:
 
 
 def _committed(context: RunContext, part_key: str) -> JobDirectories:
-    """Returns the directories of the step that a part's key is in, whichever claim wrote it."""
     step_key, _, _ = part_key.rpartition("/")
     return JobDirectories(context.objects, step_key, context.scratch / "resume")
 

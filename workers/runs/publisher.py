@@ -35,7 +35,6 @@ from workers.runs.step_outcome import PublishedAdapter, TrainedStep, save_schedu
 
 
 def adapter_prefix(project_id: str, job_id: str) -> str:
-    """Returns the prefix of all names of a job; the fence of the claim follows."""
     job = f"{project_id}/{job_id}"
     return f"adapter-{hashlib.sha256(job.encode()).hexdigest()[:24]}-f"
 
@@ -194,7 +193,6 @@ class Publisher:
         return self._policy.at(step)
 
     def adapter_digest(self) -> str:
-        """Returns the digest of the current adapter; empty for the base model."""
         path = self._policy.adapter
         return "" if path is None else directory_digest(path)
 
@@ -221,7 +219,6 @@ class Publisher:
             log.warning("adapters left in the engine", error=repr(error))
 
     async def forget_earlier_claims(self) -> None:
-        """Unloads versions that killed claims left in the engine."""
         try:
             for name in await self._context.inference.model_names():
                 fence, _, _ = name.removeprefix(self._prefix).partition("-s")
@@ -373,7 +370,6 @@ async def clear_job(objects: Objects, job_key: str, adapters: AbstractSet[str]) 
 
 
 async def _strip(objects: Objects, directory: str, adapters: AbstractSet[str]) -> None:
-    """Removes a step's directory except a retained adapter."""
     if f"{directory}/{ADAPTER}" not in adapters:
         await objects.delete(directory)
         return

@@ -34,25 +34,17 @@ _TRIGGER_WORDS: Final = {"warn": "Warning", "pause": "Pausing", "stop": "Ending 
 class StepReport(Protocol):
     """Describes the steps of one training method, with the messages and keys of the hosted API."""
 
-    def baseline(self, outcome: StepOutcome) -> Sequence[str]:
-        """Describes the validation before the first step, one message for each model."""
-        ...
+    def baseline(self, outcome: StepOutcome) -> Sequence[str]: ...
 
     def validation(self, outcome: StepOutcome) -> str:
         """Describes a validation that was not due when its step was committed."""
         ...
 
-    def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:
-        """Returns the message and the data of the event of type `metrics`."""
-        ...
+    def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]: ...
 
-    def makes_checkpoint(self, outcome: StepOutcome) -> bool:
-        """Returns whether the step becomes a checkpoint."""
-        ...
+    def makes_checkpoint(self, outcome: StepOutcome) -> bool: ...
 
-    def checkpoint(self, outcome: StepOutcome) -> dict[str, float]:
-        """Returns the metrics of the step's checkpoint."""
-        ...
+    def checkpoint(self, outcome: StepOutcome) -> dict[str, float]: ...
 
     @property
     def nothing_trained(self) -> str:
@@ -61,9 +53,7 @@ class StepReport(Protocol):
         """
         ...
 
-    def usage(self, outcome: StepOutcome) -> Usage:
-        """Returns the amounts of the step, apart from the run's wall time."""
-        ...
+    def usage(self, outcome: StepOutcome) -> Usage: ...
 
 
 class Announcer:
@@ -104,7 +94,6 @@ class Announcer:
         total_steps: int,
         triggers: Sequence[RuleTrigger],
     ) -> None:
-        """Announces a step: its metrics, then its warnings, then the rules it triggered."""
         message, data = self._report.step(outcome, total_steps)
         await unit.events.append(
             self._job.id, level="info", type="metrics", message=message, data=data
@@ -185,7 +174,6 @@ class Reporter:
         self.writer = StepWriter(context, tuned_name, trained_effort=trained_effort)
 
     async def commit_baseline(self, outcome: StepOutcome) -> None:
-        """Commits step 0: the base model's validation, before the first training step."""
         outcome = _finite(outcome)
         used = self.meter.reading().plus(self.report.usage(outcome))
         self.stopping.feed_baseline(outcome)
@@ -243,7 +231,6 @@ class Reporter:
         comparison_committed(self._context.job, start, tuned)
 
     async def was_compared(self, step: int) -> bool:
-        """Returns whether the rollouts of a report that publishes `step` are committed."""
 
         async def read() -> bool:
             async with self._context.unit() as unit:
@@ -257,7 +244,6 @@ class Reporter:
         return ObservedStep(outcome, tuple(self.stopping.feed(outcome)))
 
     async def commit_step(self, outcome: StepOutcome, *, total_steps: int, pace_s: float) -> None:
-        """Commits a training step, see `commit_steps`."""
         await self.commit_steps([self.observe(outcome)], total_steps=total_steps, pace_s=pace_s)
 
     async def commit_steps(
@@ -314,7 +300,6 @@ class Reporter:
         self.meter.start()
 
     async def was_validated(self, step: int) -> bool:
-        """Returns whether a committed step has its validation; step 0 is the base model's."""
 
         async def read() -> bool:
             async with self._context.unit() as unit:
@@ -391,11 +376,9 @@ class Meter:
         """GPUs of the trainer; set once it is built."""
 
     def start(self) -> None:
-        """Starts the clock: the run begins, or a commit is durable."""
         self._since = time.monotonic()
 
     def reading(self) -> Usage:
-        """Returns time and cost since the last start."""
         elapsed_s = time.monotonic() - self._since
         price = self._pricing.per_hour
         return Usage(
@@ -407,7 +390,6 @@ class Meter:
 
 
 def baseline_committed(job: Job, outcome: StepOutcome) -> None:
-    """Records the validation before the first step as step 0."""
     now = time.time()
     record_step(
         job.id,
@@ -419,7 +401,6 @@ def baseline_committed(job: Job, outcome: StepOutcome) -> None:
 
 
 def steps_committed(job: Job, outcomes: Iterable[StepOutcome]) -> None:
-    """Counts and records training steps."""
     for outcome in outcomes:
         seconds, tokens = outcome.seconds, outcome.trained_tokens
         count_step(job.method.kind, seconds=seconds, trained_tokens=tokens)
@@ -438,7 +419,6 @@ def steps_committed(job: Job, outcomes: Iterable[StepOutcome]) -> None:
 
 
 def comparison_committed(job: Job, *outcomes: StepOutcome) -> None:
-    """Records the rollouts of the report."""
     now = time.time()
     seconds = sum(outcome.validation.seconds or 0.0 for outcome in outcomes)
     rollouts = [
@@ -448,7 +428,6 @@ def comparison_committed(job: Job, *outcomes: StepOutcome) -> None:
 
 
 async def record_ended(database: Database, job: Job) -> None:
-    """Records the span of a job if it has reached an end state, whichever process ended it."""
     if not SPANS.are_recorded:
         return
     organization, project = OrganizationId(job.organization_id), ProjectId(job.project_id)

@@ -61,7 +61,6 @@ class ComparedValues:
 
     @property
     def rows(self) -> list[int]:
-        """Rows with a value before and after training, in order."""
         return _shared_rows(self.start, self.tuned)
 
 

@@ -198,7 +198,6 @@ class Stopping:
         return triggers
 
     def feed_baseline(self, outcome: StepOutcome) -> None:
-        """Feeds the rules the base model's validation."""
         self._watch.feed(0, {}, outcome.valid_values)
 
     def _set_due(self, triggers: Sequence[RuleTrigger]) -> None:
@@ -218,7 +217,6 @@ class Stopping:
         return curves
 
     async def _was_paused_at(self, unit: RunUnitOfWork, step: int) -> bool:
-        """Returns true if a rule has paused the job since `step` was committed."""
         after, more = None, True
         while more:
             page, more = await unit.events.page(self._context.job.id, after=after, limit=_PAGE)

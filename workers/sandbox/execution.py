@@ -70,7 +70,6 @@ class IdleFork:
             return 0.0
 
     async def end(self) -> None:
-        """Waits until the process is gone."""
         await _ready(self.handle)
 
     def kill(self) -> None:
@@ -150,7 +149,6 @@ class ProgramForkServer:
             socket.send_fds(self._line, [str(slot).encode()], descriptors)
 
     def kill(self) -> None:
-        """Ends the fork server, and with it all that it forked."""
         self._process.kill()
 
     def close(self) -> None:

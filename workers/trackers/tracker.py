@@ -60,14 +60,12 @@ class TrackerUpdate:
         return cls(**{**sent, "points": points, "rollouts": rollouts})
 
     def curves_by_step(self) -> Iterator[tuple[int, dict[str, float]]]:
-        """Yields the values of each step under `split/name`, by step."""
         found = dict[int, dict[str, float]]()
         for point in self.points:
             found.setdefault(point.step, {})[curve_name(point)] = point.value
         yield from sorted(found.items())
 
     def rollouts_by_step(self) -> Iterator[tuple[int, list[TracedRollout]]]:
-        """Yields the rollouts of each step by rank, by step."""
         found = dict[int, list[TracedRollout]]()
         for rollout in self.rollouts:
             found.setdefault(rollout.step, []).append(rollout)
@@ -249,7 +247,6 @@ class Document:
 
 
 def documents_of(update: TrackerUpdate) -> Iterator[Document]:
-    """Yields the settings, the rollouts by step and rank, and the report."""
     yield Document("job", 0, _fenced(update.settings))
     for rollout in update.rollouts:
         yield Document(f"rollouts/{rollout.rank}", rollout.step, rollout_text(rollout))
@@ -258,7 +255,6 @@ def documents_of(update: TrackerUpdate) -> Iterator[Document]:
 
 
 def rollout_text(rollout: TracedRollout) -> str:
-    """Returns a rollout as Markdown."""
     head = f"Rollout {rollout.id}, row {rollout.row}, reward {rollout.reward}"
     text = f"{head}\n\n{_fenced(rollout.messages)}"
     if len(text) > MAX_ROLLOUT_CHARS:

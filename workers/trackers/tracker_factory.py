@@ -12,7 +12,7 @@ from typing import Final, assert_never
 
 from app.database import Database
 from app.jobs.claims import job_reader
-from app.jobs.integrations import LIBRARIES, is_installed, is_local, local_directory
+from app.jobs.integrations import is_installed, is_local, local_directory
 from app.jobs.jobs import Job
 from app.jobs.reproducibility import restored_integrations
 from app.kit.errors import SecretsLost
@@ -37,17 +37,13 @@ async def open_tracker(
 ) -> Tracker:
     """Raises `TrackerFault`, or an error of the system."""
     if not is_installed(tracked.kind):
-        extra = LIBRARIES[tracked.kind].extra
-        raise TrackerFault(f"its library is not installed here: pip install 'agent-rft[{extra}]'")
-    match tracked.kind:
-        case "tensorboard":
-            from workers.trackers.libraries.event_files import EventFiles  # noqa: PLC0415 - an optional library
+        missing = f"pip install 'agent-rft[{tracked.kind}]'"
+        raise TrackerFault(f"its library is not installed here: {missing}")
+    if tracked.kind != "tensorboard":
+        return await WriterProcess.start(await _assignment(database, settings, tracked))
+    from workers.trackers.libraries.event_files import EventFiles  # noqa: PLC0415 - an optional library
 
-            return ThreadTracker(EventFiles(_directory(settings, tracked)))
-        case "wandb" | "mlflow" | "trackio":
-            return await WriterProcess.start(await _assignment(database, settings, tracked))
-        case _:
-            assert_never(tracked.kind)
+    return ThreadTracker(EventFiles(_directory(settings, tracked)))
 
 
 async def _assignment(
@@ -182,7 +178,6 @@ class WriterProcess:
             await self.abandon()
 
     async def abandon(self) -> None:
-        """Kills the process and those that its library has started."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         if self._process.stdin is not None:

@@ -89,7 +89,6 @@ class TrackerSync:
         return bool(followed)
 
     async def settle(self) -> None:
-        """Waits until no tracker is written."""
         while self._tasks:
             await asyncio.wait(self._tasks.values())
 
@@ -166,7 +165,6 @@ class TrackerSync:
         return ExternalConsumer(tracked.consumer, send, types=TYPES, scope=tracked.job.id)
 
     async def _tracker(self, tracked: TrackedIntegration) -> Tracker:
-        """Returns the open tracker, or opens it and closes those that are too many."""
         tracker = self._open.use(tracked.key)
         if tracker is None:
             tracker = await open_tracker(self._database, self._settings, tracked)
@@ -195,7 +193,6 @@ class TrackerSync:
             raise
 
     async def _note_written(self, tracked: TrackedIntegration, written: WriteReport) -> None:
-        """Appends what the owner needs to know of a tracker, each once."""
         if tracked.key in self._noted:
             return
         title = LIBRARIES[tracked.kind].title

@@ -30,7 +30,6 @@ class TrackedIntegration:
 
     @property
     def consumer(self) -> str:
-        """Name of the consumer of events, whose scope is the job."""
         return f"tracker:{self.position}:{self.kind}"
 
     @property
@@ -92,7 +91,6 @@ def announced_by(events: Sequence[CommittedEvent]) -> AnnouncedUpdate | None:
 async def read_update(
     database: Database, tracked: TrackedIntegration, announced: AnnouncedUpdate, *, everything: bool
 ) -> TrackerUpdate:
-    """Returns the announced points and rollouts of a job, or `everything` up to now."""
     first = None if everything else announced.first
     async with job_reader(database, tracked.job.project_id) as unit:
         job = await unit.job(tracked.job.id)
@@ -136,7 +134,6 @@ def _settings(job: Job) -> Json:
 
 
 def _step(event: CommittedEvent) -> int | None:
-    """Returns the step that an event is about."""
     step = (event.data.get("data") or {}).get("step")
     return step if isinstance(step, int) else None
 

@@ -109,7 +109,6 @@ def assemble(
 def _environments(
     context: RunContext, method: ReinforcementMethod, endpoints: EndpointPool, signer: CallSigner
 ) -> Callable[[], RolloutEnvironment]:
-    """Returns the function that creates the environment of each rollout."""
     spec = method.http_environment
     if spec is not None:
         endpoint = endpoints.endpoint(spec.url, rate_limit=spec.rate_limit)
@@ -232,7 +231,6 @@ def shaping_config(options: ObjectiveOptions) -> ShapingConfig:
 
 
 def operators_endpoints(context: RunContext) -> EndpointPool:
-    """Returns the pool for the operator's own judges and embeddings."""
     settings = context.settings
     configured = EndpointPool(
         context.judge_egress or context.egress,

@@ -83,7 +83,6 @@ def _check_together(method: ReinforcementMethod) -> None:
 def with_listings(
     method: ReinforcementMethod, listings: Mapping[int, McpListing]
 ) -> ReinforcementMethod:
-    """Returns the method with a listing added to each server, by the server's position."""
     servers = tuple(
         server.model_copy(update={"listing": listings[index]}) if index in listings else server
         for index, server in enumerate(method.mcp_servers)

@@ -122,12 +122,10 @@ class Plan:
         return self.hyperparameters.total_steps
 
     def groups_before(self, step: int) -> int:
-        """Returns the number of groups in all steps before `step`."""
         epochs, steps = divmod(step - 1, -(-self.train_rows // self.hyperparameters.batch_size))
         return epochs * self.train_rows + steps * self.hyperparameters.batch_size
 
     def evaluates_after(self, step: int) -> bool:
-        """Returns true at every `eval_interval` and after the last step."""
         return step == self.total_steps or step % self.hyperparameters.eval_interval == 0
 
 
@@ -167,7 +165,6 @@ class StepSizes:
         return -(-self.row_count // self.batch_size)
 
     def size(self, step: int) -> int:
-        """Returns the number of rows of a step."""
         position = (step - 1) % self.steps_per_epoch
         return min(self.batch_size, self.row_count - position * self.batch_size)
 
@@ -175,7 +172,6 @@ class StepSizes:
         return step - (step - 1) % self.steps_per_epoch
 
     def until(self, step: int) -> int:
-        """Returns the number of rows of all steps up to this one."""
         epochs, steps = divmod(step, self.steps_per_epoch)
         return epochs * self.row_count + steps * self.batch_size
 
@@ -192,7 +188,6 @@ class RowOrder:
     """Number of steps that are sampled before the one before them is committed."""
 
     def rows(self, step: int) -> list[int]:
-        """Returns the numbers of the rows of a step."""
         ordering = self.ordering
         match ordering:
             case UniformOrdering():

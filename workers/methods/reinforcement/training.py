@@ -130,7 +130,6 @@ async def _compare(
     valid_rows: Sequence[DatasetRow],
     chosen: ChosenAdapter,
 ) -> None:
-    """Samples the chosen step and the model at the start."""
     await loop.compare(
         valid_rows,
         step=chosen.step,
@@ -142,7 +141,6 @@ async def _compare(
 
 
 async def _start_policy(context: RunContext, parts: TrainingParts) -> Policy:
-    """Returns a policy that samples from the model that training started from."""
     start = context.start
     if start is None:
         return parts.policy.base

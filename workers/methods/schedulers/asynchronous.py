@@ -63,12 +63,10 @@ class StalenessQueue:
 
     @property
     def in_flight(self) -> list[Dispatch]:
-        """Dispatches that are not finished, oldest first."""
         return sorted(self._in_flight)
 
     @property
     def depth(self) -> int:
-        """Groups that are finished and not taken."""
         return len(self._finished)
 
     def dispatch_next(self, version: int) -> Dispatch | None:
@@ -172,7 +170,6 @@ class StalenessQueue:
         return min(self._last_step, self._last_use(dispatch.version))
 
     def _last_use(self, version: int) -> int:
-        """Returns the last step that may train on rollouts of a version."""
         return version + self._max_staleness + 1
 
 
@@ -441,7 +438,6 @@ class AsyncMode:
         return STRAGGLER_STEPS * fmean(self._steps_s) if self._steps_s else float("inf")
 
     def _receive(self) -> None:
-        """Moves the groups that finished since the last call into the queue."""
         for dispatch, group, seconds in self._running.arrivals():
             rollouts = group.scored.rollouts
             turns = [turn for rollout in rollouts for turn in rollout.trajectory.turns]
@@ -450,7 +446,6 @@ class AsyncMode:
             self._groups[dispatch.step, dispatch.row_index] = group, seconds
 
     def _restart(self, requeued: Sequence[tuple[Dispatch, Dispatch]]) -> None:
-        """Cancels the group of each old dispatch and starts that of the new one."""
         for old, new in requeued:
             lasted_s = self._running.cancel(old)
             finished = self._groups.pop((old.step, old.row_index), None)

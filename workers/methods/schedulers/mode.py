@@ -77,7 +77,6 @@ class PreparedGroup:
 
 
 def prepare(group: ScoredGroup, config: GroupConfig) -> PreparedGroup:
-    """Computes the advantage of each rollout within its group."""
     # An estimator that divides by the step's deviation waits for the step: see `settled_groups`.
     estimator = "centred" if config.estimator == BATCH_STD else config.estimator
     shaped = order_equals([_shaped(rollout, config.shaping) for rollout in group.rollouts])
@@ -131,7 +130,6 @@ def with_logprobs(
 
 
 def group_counts(groups: Sequence[PreparedGroup]) -> dict[str, float]:
-    """Returns curve values: the number of groups that trained, and of the others by reason."""
     counts = Counter(group.status for group in groups)
     return {
         names.GROUPS_TRAINED: float(counts["trained"]),
@@ -189,7 +187,6 @@ class SchedulerContext:
         journal: Journal,
         on_finished: Callable[[], None] = lambda: None,
     ) -> PreparedGroup:
-        """Runs the group of a row and makes its training samples."""
         group = await run_group(
             self.setup,
             row,
@@ -239,7 +236,6 @@ class PromptSchedule:
     """`StepOutcome.scheduler_state` of the last committed step; `None` in a fresh run."""
 
     def keys(self, row: DatasetRow, step: int, attempt: int = 0) -> list[SampleKey]:
-        """Returns the keys of one group: the samples of a row at a step of the curriculum."""
         return GroupKey(self.job_id, "train", step, row.index, attempt).samples(self.group_size)
 
 

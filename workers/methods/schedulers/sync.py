@@ -51,7 +51,6 @@ class SyncMode:
         """Does nothing: no task outlives a step."""
 
     async def _sample(self, step: int) -> list[PreparedGroup]:
-        """Runs all groups of the step side by side; returns them in the step's order."""
         journal = await self._schedule.journal(step)
         with first_fault():
             async with asyncio.TaskGroup() as tasks:

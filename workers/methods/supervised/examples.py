@@ -130,7 +130,6 @@ class Examples:
 
 
 def supervised_examples(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExample:
-    """Renders a supervised row of at most `limit` tokens."""
 
     def make(row: ExampleRow) -> Example:
         messages, tools = row.item["messages"], row.item.get("tools") or None
@@ -154,7 +153,6 @@ def supervised_examples(renderer: Renderer, *, limit: int, train_on: TrainOn) ->
 
 
 def preference_examples(renderer: Renderer, *, limit: int) -> MakeExample:
-    """Renders a pair; the input and one answer together have at most `limit` tokens."""
 
     def make(row: ExampleRow) -> Example:
         prompt = row.item["input"]
@@ -236,7 +234,6 @@ def _add(texts: list[_TokenizedText], turn: _TokenizedText) -> None:
 
 
 def _sample(tokens: list[int], mask: list[int]) -> TrainingSample:
-    """Returns a sample with weight 1 for each trained token."""
     return TrainingSample(tokens, mask, [0.0] * len(tokens), 1.0)
 
 
@@ -285,7 +282,6 @@ class SupervisedPlan:
         )
 
     def some_held_out(self, step: int) -> list[int]:
-        """Returns the few held-out rows of a step, as many as a batch has rows."""
         return rows_of_step(
             step,
             seed=self.seed,

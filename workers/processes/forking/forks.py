@@ -288,7 +288,6 @@ class TaskChild:
     is_ending: bool = False
 
     def terminate(self) -> None:
-        """Sends SIGTERM, so that the child ends in order."""
         self.is_ending = True
         self.process.signal(signal.SIGTERM)
 
@@ -305,7 +304,6 @@ class Children:
 
     @property
     def running(self) -> list[TaskChild]:
-        """Returns the children that have not exited, oldest first."""
         self._started = [child for child in self._started if child.process.returncode is None]
         return self._started
 

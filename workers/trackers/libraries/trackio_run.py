@@ -21,7 +21,7 @@ from workers.trackers.tracker import (
 )
 
 
-class TrackioRun:
+class Run:
     """A run of a project, in the directory of one job."""
 
     def __init__(self, assignment: Assignment) -> None:

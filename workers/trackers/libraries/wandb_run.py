@@ -27,7 +27,7 @@ _REFERENCES: Final = ("wandb-artifact:", "wandb-client-artifact:")
 _COLUMNS: Final = ("rank", "rollout", "row", "reward", "messages")
 
 
-class WandbRun:
+class Run:
     """A run, of the job's key or of the operator's."""
 
     def __init__(self, assignment: Assignment) -> None:
@@ -86,7 +86,6 @@ class WandbRun:
         self._finish(0)
 
     def _finish(self, exit_code: int) -> None:
-        """Waits until everything has arrived."""
         if not self._ended:
             self._ended = True
             self._run.finish(exit_code=exit_code)

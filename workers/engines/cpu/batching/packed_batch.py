@@ -100,11 +100,9 @@ class BatchRows:
 
     @property
     def longest(self) -> int:
-        """Largest number of tokens that any running sequence may reach."""
         return max((sequence.longest for sequence in self.sequences), default=0)
 
     def live_prefix(self, sequence: Sequence) -> Sequence | None:
-        """Returns a running sequence that shares a prefix of at least one block, if any."""
         if sequence.sampling.prompt_logprobs:
             return None
         for key in reversed(sequence.block_keys):
@@ -170,7 +168,6 @@ class BatchRows:
             self._move_tail(tail_row)
 
     def clear(self) -> None:
-        """Removes every sequence and releases the KV pool."""
         self.sequences.clear()
         self._by_block.clear()
         self.kv_pool.release()

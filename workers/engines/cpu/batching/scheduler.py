@@ -99,7 +99,6 @@ class Scheduler:
                 self.advance()
 
     def advance(self) -> None:
-        """Computes one iteration of the next batch, and delivers its updates."""
         self._receive()
         working = {kind: batch for kind, batch in self._batches.items() if not batch.idle}
         if not working:
@@ -112,7 +111,6 @@ class Scheduler:
             self._deliver(updates)
 
     def _receive(self) -> None:
-        """Adds submitted sequences to their version batches."""
         while not self._submitted.empty():
             self._add(self._submitted.get())
 

@@ -164,9 +164,7 @@ class Weights(Protocol):
     """One version's weights. Safe to read from several threads."""
 
     @property
-    def query_heads(self) -> int:
-        """Number of query heads per key head."""
-        ...
+    def query_heads(self) -> int: ...
 
     @property
     def own_bytes(self) -> int:

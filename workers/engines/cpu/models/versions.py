@@ -193,7 +193,6 @@ class Versions:
         return merged
 
     def release(self, version: Version) -> None:
-        """Ends one `acquire`."""
         if version.path is None:
             return
         with self._lock:
