@@ -283,8 +283,6 @@ class HttpEpisode:
 
 
 class HttpEnvironment:
-    """Implements `workers.rollout.environment.RolloutEnvironment`."""
-
     def __init__(self, customer: EnvironmentEndpoint, *, job_seed: int) -> None:
         self._customer = customer
         self._job_seed = job_seed

@@ -22,10 +22,6 @@ from workers.rollout.environment import CallPosition
 
 
 class McpTools:
-    """Implements `workers.rollout.environment.RolloutTools` over the MCP servers of one job, each
-    with its listing.
-    """
-
     def __init__(
         self, endpoints: EndpointPool, signer: CallSigner, servers: Sequence[McpServerSpec]
     ) -> None:

@@ -54,8 +54,6 @@ class ScoredSamples:
 
 @dataclass(frozen=True, slots=True)
 class SingleCriterion:
-    """A criterion that looks at one sample at a time."""
-
     scorer: Scorer
 
     async def score(self, requests: Sequence[GradeRequest]) -> ScoredSamples:

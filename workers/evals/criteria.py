@@ -22,12 +22,8 @@ TokensByModel = list[tuple[str, dict[str, int]]]
 
 @dataclass(slots=True)
 class CriteriaOutcome:
-    """The scores, faults and tokens of one sample."""
-
     results: list[Json] = field(default_factory=list)
-    """Output of each criterion that gave a score."""
     faults: list[Json] = field(default_factory=list)
-    """Errors of the other criteria."""
     usage: TokensByModel = field(default_factory=list)
 
 

@@ -52,12 +52,9 @@ WorkedItem = tuple[OutputItem, TokensByModel]
 
 @dataclass(slots=True)
 class _ItemSample:
-    """One sample of an item."""
-
     sample: Json
     """The hosted `sample` object that criteria address."""
     output: Json
-    """The sample in the shape of the output item."""
     usage: TokensByModel = field(default_factory=list)
     fault: Json | None = None
 

@@ -54,8 +54,6 @@ _OWN_CLASSES: Final = {
 
 
 class JobGrader:
-    """Implements `workers.grading.group_scorer.SampleGrader`."""
-
     def __init__(self, name: str, scorer: Scorer, *, journalled: bool) -> None:
         """`journalled` is false for a deterministic scorer."""
         self._name = name

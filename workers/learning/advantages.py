@@ -173,11 +173,8 @@ class ShapingConfig:
     """Penalty of a rollout that samples `token_budget` tokens or more; proportionally less for a
     shorter one; at most half of the smallest difference in a group, see `order_equals`."""
     token_budget: int = 1024
-    """Sampled tokens of one rollout."""
     call_budget: int | None = None
-    """Tool calls without penalty; `None` means no budget."""
     call_budget_penalty: float = 0.0
-    """Penalty per call over `call_budget`."""
     repeated_call_penalty: float = 0.0
     """Penalty per call with the name and arguments of an earlier one."""
     overlong_limit: int | None = None

@@ -24,8 +24,6 @@ _PAD = 0  # any valid token id: outputs at padding are never read
 
 
 class Backbone:
-    """A causal LM without its head."""
-
     def __init__(self, base: PreTrainedModel, *, checkpointing: bool = False) -> None:
         """With `checkpointing` only each layer's input is stored for backward and the rest is
         recomputed: a quarter more time for a fraction of the memory.

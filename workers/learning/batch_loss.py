@@ -248,8 +248,6 @@ class BatchLoss:
 
 @dataclass(frozen=True, slots=True)
 class BatchGradient:
-    """The gradient of a micro-batch's loss sum."""
-
     loss: BatchLoss
     values: tuple[Tensor | None, ...]
     """Parallel to the parameters; `None` for one that the loss does not depend on."""

@@ -35,9 +35,7 @@ class MismatchConfig:
 
 
 Precision = Literal["float32", "bfloat16", "float64"]
-"""Name of a torch data type; tests of formulas use float64."""
 CPU_BATCH_TOKENS: Final = 4096
-"""Tokens of a micro-batch on a CPU unless the options say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,6 @@ class TrainerOptions:
     loss: str = "ppo"
     loss_options: dict[str, Any] = field(default_factory=dict)
     device: str | None = None
-    """Torch device; `None` selects CUDA if available, otherwise the CPU."""
     dtype: Precision | None = None
     """Precision of the frozen base; `None` selects fp32 on a CPU and bf16 on CUDA. The adapter is
     always fp32."""

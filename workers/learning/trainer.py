@@ -73,7 +73,6 @@ class TrainingSample:
     logprobs: Sequence[float]
     """Natural log of each token's probability at the sampling temperature, recorded at sampling."""
     advantage: float
-    """The advantage of every trained token, unless `token_advantages` is set."""
     token_advantages: Sequence[float] | None = None
     """Advantages parallel to `tokens`; only those with mask 1 are used."""
     group: Hashable = None

@@ -134,8 +134,6 @@ def can_attend(query: Tensor) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Ranges:
-    """The two calls for a layout."""
-
     own: Sequences
     crossing: Sequences | None
     branches: Tensor

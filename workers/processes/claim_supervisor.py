@@ -44,10 +44,7 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Timeouts of a supervised process, in seconds."""
-
     look_s: float
-    """Time between two checks."""
     stall_s: float
     """Longest time without a beat of the process's event loop."""
     progress_s: float
@@ -71,10 +68,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The process must be ended."""
-
     reason: str
-    """The text that the owner of the row reads."""
     pauses: bool = False
     """True when the row is to be paused, and not claimed again."""
 
@@ -172,8 +166,6 @@ async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -
 
 @dataclass(frozen=True, slots=True)
 class _SupervisedClaim:
-    """Claims one row and supervises the row's child."""
-
     work: LeasedWork
     settings: Settings
     database: Database

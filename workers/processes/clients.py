@@ -23,8 +23,6 @@ POOL_SIZE = 4
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """The settings of a process and its clients, for work of one project."""
-
     settings: Settings
     database: Database
     objects: Objects

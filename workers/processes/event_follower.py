@@ -29,7 +29,6 @@ class RowConsumer:
     name: str
     write: Callable[[EventReaderUnitOfWork, Events], Awaitable[None]]
     types: frozenset[str] | None = None
-    """Types of events that it reads; `None` for all types."""
     scope: str = ALL_PROJECTS
     """Id of the project or of the job whose events it reads, or `ALL_PROJECTS`."""
 

@@ -33,20 +33,16 @@ log = structlog.get_logger()
 @dataclass(frozen=True, slots=True)
 class LeasedWork:
     noun: str
-    """Name of a row in error texts for users."""
     id_name: str
-    """Name of a row's id in logs."""
     claims: Callable[[Database], ClaimUnitOfWork[QueuedRows]]
     most_held: Callable[[Quotas], int]
     """Limit of the rows that one project holds at the same time."""
     child: tuple[str, ...]
-    """Arguments of the child's interpreter, before those of the lease."""
     notify: Callable[[JobQueue, str], Awaitable[None]]
     """Sends the best-effort notification that a row waits for a worker. The worker that gets it
     claims whichever row is next in the queue.
     """
     queue: str
-    """Name of the queue of the notifications."""
     resend_after_s: float
     """Time after which the sweeper sends the notification again."""
     kept_for: Callable[[RetentionSettings], timedelta] | None = None
@@ -106,8 +102,6 @@ POLL_S: Final = 1.0
 
 
 class Claimant(Protocol):
-    """Claims rows of one kind and starts the work on them."""
-
     async def claim(self) -> Sequence[Lease]:
         """Claims rows that may be worked on now. Raises `Unavailable`; the loop repeats it then."""
 

@@ -49,8 +49,6 @@ from workers.telemetry.spans import turn_span
 
 @dataclass(frozen=True, slots=True)
 class JournalledTurn(SampledTurn):
-    """A sampled turn as the journal stores it."""
-
     elapsed_s: float
     """Seconds that sampling it took; a replay counts the same ones."""
 

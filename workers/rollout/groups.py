@@ -39,7 +39,6 @@ class RolloutSlots(asyncio.Semaphore):
 class RolloutSetup:
     renderer: Renderer
     new_environment: Callable[[], RolloutEnvironment]
-    """Creates the environment of one rollout."""
     scorer: GroupScorer
     limits: EpisodeLimits
     job_seed: int

@@ -142,7 +142,6 @@ class JobDirectories:
 ADAPTER: Final = "adapter"
 STATE: Final = "state"
 SCHEDULER: Final = "scheduler"
-"""The directories of a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,12 +230,9 @@ def _remove_unless_locked(directory: Path) -> None:
 
 
 Entry = tuple[str, str, dict[str, Any]]
-"""Key, sha256 of the request, payload."""
 
 
 class PostgresJournal:
-    """Implements `workers.journal.Journal` for one step of one run."""
-
     def __init__(self, unit: Callable[[], RunUnitOfWork], *, job_id: str, step: int) -> None:
         """`unit` opens a transaction that is fenced by the run's claim."""
         self._unit = unit

@@ -22,12 +22,10 @@ from workers.runs.step_outcome import Stopping
 @dataclass(frozen=True, slots=True)
 class TrainingResult:
     step: int
-    """The step whose adapter is published."""
     adapter_key: str
     report: dict[str, Any] | None
     """`None` without two validations to compare."""
     ended_early: RuleTrigger | None = None
-    """The rule that ended the training."""
 
 
 def with_overlap(result: TrainingResult, overlap: Overlap | None) -> TrainingResult:
@@ -41,7 +39,6 @@ def with_overlap(result: TrainingResult, overlap: Overlap | None) -> TrainingRes
 class ChosenAdapter:
     step: int
     key: str
-    """Key of its object."""
     among: int
     """Validated checkpoints that it was chosen from; 1 where no validation chose it."""
 
@@ -118,8 +115,6 @@ class PreparedRun(Protocol):
 
 
 class Method(Protocol):
-    """One way to train, with the job's own options."""
-
     @property
     def report(self) -> StepReport: ...
 

@@ -125,7 +125,6 @@ class StartModel:
     base: BaseModelSpec
     """The base model, with the rank and alpha that the run's adapter has."""
     adapter: Path | None = None
-    """Directory of the tuned start."""
 
 
 async def find_start_model(
@@ -211,14 +210,10 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class ResumedState:
-    """The point at which a claim continues."""
-
     step: int
     """0 for a fresh run."""
     adapter: Path | None = None
-    """Local directory of the step's adapter."""
     scheduler_state: dict[str, Any] | None = None
-    """State of the scheduler after that step."""
 
 
 @dataclass(frozen=True, slots=True)

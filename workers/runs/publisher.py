@@ -67,8 +67,6 @@ million probes.
 
 @dataclass(frozen=True, slots=True)
 class ProbeSides:
-    """Log-probs of the same tokens under the same weights."""
-
     trainer: Sequence[float]
     engine: Sequence[float]
 

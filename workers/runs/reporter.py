@@ -32,8 +32,6 @@ _TRIGGER_WORDS: Final = {"warn": "Warning", "pause": "Pausing", "stop": "Ending 
 
 
 class StepReport(Protocol):
-    """Describes the steps of one training method, with the messages and keys of the hosted API."""
-
     def baseline(self, outcome: StepOutcome) -> Sequence[str]: ...
 
     def validation(self, outcome: StepOutcome) -> str:

@@ -24,14 +24,12 @@ from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
 Values = dict[str, float]
-"""Curve values by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedStep:
     step: int
     values: Values = field(default_factory=dict)
-    """Values of the training split."""
     trained_tokens: int = 0
     probe: Sequence[int] = ()
     """Tokens on which engine and trainer are compared once the adapter is published."""
@@ -52,7 +50,6 @@ class PublishedAdapter:
     engine_name: str | None = None
     """The adapter's name in the engine; `None` for a step that the engine does not serve."""
     values: Values = field(default_factory=dict)
-    """The publisher's own values of the training split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +57,10 @@ class Validation:
     """Held-out rows measured under a step's adapter: all of them, or a few of a supervised run."""
 
     values: Values = field(default_factory=dict)
-    """Values of the validation split."""
     seconds: float | None = None
     """Duration, where all rows were measured."""
     warnings: Sequence[str] = ()
-    """Messages about the validation for the job's events."""
     further: Mapping[Split, Values] = field(default_factory=dict)
-    """Values of further splits that were measured with it."""
 
     def scored_rollouts(self) -> Sequence[ScoredRollout]:
         """Returns the validation's rollouts; a method without rollouts has none."""
@@ -138,7 +132,6 @@ def load_scheduler_state(directory: Path) -> dict[str, Any]:
 
 _PAGE: Final = 100
 PAUSED_BY: Final = "paused_by_rule"
-"""Key in the event data of a pause by a rule."""
 
 Curves = dict[int, dict[Split, dict[str, float]]]
 

@@ -48,16 +48,12 @@ class NoSlot(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HeldSlot:
-    """A slot that a program holds."""
-
     slot: int
     waited_s: float
 
 
 @dataclass(slots=True)
 class _Share:
-    """The slots and the queue of one project."""
-
     organization: str
     held: int = 0
     waiting: deque[asyncio.Future[int]] = field(default_factory=deque)

@@ -21,8 +21,6 @@ _BETWEEN: Final = len(", ")
 
 @dataclass(frozen=True, slots=True)
 class TracedRollout:
-    """A rollout whose messages a tracker gets."""
-
     step: int
     rank: int
     """Position by reward among those of the step, from 1."""
@@ -35,8 +33,6 @@ class TracedRollout:
 
 @dataclass(frozen=True, slots=True)
 class TrackerUpdate:
-    """Points and texts of a job that are new, or may be."""
-
     points: Sequence[MetricPoint]
     settings: Json
     """Model, files and method, redacted as in the job's API replies."""
@@ -44,7 +40,6 @@ class TrackerUpdate:
     report: Json | None
     """The paired report, once the job has one."""
     step: int
-    """The job's last step."""
     outcome: str | None
     """Status of an ended job."""
     written_at: float
@@ -146,10 +141,7 @@ class TrackerFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WriteReport:
-    """The result of a write."""
-
     url: str | None = None
-    """Address of the page of the run."""
     notes: Sequence[str] = ()
     """Warnings for the job's owner; each is one event of the job."""
 
@@ -192,8 +184,6 @@ class Tracker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WandbAccount:
-    """The operator's account at Weights & Biases."""
-
     api_key: str
     base_url: str
     offline: bool
@@ -201,8 +191,6 @@ class WandbAccount:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Everything that the library of a tracker needs to write one job."""
-
     kind: TrackerKind
     directory: str
     """The directory of the job, which this tracker alone writes to."""
@@ -243,7 +231,6 @@ class Document:
     tag: str
     step: int
     text: str
-    """Markdown."""
 
 
 def documents_of(update: TrackerUpdate) -> Iterator[Document]:

@@ -126,8 +126,6 @@ _TO_CLOSE_S: Final = 20.0
 
 
 class WriterProcess:
-    """The process of one run."""
-
     def __init__(self, process: Process, scratch: Path, *, wants_all: bool) -> None:
         self._process = process
         self._scratch = scratch

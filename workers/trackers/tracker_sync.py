@@ -36,7 +36,6 @@ log = structlog.get_logger()
 
 TYPES: Final = frozenset({"job.message", "job.metrics", *EVENT_TYPES})
 _WRITES: Final = 8
-"""Trackers that are written at the same time."""
 _WRITES_OF_ONE: Final = 4
 """Trackers of one project that are written at the same time: fewer than all, so that a project
 whose trackers hang delays no other.
@@ -55,15 +54,11 @@ hangs is a fault of its tracker.
 
 @dataclass(slots=True)
 class _RetryPause:
-    """The wait of a tracker that failed."""
-
     until: float
     delay_s: float
 
 
 class TrackerSync:
-    """The open trackers of one process."""
-
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
         self._settings = settings

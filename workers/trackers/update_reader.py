@@ -21,11 +21,8 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class TrackedIntegration:
-    """One tracker of one job."""
-
     job: TrackedJob
     position: int
-    """Position of the integration in the job."""
     kind: TrackerKind
 
     @property
@@ -65,10 +62,7 @@ _MOST_STEPS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class AnnouncedUpdate:
-    """The news of a job: its new steps, and its end."""
-
     trained: tuple[int, ...]
-    """Steps with rollouts."""
     first: int | None
     """The first step with points; `None` for all steps."""
     ended: bool

@@ -32,14 +32,11 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class EndedWork:
-    """Totals of the sequences that have ended."""
-
     prompt_tokens: int = 0
     generation_tokens: int = 0
     reused: int = 0
     """Prompt tokens that were copied from another sequence's prefix."""
     ended: Counter[str] = field(default_factory=Counter)
-    """Sequences by their finish reason."""
 
     def add(self, sequence: Sequence, reason: str) -> None:
         self.prompt_tokens += sequence.prompt_length

@@ -26,7 +26,6 @@ class LossInputs:
     sampler_logprobs_N: Tensor
     """The same under the sampling policy; for preference losses, under the frozen reference."""
     advantages_N: Tensor
-    """Advantage of each token; its weight for losses on supervised data."""
     mask_N: Tensor
     """Boolean; true for trained tokens."""
     rows_N: Tensor

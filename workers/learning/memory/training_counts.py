@@ -51,7 +51,6 @@ class Counts:
     """Bytes that a model needs in the trainer, and in the cache of an engine."""
 
     weights: int
-    """Bytes of the weights in the trainer."""
     engine_weights: int
     """Bytes of the weights in an engine on a GPU, in 16 bits."""
     adapter: int
@@ -63,7 +62,6 @@ class Counts:
     a_pair: float = field(default=0.0, kw_only=True)
     """Bytes for each pair of tokens of one row: scores or masks that attention keeps."""
     head: int
-    """Bytes for a chunk of logits."""
     kv_a_token: int
     """Bytes of a token in an engine, in 16 bits."""
 

@@ -63,7 +63,6 @@ class TrainingParts:
     policy: EnginePolicy
     publisher: Publisher
     accelerators: int
-    """Accelerators that the trainer uses; 0 on a machine without one."""
 
 
 def assemble(

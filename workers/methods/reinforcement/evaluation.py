@@ -30,8 +30,6 @@ _PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """Evaluates the held-out rows of a job by its `Evaluation`."""
-
     setup: RolloutSetup
     job_id: str
     options: Evaluation

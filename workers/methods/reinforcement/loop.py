@@ -85,16 +85,12 @@ _EXCERPT: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class ExcessiveLosses:
-    """A lost share over the limit."""
-
     reason: str
     """The share and its main cause, in words a customer can act on."""
     cause: FailureClass
-    """The class of most failures."""
     flag: str | None = None
     """The error flag of most failures, if it names a cause that the user can correct."""
     param: str | None = None
-    """The path of the grader that raised the flag, in the body of the job."""
 
     @property
     def cure(self) -> str:

@@ -112,7 +112,6 @@ class PreparedReinforcement:
     train_rows: RowFile
     valid_rows: RowFile
     loading: asyncio.Task[None]
-    """Imports the training module."""
     file_warnings: Sequence[str] = ()
     warnings: Sequence[str] = ()
     listings: Mapping[int, McpListing] = field(default_factory=dict)
@@ -149,8 +148,6 @@ class PreparedReinforcement:
 
 
 class ReinforcementTraining:
-    """Implements `workers.runs.method.Method`."""
-
     def __init__(self, context: RunContext, method: ReinforcementMethod) -> None:
         self._context = context
         self._method = method

@@ -135,8 +135,6 @@ _UNKNOWN: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class LastRate:
-    """The last measurement of a row."""
-
     step: int
     """The step that last trained its rollouts; 0 for a difficulty that its file names."""
     pass_rate: float | None
@@ -144,7 +142,6 @@ class LastRate:
 
 
 Known = Mapping[int, LastRate]
-"""The last pass rates, by number of the row."""
 
 
 class PassRates(Protocol):
@@ -178,8 +175,6 @@ class StepSizes:
 
 @dataclass(frozen=True, slots=True)
 class RowOrder:
-    """The rows of each step of a run."""
-
     ordering: AnyOrdering
     sizes: StepSizes
     seed: int
@@ -270,8 +265,6 @@ def _age(known: Known, row: int) -> int:
 
 
 class RowPassRates:
-    """Implements `workers.methods.reinforcement.rows.PassRates`."""
-
     def __init__(self, pass_reward: float | None, priors: Mapping[int, float]) -> None:
         """`priors` are pass rates of rows before they were played."""
         self._pass_reward = pass_reward

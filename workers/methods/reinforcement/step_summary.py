@@ -225,8 +225,6 @@ def _one_tool(tool: str, calls: Iterable[ToolCallRecord], *, rollouts: int) -> d
 
 @dataclass(frozen=True, slots=True)
 class SampledStep(TrainedStep):
-    """A step as its scheduler sampled and trained it."""
-
     rollouts: Sequence[ScoredRollout] = ()
 
     @override

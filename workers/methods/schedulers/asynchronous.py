@@ -27,16 +27,10 @@ from workers.rollout.policy import SampledTurn, SamplingParams, VersionedPolicy
 
 @dataclass(frozen=True, slots=True, order=True)
 class Dispatch:
-    """The dispatch of one prompt's group. Dispatches are ordered by age."""
-
     version: int
-    """The version that was served when the prompt was dispatched."""
     step: int
-    """The prompt's step of the curriculum."""
     row_index: int
-    """The prompt's position in that step."""
     attempt: int = 0
-    """Number of times that the prompt was requeued."""
 
 
 class StalenessQueue:
@@ -188,9 +182,7 @@ class CommittedPolicy:
 class _RunningGroup:
     task: asyncio.Task[PreparedGroup]
     unfinished: int
-    """Rollouts that are not finished yet."""
     started: float
-    """Monotonic seconds."""
 
 
 class GroupTasks:

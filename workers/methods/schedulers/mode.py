@@ -36,8 +36,6 @@ from workers.rollout.policy import BusyClock, IdleShare, Policy, VersionedPolicy
 
 @dataclass(frozen=True, slots=True)
 class GroupConfig:
-    """Settings that turn a group into training samples."""
-
     min_group_share: float
     """A group with a smaller share of graded rollouts trains nothing."""
     shaping: ShapingConfig
@@ -47,8 +45,6 @@ class GroupConfig:
 
 @dataclass(frozen=True, slots=True)
 class PreparedGroup:
-    """A scored group and the training samples made of it."""
-
     scored: ScoredGroup
     advantages: Sequence[float | None]
     """Parallel to the rollouts; `None` for one that trains nothing."""
@@ -169,8 +165,6 @@ def _shaped(rollout: ScoredRollout, shaping: ShapingConfig) -> ShapedReward | No
 
 @dataclass(frozen=True, slots=True)
 class SchedulerContext:
-    """The parts that every mode works with."""
-
     setup: RolloutSetup
     trainer: Trainer
     policy: VersionedPolicy
@@ -221,7 +215,6 @@ class PromptSchedule:
     may sample the step.
     """
     size: Callable[[int], int]
-    """Number of rows of any step."""
     journal: Callable[[int], Awaitable[Journal]]
     """Returns the journal that is kept until the given step is committed."""
     check: Callable[[Sequence[ScoredRollout]], None]

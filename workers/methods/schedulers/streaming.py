@@ -26,7 +26,6 @@ from workers.methods.schedulers.mode import (
 )
 
 Arrival = tuple[int, PreparedGroup]
-"""Position in the step, and the group."""
 Arrivals = asyncio.Queue[Arrival]
 """The queue is unbounded: the step bounds it."""
 

@@ -37,7 +37,6 @@ from workers.runs.data import JobFile, rows_of_step
 @dataclass(frozen=True, slots=True)
 class ExampleRow:
     line: int
-    """Line number in its file, from 1."""
     item: dict[str, Any]
 
 
@@ -249,7 +248,6 @@ class SupervisedPlan:
     hyperparameters: ResolvedSupervisedHyperparameters
     train_rows: int
     valid_rows: int
-    """Number of validation rows; 0 without a validation file."""
     seed: int
 
     @property

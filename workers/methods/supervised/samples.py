@@ -25,7 +25,6 @@ PART_ROWS: Final = 256
 _FILE: Final = "logprobs.safetensors"
 
 Logprobs = NDArray[np.float32]
-"""Log-probs of the trained tokens of one answer."""
 
 
 class ReferenceModel(Protocol):

@@ -90,8 +90,6 @@ _NO_ARTIFACTS: Final = (
 
 
 class Run:
-    """A run of an experiment."""
-
     def __init__(self, assignment: Assignment) -> None:
         self._uri: str | None = assignment.options.get("tracking_uri")
         try:

@@ -22,8 +22,6 @@ from workers.trackers.tracker import (
 
 
 class Run:
-    """A run of a project, in the directory of one job."""
-
     def __init__(self, assignment: Assignment) -> None:
         self._project: str = assignment.options["project"]
         self._run_id, self._name = assignment.run_id, assignment.name

@@ -28,8 +28,6 @@ _COLUMNS: Final = ("rank", "rollout", "row", "reward", "messages")
 
 
 class Run:
-    """A run, of the job's key or of the operator's."""
-
     def __init__(self, assignment: Assignment) -> None:
         options, account = assignment.options, assignment.wandb
         if account is None:

@@ -34,7 +34,6 @@ WHOLE: Final = StepLimit()
 @dataclass(frozen=True, slots=True)
 class BatchPart:
     rows: range
-    """Rows that get their next token."""
     prompts: range
     """Rows whose prompts are computed, up to a limit of tokens; they come after all others."""
 

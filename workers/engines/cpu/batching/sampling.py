@@ -27,8 +27,6 @@ _BLOCK: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class SampledTokens:
-    """The sampled id of each row and its log-prob."""
-
     token_ids: list[int]
     logprobs: list[float]
     _shifted_BV: Tensor

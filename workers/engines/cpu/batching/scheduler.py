@@ -31,7 +31,6 @@ IDLE_BATCHES: Final = 8
 @dataclass(frozen=True, slots=True)
 class Limits:
     threads: int
-    """Threads per forward pass."""
     max_rows: int = 128
     """Largest number of sequences of one version that run at once; others are queued."""
     kv_pool_bytes: int = KV_POOL_BYTES

@@ -75,7 +75,6 @@ class Sequence:
 class SequenceUpdate:
     sequence: Sequence
     count: int
-    """Number of sampled tokens."""
     finish_reason: FinishReason | None
 
 
@@ -130,7 +129,6 @@ class FairQueue:
 
 
 Owner = tuple[int, str]
-"""A version's number and a cache salt."""
 BLOCK: Final = 16
 """Tokens per block, the unit of look-ups."""
 

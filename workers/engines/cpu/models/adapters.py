@@ -183,8 +183,6 @@ class Weights(Protocol):
 
 
 class PlainWeights:
-    """Weights run by a transformers model."""
-
     def __init__(self, model: nn.Module, *, query_heads: int, own_bytes: int = 0) -> None:
         self._model = model
         self.query_heads = query_heads

@@ -96,8 +96,6 @@ _HEAD: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class DecoderLayer:
-    """Weights of one decoder layer."""
-
     input_norm_C: Tensor
     qkv: LinearLayer
     head_norm_HD: Tensor | None
