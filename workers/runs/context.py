@@ -6,12 +6,12 @@ Every write of a run goes through `unit()`, which opens a transaction with the r
 import asyncio
 import fcntl
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 from app.database import Database, RunUnitOfWork
@@ -144,6 +144,23 @@ STATE: Final = "state"
 SCHEDULER: Final = "scheduler"
 
 
+R = TypeVar("R")
+
+
+async def in_unit(
+    unit_of: Callable[[], RunUnitOfWork], work: Callable[[RunUnitOfWork], Awaitable[R]]
+) -> R:
+    """Runs `work` in a transaction of its own, and again while the database is unavailable. Raises
+    `LeaseLost` once a newer claim exists.
+    """
+
+    async def attempt() -> R:
+        async with unit_of() as unit:
+            return await work(unit)
+
+    return await retry_while_unavailable(attempt)
+
+
 @dataclass(frozen=True, slots=True)
 class RunContext:
     settings: Settings
@@ -173,6 +190,9 @@ class RunContext:
     def unit(self) -> RunUnitOfWork:
         """Returns a fenced transaction. Raises `LeaseLost` once a newer claim exists."""
         return self.database.run(self.job.project_id, self.job.id, self.fence)
+
+    async def in_unit(self, work: Callable[[RunUnitOfWork], Awaitable[R]]) -> R:
+        return await in_unit(self.unit, work)
 
     def step_key(self, step: int) -> str:
         """Returns the prefix of the objects this claim writes for a step; no two claims share
@@ -245,12 +265,9 @@ class PostgresJournal:
         """Number of entries of an earlier claim that replaced a new call."""
 
     async def load(self) -> None:
-
-        async def read() -> None:
-            async with self._unit() as unit:
-                self._known = await unit.journal.get_many(self._job_id, self._step)
-
-        await retry_while_unavailable(read)
+        self._known = await in_unit(
+            self._unit, lambda unit: unit.journal.get_many(self._job_id, self._step)
+        )
 
     async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
         entry = self._known.get(key)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from app.database import RunUnitOfWork
 from app.files.datasets import Overlap
 from app.jobs.methods import StoredMethod
 from app.jobs.results import best_first
 from app.jobs.stop_options import StopOptions
 from app.jobs.stop_rules import ObjectiveCurves, RuleTrigger
-from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.reporter import Reporter, StepReport
 from workers.runs.step_outcome import Stopping
@@ -46,18 +46,17 @@ class ChosenAdapter:
 async def best_adapter(context: RunContext) -> ChosenAdapter:
     """Returns the adapter to publish. Call after at least one step."""
 
-    async def read() -> ChosenAdapter:
-        async with context.unit() as unit:
-            last = await unit.jobs.resume_point()
-            kept = await unit.checkpoints.kept(context.job.id)
-            checkpoints = await unit.checkpoints.all(context.job.id)
+    async def read(unit: RunUnitOfWork) -> ChosenAdapter:
+        last = await unit.jobs.resume_point()
+        kept = await unit.checkpoints.kept(context.job.id)
+        checkpoints = await unit.checkpoints.all(context.job.id)
         ranked = best_first(checkpoints)
         for checkpoint in ranked:
             if checkpoint.step in kept:
                 return ChosenAdapter(checkpoint.step, kept[checkpoint.step], among=len(ranked))
         return ChosenAdapter(last.step, str(last.adapter_key), among=1)
 
-    return await retry_while_unavailable(read)
+    return await context.in_unit(read)
 
 
 def report_head(

@@ -10,7 +10,7 @@ from typing import Any, Final, assert_never
 import structlog
 from pydantic import ValidationError
 
-from app.database import Database
+from app.database import Database, RunUnitOfWork
 from app.jobs.jobs import Job, ResumePoint, TuningMethod
 from app.jobs.methods import stored_method
 from app.jobs.modes import trains_in_order
@@ -294,11 +294,7 @@ def _committed(context: RunContext, part_key: str) -> JobDirectories:
 
 
 async def _resume_point(context: RunContext) -> ResumePoint:
-    async def read() -> ResumePoint:
-        async with context.unit() as unit:
-            return await unit.jobs.resume_point()
-
-    return await retry_while_unavailable(read)
+    return await context.in_unit(lambda unit: unit.jobs.resume_point())
 
 
 def with_machine(
@@ -334,12 +330,11 @@ async def record_reproducibility(context: RunContext) -> None:
     """Writes the job's record; a lost promise is never restored. Raises `LeaseLost`."""
     claim = await _machine(context)
 
-    async def write() -> None:
-        async with context.unit() as unit:
-            before = (await unit.jobs.get(context.job.id)).reproducibility
-            await unit.jobs.record_reproducibility(reproducibility(before, claim))
+    async def write(unit: RunUnitOfWork) -> None:
+        before = (await unit.jobs.get(context.job.id)).reproducibility
+        await unit.jobs.record_reproducibility(reproducibility(before, claim))
 
-    await retry_while_unavailable(write)
+    await context.in_unit(write)
 
 
 async def _machine(context: RunContext) -> ClaimMachine:

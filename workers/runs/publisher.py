@@ -19,6 +19,7 @@ from typing import Final
 
 import structlog
 
+from app.database import RunUnitOfWork
 from app.kit.errors import AgentRftError, InvalidRequest, RunFailed
 from app.kit.object_stores import Objects
 from app.kit.objects import remove
@@ -28,7 +29,6 @@ from app.rollouts import metrics as names
 from workers.compute import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
 from workers.learning.trainer import Trainer
-from workers.processes.retry import retry_while_unavailable
 from workers.rollout.policy import Policy
 from workers.runs.context import ADAPTER, SCHEDULER, STATE, RunContext
 from workers.runs.step_outcome import PublishedAdapter, TrainedStep, save_scheduler_state
@@ -304,16 +304,15 @@ class Retention:
         last step's. Raises `LeaseLost`, so that an overtaken claim removes nothing.
         """
 
-        async def read() -> RetainedObjects:
-            async with self._context.unit() as unit:
-                last = await unit.jobs.resume_point()
-                checkpoints = await unit.checkpoints.object_keys(self._context.job.id)
+        async def read(unit: RunUnitOfWork) -> RetainedObjects:
+            last = await unit.jobs.resume_point()
+            checkpoints = await unit.checkpoints.object_keys(self._context.job.id)
             own = published or last.adapter_key
             return RetainedObjects(
                 checkpoints | {own} if own else checkpoints, last.step, last.state_key
             )
 
-        return await retry_while_unavailable(read)
+        return await self._context.in_unit(read)
 
     async def prune(self) -> None:
         """Removes, after a committed step, objects that neither a resume nor a checkpoint needs."""

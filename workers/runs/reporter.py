@@ -18,7 +18,6 @@ from app.kit.ids import OrganizationId, ProjectId
 from app.kit.telemetry import SPANS
 from app.rollouts.metrics import LOSS, REWARD_MEAN, TIME_STEP, drop_non_finite
 from app.settings import PricingSettings
-from workers.processes.retry import retry_while_unavailable
 from workers.progress import PROGRESS
 from workers.runs.context import RunContext
 from workers.runs.step_outcome import StepOutcome, Stopping, Values
@@ -118,13 +117,12 @@ class Announcer:
         repeated claim or commit adds no second event.
         """
 
-        async def write() -> None:
-            async with self._context.unit() as unit:
-                recent, _ = await unit.events.page(self._job.id, after=None, limit=_RECENT)
-                if all(event.message != message for event in recent):
-                    await self.message(unit, message, level=level)
+        async def write(unit: RunUnitOfWork) -> None:
+            recent, _ = await unit.events.page(self._job.id, after=None, limit=_RECENT)
+            if all(event.message != message for event in recent):
+                await self.message(unit, message, level=level)
 
-        await retry_while_unavailable(write)
+        await self._context.in_unit(write)
 
     async def validating_files(self) -> None:
         await self.message_once(validating_message(self._job))
@@ -176,12 +174,11 @@ class Reporter:
         used = self.meter.reading().plus(self.report.usage(outcome))
         self.stopping.feed_baseline(outcome)
 
-        async def write() -> Usage | None:
-            async with self._context.unit() as unit:
-                if await self.writer.is_validated(unit, 0):
-                    return await self.writer.usage(unit)
-                await self.announcer.baseline(unit, outcome)
-                return await self.writer.validation(unit, outcome, used)
+        async def write(unit: RunUnitOfWork) -> Usage | None:
+            if await self.writer.is_validated(unit, 0):
+                return await self.writer.usage(unit)
+            await self.announcer.baseline(unit, outcome)
+            return await self.writer.validation(unit, outcome, used)
 
         await self._commit(write)
         baseline_committed(self._context.job, outcome)
@@ -193,20 +190,19 @@ class Reporter:
         outcome = _finite(outcome)
         used = self.meter.reading().plus(self.report.usage(outcome))
 
-        async def write() -> Usage | None:
-            async with self._context.unit() as unit:
-                if await self.writer.is_validated(unit, outcome.step):
-                    return await self.writer.usage(unit)
-                last = await unit.jobs.resume_point()
-                await self.announcer.validation(unit, outcome)
-                total = await self.writer.validation(unit, outcome, used)
-                await self.writer.checkpoint(
-                    unit,
-                    outcome.step,
-                    adapter_key=str(last.adapter_key),
-                    metrics=self.report.checkpoint(outcome),
-                )
-                return total
+        async def write(unit: RunUnitOfWork) -> Usage | None:
+            if await self.writer.is_validated(unit, outcome.step):
+                return await self.writer.usage(unit)
+            last = await unit.jobs.resume_point()
+            await self.announcer.validation(unit, outcome)
+            total = await self.writer.validation(unit, outcome, used)
+            await self.writer.checkpoint(
+                unit,
+                outcome.step,
+                adapter_key=str(last.adapter_key),
+                metrics=self.report.checkpoint(outcome),
+            )
+            return total
 
         await self._commit(write)
 
@@ -219,22 +215,17 @@ class Reporter:
         for outcome in (start, tuned):
             used = used.plus(self.report.usage(outcome))
 
-        async def write() -> Usage | None:
-            async with self._context.unit() as unit:
-                if await self.writer.is_compared(unit, tuned.step):
-                    return await self.writer.usage(unit)
-                return await self.writer.comparison(unit, start, tuned, used)
+        async def write(unit: RunUnitOfWork) -> Usage | None:
+            if await self.writer.is_compared(unit, tuned.step):
+                return await self.writer.usage(unit)
+            return await self.writer.comparison(unit, start, tuned, used)
 
         await self._commit(write)
         comparison_committed(self._context.job, start, tuned)
 
     async def was_compared(self, step: int) -> bool:
 
-        async def read() -> bool:
-            async with self._context.unit() as unit:
-                return await self.writer.is_compared(unit, step)
-
-        return await retry_while_unavailable(read)
+        return await self._context.in_unit(lambda unit: self.writer.is_compared(unit, step))
 
     def observe(self, outcome: StepOutcome) -> ObservedStep:
         """Feeds the rules a step that will be committed. Call once for each step, in order."""
@@ -260,16 +251,15 @@ class Reporter:
             used = used.plus(self.report.usage(observed.outcome))
         remaining_s = (total_steps - last.step) * pace_s
 
-        async def write() -> Usage | None:
-            async with self._context.unit() as unit:
-                if await self.writer.is_committed(unit, last.step):
-                    return await self.writer.usage(unit)
-                for observed in steps:
-                    await self._write_step(unit, observed, total_steps=total_steps)
-                await self.writer.resume_point(
-                    unit, last.step, adapter, used=used, remaining_s=remaining_s
-                )
+        async def write(unit: RunUnitOfWork) -> Usage | None:
+            if await self.writer.is_committed(unit, last.step):
                 return await self.writer.usage(unit)
+            for observed in steps:
+                await self._write_step(unit, observed, total_steps=total_steps)
+            await self.writer.resume_point(
+                unit, last.step, adapter, used=used, remaining_s=remaining_s
+            )
+            return await self.writer.usage(unit)
 
         await self._commit(write)
         steps_committed(self._context.job, [observed.outcome for observed in steps])
@@ -292,18 +282,14 @@ class Reporter:
                 metrics=self.report.checkpoint(outcome),
             )
 
-    async def _commit(self, write: Callable[[], Awaitable[Usage | None]]) -> None:
-        self.usage = await retry_while_unavailable(write)
+    async def _commit(self, write: Callable[[RunUnitOfWork], Awaitable[Usage | None]]) -> None:
+        self.usage = await self._context.in_unit(write)
         PROGRESS.mark("step committed")
         self.meter.start()
 
     async def was_validated(self, step: int) -> bool:
 
-        async def read() -> bool:
-            async with self._context.unit() as unit:
-                return await self.writer.is_validated(unit, step)
-
-        return await retry_while_unavailable(read)
+        return await self._context.in_unit(lambda unit: self.writer.is_validated(unit, step))
 
     async def has_baseline(self) -> bool:
         return await self.was_validated(0)

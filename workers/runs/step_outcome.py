@@ -20,7 +20,6 @@ from app.models.directories import commit_directory, verify_directory
 from app.rollouts import metrics as names
 from app.rollouts.metrics import MetricPoint
 from app.rollouts.trajectory import ScoredRollout
-from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
 Values = dict[str, float]
@@ -162,13 +161,12 @@ class Stopping:
     async def load(self) -> None:
         """Feeds the rules every committed step. Call before the first step of a claim."""
 
-        async def read() -> tuple[int, Curves, bool]:
-            async with self._context.unit() as unit:
-                step = (await unit.jobs.resume_point()).step
-                curves = await self._curves(unit)
-                return step, curves, await self._was_paused_at(unit, step)
+        async def read(unit: RunUnitOfWork) -> tuple[int, Curves, bool]:
+            step = (await unit.jobs.resume_point()).step
+            curves = await self._curves(unit)
+            return step, curves, await self._was_paused_at(unit, step)
 
-        committed, curves, was_paused = await retry_while_unavailable(read)
+        committed, curves, was_paused = await self._context.in_unit(read)
         self._watch = Watch(self._options, self._watched)
         triggers: list[RuleTrigger] = []
         for step in range(committed + 1):

@@ -27,7 +27,6 @@ from app.tools.mcp_listings import clashes, functions_of
 from app.tools.mcp_servers import McpListing
 from workers.methods.reinforcement.rows import Plan, RowFile, load_rows
 from workers.methods.reinforcement.step_report import ReinforcementStepReport
-from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.data import file_warnings, training_file, validation_file
 from workers.runs.method import CheckStop, TrainingResult
@@ -97,11 +96,7 @@ async def record_listings(context: RunContext, listings: Mapping[int, McpListing
     if not listings:
         return
 
-    async def write() -> None:
-        async with context.unit() as unit:
-            await unit.jobs.record_listings(listings)
-
-    await retry_while_unavailable(write)
+    await context.in_unit(lambda unit: unit.jobs.record_listings(listings))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, BinaryIO, Final, Protocol, assert_never, overload
+from typing import Any, BinaryIO, Final, assert_never, overload
 
 from typing_extensions import override
 
@@ -144,10 +144,45 @@ class LastRate:
 Known = Mapping[int, LastRate]
 
 
-class PassRates(Protocol):
+class RowPassRates:
+    def __init__(self, pass_reward: float | None, priors: Mapping[int, float]) -> None:
+        """`priors` are pass rates of rows before they were played."""
+        self._pass_reward = pass_reward
+        self._priors = {row: LastRate(0, rate) for row, rate in priors.items()}
+        self._by_step: dict[int, dict[int, float | None]] = {}
+        self._committed = 0
+        self._last: tuple[int, dict[int, LastRate]] = (0, dict(self._priors))
+
     def as_of(self, step: int) -> Known:
         """Returns what is known after a committed step; 0 is before the first one."""
-        ...
+        if step > self._committed:
+            raise RuntimeError(f"step {step} is not committed, and its pass_rates are not known")
+        at, known = self._last
+        if step < at:
+            at, known = 0, dict(self._priors)
+        for later in range(at + 1, step + 1):
+            for row, rate in self._by_step.get(later, {}).items():
+                before = known[row].pass_rate if row in known else None
+                known[row] = LastRate(later, before if rate is None else rate)
+        self._last = (step, known)
+        return known
+
+    def add(self, step: int, played: Iterable[PlayedRow]) -> None:
+        """Adds the rollouts that a committed step has trained. A row whose rollouts were all lost
+        was played, and keeps the rate that it had.
+        """
+        rewards = defaultdict[int, list[float]](list)
+        for each in played:
+            rewards[each.prompt_index] += [] if each.reward is None else [each.reward]
+        self._committed = max(self._committed, step)
+        self._by_step[step] = {row: self._rate(of_row) for row, of_row in rewards.items()}
+
+    def _rate(self, rewards: list[float]) -> float | None:
+        if not rewards:
+            return None
+        if self._pass_reward is None:
+            return fmean(rewards)
+        return sum(reward >= self._pass_reward for reward in rewards) / len(rewards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +213,7 @@ class RowOrder:
     ordering: AnyOrdering
     sizes: StepSizes
     seed: int
-    pass_rates: PassRates
+    pass_rates: RowPassRates
     lag: int = 0
     """Number of steps that are sampled before the one before them is committed."""
 
@@ -262,46 +297,6 @@ def _rate(known: Known, row: int) -> float:
 def _age(known: Known, row: int) -> int:
     """Returns the step that last played a row; rows that were never played come first."""
     return known[row].step if row in known else -1
-
-
-class RowPassRates:
-    def __init__(self, pass_reward: float | None, priors: Mapping[int, float]) -> None:
-        """`priors` are pass rates of rows before they were played."""
-        self._pass_reward = pass_reward
-        self._priors = {row: LastRate(0, rate) for row, rate in priors.items()}
-        self._by_step: dict[int, dict[int, float | None]] = {}
-        self._committed = 0
-        self._last: tuple[int, dict[int, LastRate]] = (0, dict(self._priors))
-
-    def as_of(self, step: int) -> Known:
-        if step > self._committed:
-            raise RuntimeError(f"step {step} is not committed, and its pass_rates are not known")
-        at, known = self._last
-        if step < at:
-            at, known = 0, dict(self._priors)
-        for later in range(at + 1, step + 1):
-            for row, rate in self._by_step.get(later, {}).items():
-                before = known[row].pass_rate if row in known else None
-                known[row] = LastRate(later, before if rate is None else rate)
-        self._last = (step, known)
-        return known
-
-    def add(self, step: int, played: Iterable[PlayedRow]) -> None:
-        """Adds the rollouts that a committed step has trained. A row whose rollouts were all lost
-        was played, and keeps the rate that it had.
-        """
-        rewards = defaultdict[int, list[float]](list)
-        for each in played:
-            rewards[each.prompt_index] += [] if each.reward is None else [each.reward]
-        self._committed = max(self._committed, step)
-        self._by_step[step] = {row: self._rate(of_row) for row, of_row in rewards.items()}
-
-    def _rate(self, rewards: list[float]) -> float | None:
-        if not rewards:
-            return None
-        if self._pass_reward is None:
-            return fmean(rewards)
-        return sum(reward >= self._pass_reward for reward in rewards) / len(rewards)
 
 
 def played_rows(rollouts: Iterable[ScoredRollout]) -> list[PlayedRow]:

@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Final
 
+from typing_extensions import override
+
 from app.jobs.modes import AsyncOptions
 from app.kit.errors import RunFailed
 from app.rollouts import metrics as names
 from workers.compute import run_on_compute_thread
 from workers.methods.reinforcement.step_summary import SampledStep
 from workers.methods.schedulers.mode import (
+    Mode,
     PreparedGroup,
     PromptSchedule,
     SchedulerContext,
-    StepReading,
     rollouts_of,
     samples_of,
     settled_groups,
@@ -298,11 +300,10 @@ STRAGGLER_STEPS: Final = 3.0
 _MEASURED_STEPS: Final = 8
 
 
-class AsyncMode:
+class AsyncMode(Mode):
     def __init__(self, context: SchedulerContext, options: AsyncOptions) -> None:
-        self._context = context
+        super().__init__(context)
         self._options = options
-        self._reading = StepReading(context.sampler_clock)
         self._groups: dict[tuple[int, int], tuple[PreparedGroup, float]] = {}
         """Groups that are finished and not trained, with the seconds they lasted, by step of the
         curriculum and row in it."""
@@ -310,13 +311,13 @@ class AsyncMode:
         """Seconds for which the groups cancelled in this step had run."""
         self._steps_s: deque[float] = deque(maxlen=_MEASURED_STEPS)
         self._requeued = 0
-        self._schedule: PromptSchedule
         self._queue: StalenessQueue
         self._policy: CommittedPolicy
         self._tasks: GroupTasks | None = None
 
+    @override
     async def start(self, schedule: PromptSchedule) -> None:
-        self._schedule = schedule
+        await super().start(schedule)
         self._queue = StalenessQueue(
             schedule.size,
             total_steps=schedule.total_steps,
@@ -344,6 +345,7 @@ class AsyncMode:
             self._tasks.start(dispatch)
         self._dispatch()
 
+    @override
     async def step(self, step: int) -> SampledStep:
         started = time.perf_counter()
         self._requeued = 0
@@ -372,10 +374,12 @@ class AsyncMode:
             step, groups, values=values, ages=ages, scheduler_state=scheduler_state
         )
 
+    @override
     async def on_step_committed(self, step: int) -> None:
         self._policy.version = step
         self._dispatch()
 
+    @override
     async def close(self) -> None:
         if self._tasks is not None:
             await self._tasks.close()

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from statistics import fmean
-from typing import Any, Protocol
+from typing import Any
 
 from app.files.datasets import DatasetRow
 from app.kit.ids import GroupKey, SampleKey
@@ -232,24 +232,6 @@ class PromptSchedule:
         return GroupKey(self.job_id, "train", step, row.index, attempt).samples(self.group_size)
 
 
-class Mode(Protocol):
-    async def start(self, schedule: PromptSchedule) -> None:
-        """Prepares the mode; called once, before the first step of a claim."""
-        ...
-
-    async def step(self, step: int) -> SampledStep:
-        """Samples and trains one step. Raises what `PromptSchedule.check` and rollouts raise."""
-        ...
-
-    async def on_step_committed(self, step: int) -> None:
-        """Receives the notice that the step is durable and its version served."""
-        ...
-
-    async def close(self) -> None:
-        """Stops all running work; also called after a fault."""
-        ...
-
-
 class StepReading:
     """Measures one step after the other.
 
@@ -300,3 +282,24 @@ class StepReading:
             scheduler_state=scheduler_state,
             rollouts=[rollout for group in groups for rollout in group.trained_rollouts],
         )
+
+
+class Mode:
+    def __init__(self, context: SchedulerContext) -> None:
+        self._context = context
+        self._reading = StepReading(context.sampler_clock)
+        self._schedule: PromptSchedule
+
+    async def start(self, schedule: PromptSchedule) -> None:
+        """Prepares the mode; called once, before the first step of a claim."""
+        self._schedule = schedule
+
+    async def step(self, step: int) -> SampledStep:
+        """Samples and trains one step. Raises what `PromptSchedule.check` and rollouts raise."""
+        raise NotImplementedError
+
+    async def on_step_committed(self, step: int) -> None:
+        """Called once the step is durable and its version served."""
+
+    async def close(self) -> None:
+        """Stops all running work; also called after a fault."""
