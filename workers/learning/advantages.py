@@ -138,14 +138,13 @@ def step_advantages(groups: Sequence[RewardGroup], *, estimator: str) -> list[Gr
     targets = [g.rewards if g.objective is None else g.objective for g in groups]
     values = [value for target in targets for value in target if value is not None]
     spread = (stdev(values) if len(values) > 1 else 0.0) + STD_EPSILON
-    return [_divide(outcome, spread) for outcome in outcomes]
-
-
-def _divide(outcome: GroupOutcome, spread: float) -> GroupOutcome:
-    return GroupOutcome(
-        [None if advantage is None else advantage / spread for advantage in outcome.advantages],
-        outcome.status,
-    )
+    return [
+        GroupOutcome(
+            [None if advantage is None else advantage / spread for advantage in outcome.advantages],
+            outcome.status,
+        )
+        for outcome in outcomes
+    ]
 
 
 def _all_equal(values: Sequence[float]) -> bool:
@@ -233,7 +232,8 @@ def shape(reward: float, trajectory: Trajectory, config: ShapingConfig) -> Shape
     return ShapedReward(
         reward,
         clamped=max(reward, 0.0) if config.clamp_limit_stop and stopped else 0.0,
-        token_penalty=_token_penalty(trajectory, config),
+        token_penalty=config.token_penalty
+        * min(1.0, trajectory.completion_tokens / config.token_budget),
         call_budget_penalty=_call_budget_penalty(len(calls), config),
         repeated_call_penalty=config.repeated_call_penalty
         * min(COUNTED_CALLS, sum(call.repeated for call in calls)),
@@ -259,10 +259,6 @@ def order_equals(group: Sequence[ShapedReward | None]) -> list[ShapedReward | No
         None if shaped is None else replace(shaped, token_penalty=scale * shaped.token_penalty)
         for shaped in group
     ]
-
-
-def _token_penalty(trajectory: Trajectory, config: ShapingConfig) -> float:
-    return config.token_penalty * min(1.0, trajectory.completion_tokens / config.token_budget)
 
 
 def _call_budget_penalty(calls: int, config: ShapingConfig) -> float:

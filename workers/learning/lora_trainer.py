@@ -5,7 +5,7 @@ the bit.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -102,7 +102,14 @@ class LoraTrainer:
             options=options,
         )
         self._parameters = self._adapted.parameters
-        self._optimizer = _adamw(self._parameters.values(), learning_rate)
+        self._optimizer = torch.optim.AdamW(
+            self._parameters.values(),
+            lr=learning_rate,
+            betas=BETAS,
+            eps=ADAM_EPSILON,
+            weight_decay=0.0,
+            fused=True,
+        )
         self._settings = TrainerSettings(
             base_name,
             rank,
@@ -288,12 +295,6 @@ class LoraTrainer:
     @override
     def __repr__(self) -> str:
         return f"LoraTrainer({self._settings}, steps={self._steps})"
-
-
-def _adamw(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.optim.AdamW:
-    return torch.optim.AdamW(
-        parameters, lr=learning_rate, betas=BETAS, eps=ADAM_EPSILON, weight_decay=0.0, fused=True
-    )
 
 
 def show_memory(device: torch.device) -> None:

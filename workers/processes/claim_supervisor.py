@@ -243,7 +243,12 @@ class ClaimSupervisor:
             log.warning("child failed", returncode=child.returncode, **self._named)
             fault = child.fault
             ending = (
-                None if fault is None else _FailedStart("worker_cannot_start", _sentence(fault))
+                None
+                if fault is None
+                else _FailedStart(
+                    "worker_cannot_start",
+                    f"The worker could not start the process of the run: {fault.rstrip('.')}.",
+                )
             )
             await self._release(orderly=False, ending=ending)
 
@@ -352,10 +357,6 @@ def _end_of(returncode: int | None) -> str:
 class _FailedStart:
     code: Literal["run_hung", "worker_cannot_start"]
     reason: str
-
-
-def _sentence(fault: str) -> str:
-    return f"The worker could not start the process of the run: {fault.rstrip('.')}."
 
 
 async def kill(child: ChildProcess) -> None:

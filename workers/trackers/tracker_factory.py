@@ -225,7 +225,11 @@ def _environment(assignment: Assignment) -> dict[str, str]:
                 "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
                 "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
                 "GIT_PYTHON_REFRESH": "quiet",
-                **_mlflow_credentials(assignment.options),
+                **{
+                    name: assignment.options[key]
+                    for name, key in _MLFLOW.items()
+                    if assignment.options.get(key)
+                },
             }
         case "trackio":
             return base | {"TRACKIO_DIR": assignment.directory, "HF_HUB_OFFLINE": "1"}
@@ -233,7 +237,3 @@ def _environment(assignment: Assignment) -> dict[str, str]:
             return base
         case _:
             assert_never(assignment.kind)
-
-
-def _mlflow_credentials(options: Json) -> dict[str, str]:
-    return {name: options[key] for name, key in _MLFLOW.items() if options.get(key)}

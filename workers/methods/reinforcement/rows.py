@@ -221,21 +221,18 @@ class RowOrder:
         ordering = self.ordering
         match ordering:
             case UniformOrdering():
-                return self._uniform(step)
+                return rows_of_step(
+                    step,
+                    seed=self.seed,
+                    row_count=self.sizes.row_count,
+                    batch_size=self.sizes.batch_size,
+                )
             case EasyToHardOrdering():
                 return self._easy_to_hard(step)
             case FocusOrdering():
                 return self._focus(ordering, step)
             case _:
                 assert_never(ordering)
-
-    def _uniform(self, step: int) -> list[int]:
-        return rows_of_step(
-            step,
-            seed=self.seed,
-            row_count=self.sizes.row_count,
-            batch_size=self.sizes.batch_size,
-        )
 
     def _easy_to_hard(self, step: int) -> list[int]:
         """The order of a pass is decided at its beginning, so that it has each row once."""
@@ -257,7 +254,9 @@ class RowOrder:
         known, size = self._known(step), self.sizes.size(step)
         shuffled = self._shuffled(f"focus/{self.seed}/{step}")
         turns = self._turns(step)
-        oldest = sorted(shuffled, key=lambda row: (turns[row], _age(known, row)))
+        oldest = sorted(
+            shuffled, key=lambda row: (turns[row], known[row].step if row in known else -1)
+        )
         inside, outside = list[int](), list[int]()
         for row in oldest:
             rate = known[row].pass_rate if row in known else None
@@ -292,11 +291,6 @@ class RowOrder:
 def _rate(known: Known, row: int) -> float:
     rate = known[row].pass_rate if row in known else None
     return _UNKNOWN if rate is None else rate
-
-
-def _age(known: Known, row: int) -> int:
-    """Returns the step that last played a row; rows that were never played come first."""
-    return known[row].step if row in known else -1
 
 
 def played_rows(rollouts: Iterable[ScoredRollout]) -> list[PlayedRow]:

@@ -52,7 +52,17 @@ async def train(
     check = LearningCheck(context, method, plan, reporter=reporter)
     try:
         await parts.publisher.forget_earlier_claims()
-        loop = _loop(context, plan, parts, method=method, reporter=reporter)
+        loop = ReinforcementLoop(
+            context,
+            plan,
+            options=method,
+            setup=parts.setup,
+            mode=parts.mode,
+            policy=parts.policy,
+            publisher=parts.publisher,
+            reporter=reporter,
+            base_policy=None if context.start is None else parts.policy.base,
+        )
         ended = await _train_steps(
             context, loop, parts, rows=rows, reporter=reporter, check=check, check_stop=check_stop
         )
@@ -64,27 +74,6 @@ async def train(
         await parts.publisher.close()
     report = await _report(context, plan, reporter, chosen=chosen, ended=ended)
     return TrainingResult(chosen.step, chosen.key, report, ended)
-
-
-def _loop(
-    context: RunContext,
-    plan: Plan,
-    parts: TrainingParts,
-    *,
-    method: ReinforcementMethod,
-    reporter: Reporter,
-) -> ReinforcementLoop:
-    return ReinforcementLoop(
-        context,
-        plan,
-        options=method,
-        setup=parts.setup,
-        mode=parts.mode,
-        policy=parts.policy,
-        publisher=parts.publisher,
-        reporter=reporter,
-        base_policy=None if context.start is None else parts.policy.base,
-    )
 
 
 async def _train_steps(
