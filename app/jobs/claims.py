@@ -1,5 +1,5 @@
-"""Reads one job of a project for a process that has no lease on it: its row, its sealed secrets,
-and its curves, rollouts and report.
+"""Jobs for processes of the GPU plane: one that reads a job without a lease, those that trackers
+follow, and the claims of all tenants.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,5 @@
-"""Options of the check that ends a reinforcement job which can learn nothing.
-
-docs/decisions/learning.md explains the defaults.
+"""What a reinforcement job learns from: loss, advantages, objective, and the check that ends a job
+in which nothing can be learned. docs/decisions/learning.md explains the defaults.
 """
 
 from typing import Annotated, Any, Final, Literal

@@ -1,4 +1,5 @@
-"""Loss options of a job: one class per kind, with defaults and ranges.
+"""Losses of a job: one class per kind, with its options, defaults, ranges and needs. The
+mathematics is in the trainer, since the API imports no torch.
 
 Unknown kinds and keys are refused with their path, because a misspelt option would silently change
 the training. All options are extensions; the hosted API has none.

@@ -3,10 +3,10 @@
 import math
 from collections import namedtuple
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Annotated, Any, Final, Protocol, TypeVar
+from typing import Annotated, Any, Final, Protocol, TypeVar, cast
 
 from psycopg.types.json import Jsonb
 from sqlalchemy import (
@@ -87,6 +87,21 @@ def unix(moment: datetime) -> int:
 
 def unix_or_none(moment: datetime | None) -> int | None:
     return None if moment is None else unix(moment)
+
+
+Value = TypeVar("Value")
+
+
+def from_row(kind: type[Value], row: object, **given: Any) -> Value:
+    """Makes a domain value of a row: each field that is not given is the column of its name, a time
+    in Unix seconds.
+    """
+    names = [each.name for each in fields(cast("Any", kind)) if each.name not in given]
+    read = {name: getattr(row, name) for name in names}
+    return kind(
+        **{name: unix(each) if isinstance(each, datetime) else each for name, each in read.items()},
+        **given,
+    )
 
 
 def moment(seconds: int) -> datetime:

@@ -32,7 +32,7 @@ REASONS: Final[dict[str, dict[str, str]]] = {
     "FocusOrdering": {
         "low": "below it most groups of 8 have at most one right rollout",
         "high": "the mirror of `low`: most groups have at most one wrong rollout",
-        "measured_share": "docs/decisions/resume.md: every row is measured again within few steps",
+        "measured_share": "every row is measured again within few steps",
     },
     "GapRule": {
         "threshold": "a judgement for rewards from 0 to 1: a fifth of the scale",
@@ -48,7 +48,7 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "steps": _LATEST,
     },
     "KeepCheckpoints": {
-        "best": "a choice between candidates, at the disk of three adapters (docs/decisions/resume.md)",
+        "best": "a choice between candidates, at the disk of three adapters",
         "last": "the newest one is what a resumed or later job starts from",
     },
     "LimitStopsRule": {
@@ -57,10 +57,9 @@ REASONS: Final[dict[str, dict[str, str]]] = {
     },
     "MismatchOptions": {"max_log_ratio": "as in verl: beyond it the exponential overflows"},
     "NothingToLearnOptions": {
-        "error_share": "docs/decisions/learning.md: one answer in twenty can still teach a format",
-        "equal_rewards": "docs/decisions/learning.md: at most 4.6 % of rollouts differ, with 95 % confidence",
-        "untrained_groups": "docs/decisions/learning.md: fewer than one group in twenty teaches, with 95 % "
-        "confidence",
+        "error_share": "one answer in twenty can still teach a format",
+        "equal_rewards": "at most 4.6 % of rollouts differ, with 95 % confidence",
+        "untrained_groups": "fewer than one group in twenty teaches, with 95 % confidence",
     },
     "NothingTrainedRule": {"steps": _LATEST},
     "ObjectiveOptions": {

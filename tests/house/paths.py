@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from docs.site.pages import MADE
 from tests.house.tree import (
     ROOT,
     Violation,
@@ -61,6 +62,7 @@ def find_on_page(path: Path, text: str) -> Iterator[Violation]:
     targets = re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for match in _LINK.finditer(text):
         near = (ROOT / path.parent / match["path"]).exists()
+        near |= str(path.parent / match["path"]) in MADE
         if not near and not _PATH.fullmatch(match["path"]):
             yield Violation(path, _line(1, text, match), f"a link to nothing: {match['path']}")
     for match in _TARGET.finditer(text):

@@ -14,13 +14,13 @@ from typing import Final
 
 from tests.house.tree import Violation, imported, module_name, python_files, report
 
-_SERVICE: Final = r"app\..*service\b"
-_ROWS: Final = r"app\..*(?:store|tables)\b(?<!object_stores)"
+_SERVICE: Final = r"app\.\w+\.(?:\w+_)?service\."
+_ROWS: Final = r"app\.(?!kit\.object_).*(?:store|tables)\."
 _SQL: Final = r"(?:sqlalchemy|psycopg)\b"
 _WEB: Final = r"(?:fastapi|starlette|celery)\b"
 FORBIDDEN: Final = {
     r"app\..*routes|app\.pages\..*": (_SERVICE, _ROWS, _SQL, r"app\.database\b"),
-    r"app\..*service": (_SQL, _WEB, r"app\..*tables\b"),
+    r"app\..*service": (_SQL, _WEB, r"app\..*tables\."),
     r"app\.cli\..*|app\.local\..*|workers\..*": (_SQL,),
 }
 """Imports that modules of a role must not have."""

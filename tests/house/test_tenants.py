@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from tests.house.tenants import OWNERS_FUNCTIONS
 from tests.house.tree import ROOT, imported, module_name, python_files
 
 OWNERS = {"app.system": "app.across_tenants", "app.rewrap": "app.rewrapping"}
@@ -17,11 +18,6 @@ CONTROL_PLANE = (
 )
 ADMITTED = {("app.wiring", "app.rewrapping")}
 """One command wraps the sealed blobs of all tenants, as the tables' owner."""
-OWNERS_FUNCTIONS = {
-    "due_coach_sessions": "app.teaching.coach.store",  # finds the sessions that are due
-    "installation_counts": "app.database",  # metrics count the installation's jobs
-    "queue_places": "app.jobs.store",  # a position counts the jobs of others
-}
 SOURCES = {module_name(path): text for path, text in python_files("app", "workers")}
 
 

@@ -1,4 +1,4 @@
-"""LoRA adapters through peft, as stock files."""
+"""LoRA adapters through peft, as stock files: made, saved, loaded, computed fast, and merged."""
 
 import json
 import math

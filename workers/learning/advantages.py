@@ -1,4 +1,4 @@
-"""Computes advantages from the rewards of groups of rollouts.
+"""Rewards of groups of rollouts become advantages, after the terms of the objective.
 
 Advantages belong to rollouts, not to the rows into which a rollout may be split.
 """

@@ -1,4 +1,6 @@
-"""The loss of one micro-batch, and its gradient."""
+"""The loss of one micro-batch with its gradient, the correction for another sampler, and the curves
+that a step sums up from them.
+"""
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Packs samples into micro-batches."""
+"""Packs samples into micro-batches, and halves those that do not fit into the memory."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

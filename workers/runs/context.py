@@ -1,4 +1,4 @@
-"""The context of a run: its job, its fence, and its clients.
+"""The context of a run: its job, fence, clients and directories, and the journal of a step.
 
 Every write of a run goes through `unit()`, which opens a transaction with the run's fence.
 """

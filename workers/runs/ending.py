@@ -1,4 +1,6 @@
-"""Ends a run without success (failure, pause, put back), each time in one fenced transaction."""
+"""Ends a run without success (failure, pause, put back), each time in one fenced transaction, and
+writes what any end needs: result file, attached evals, the reason why nothing was trained.
+"""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,6 @@
-"""Runs one claim of a job to its end state: the only module that decides a run's outcome."""
+"""Runs one claim of a job to its end state. This module alone decides a run's outcome, and tells
+the owner of endpoints that fall silent.
+"""
 
 import asyncio
 import time

@@ -1,4 +1,6 @@
-"""Opens a claimed run: reads its row, unseals its headers, finds its start model."""
+"""Opens a claimed run: its row, its secrets, its start model, the state that it resumes from and
+the way in which this machine computes.
+"""
 
 import asyncio
 import json

@@ -1,7 +1,4 @@
-"""The reporter: commits a step once, its rows and its announcements in one fenced transaction.
-
-The rows are `StepWriter`'s, the events `Announcer`'s.
-"""
+"""Commits a step once: its rows, its announcements and its usage in one fenced transaction."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence

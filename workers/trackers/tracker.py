@@ -1,4 +1,4 @@
-"""The protocols of a tracker and of its library, and the results of their writes."""
+"""What a tracker gets of a job, as numbers and texts, and the protocols of tracker and library."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

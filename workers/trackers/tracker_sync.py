@@ -1,6 +1,6 @@
 """Writes tracked jobs to their trackers, from the log of committed events.
 
-The job is not touched by it, and that no tracker waits for those of another project that hang.
+A tracker that hangs delays neither its job nor the trackers of another project.
 """
 
 import asyncio

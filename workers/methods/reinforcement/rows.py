@@ -1,4 +1,4 @@
-"""The rows of a reinforcement job's file, checked once and read again when needed.
+"""The rows of a reinforcement job's file, and the order in which its steps use them.
 
 A file may hold half a gigabyte, so rows stay on disk: one pass checks each of them and records its
 offset.

@@ -1,4 +1,6 @@
-"""Renders rows to training samples: tokens, and a mask of the trained ones."""
+"""Reads a supervised or preference file row by row and renders rows to training samples: tokens,
+and a mask of the trained ones.
+"""
 
 import asyncio
 import itertools

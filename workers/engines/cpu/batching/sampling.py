@@ -1,7 +1,7 @@
-"""Draws tokens: a pure function of each row's logits, seed and position.
+"""Draws tokens: a pure function of each row's logits, seed and position, whatever the other rows
+are.
 
-A row's draw does not depend on other rows, and that log-probs are those of the distribution that is
-sampled from (vLLM's `processed_logprobs`).
+Log-probs are those of the distribution that is sampled from (vLLM's `processed_logprobs`).
 """
 
 import math

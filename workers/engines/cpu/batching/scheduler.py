@@ -1,7 +1,6 @@
-"""The engine's one compute thread.
+"""The engine's one compute thread, and the order in which its batches advance.
 
-`BatchOrder` chooses which of them advances. Every submitted sequence ends with exactly one final
-`SequenceUpdate`, also after an exception.
+Every submitted sequence ends with exactly one final `SequenceUpdate`, also after an exception.
 """
 
 import queue
