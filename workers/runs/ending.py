@@ -61,7 +61,6 @@ class RunEnding:
             await unit.events.append(
                 self._job_id,
                 level="error",
-                type="message",
                 message=failure.message,
                 data={"error_code": failure.code, "error_param": failure.param},
             )
@@ -115,9 +114,7 @@ class RunEnding:
         async def write(unit: RunUnitOfWork) -> None:
             if await unit.jobs.stop_request() is StopRequest.PAUSE:
                 await self._publish(unit, publish)
-                await unit.events.append(
-                    self._job_id, level="info", type="message", message=_PAUSED
-                )
+                await unit.events.append(self._job_id, message=_PAUSED)
                 await unit.jobs.mark_paused()
                 return
             step = (await unit.jobs.resume_point()).step
@@ -132,7 +129,6 @@ class RunEnding:
             await unit.events.append(
                 self._job_id,
                 level="warn",
-                type="message",
                 message=(
                     f"Waiting on endpoint: no tool or grader has answered for {waited_s:.0f} s,"
                     " and other jobs wait for a worker. The job is queued again "
@@ -151,7 +147,6 @@ class RunEnding:
             await unit.events.append(
                 self._job_id,
                 level="info",
-                type="message",
                 message=f"The last step can be tried as {model}",
                 data={"model": model},
             )
@@ -187,7 +182,6 @@ class RunEnding:
             await unit.events.append(
                 self._job_id,
                 level="info" if why is None else "warn",
-                type="message",
                 message=message,
                 data=data,
             )
@@ -210,7 +204,6 @@ async def start_attached(unit: RunUnitOfWork, job: Job, tuned: str) -> None:
             await unit.events.append(
                 job.id,
                 level="warn",
-                type="message",
                 message=each.error,
                 data={"eval": each.eval_id},
             )

@@ -308,9 +308,7 @@ class OutageEvents:
 
     async def _append(self, message: str, data: dict[str, Any], *, level: EventLevel) -> None:
         async def write(unit: RunUnitOfWork) -> None:
-            await unit.events.append(
-                self._context.job.id, level=level, type="message", message=message, data=data
-            )
+            await unit.events.append(self._context.job.id, level=level, message=message, data=data)
 
         await self._context.in_unit(write)
 

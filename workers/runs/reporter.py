@@ -64,9 +64,7 @@ class Announcer:
         level: EventLevel = "info",
         data: dict[str, Any] | None = None,
     ) -> None:
-        await unit.events.append(
-            self._job.id, level=level, type="message", message=message, data=data
-        )
+        await unit.events.append(self._job.id, level=level, message=message, data=data)
 
     async def baseline(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
         *first, last = self._report.baseline(outcome)

@@ -67,7 +67,11 @@ async def train(
             context, loop, parts, rows=rows, reporter=reporter, check=check, check_stop=check_stop
         )
         chosen = await best_adapter(context)
-        await _compare(context, loop, parts, valid_rows=rows[1], chosen=chosen)
+        start = await _start_policy(context, parts)
+        tuned = await parts.publisher.policy_of(
+            chosen.step, lambda: fetch_adapter(context, chosen.key)
+        )
+        await loop.compare(rows[1], step=chosen.step, start=start, tuned=tuned)
     finally:
         await parts.mode.close()
         parts.trainer.close()
@@ -109,24 +113,6 @@ async def _train_steps(
         await loop.validate(valid_rows, step=await committed_step(context))
         return stop.trigger
     return None
-
-
-async def _compare(
-    context: RunContext,
-    loop: ReinforcementLoop,
-    parts: TrainingParts,
-    *,
-    valid_rows: Sequence[DatasetRow],
-    chosen: ChosenAdapter,
-) -> None:
-    await loop.compare(
-        valid_rows,
-        step=chosen.step,
-        start=await _start_policy(context, parts),
-        tuned=await parts.publisher.policy_of(
-            chosen.step, lambda: fetch_adapter(context, chosen.key)
-        ),
-    )
 
 
 async def _start_policy(context: RunContext, parts: TrainingParts) -> Policy:
