@@ -36,7 +36,6 @@ def build_method(context: RunContext) -> Method:
 
 
 def job_run(context: RunContext) -> JobRun:
-    """Builds the run of a claimed job."""
     return JobRun(context, build_method(context))
 
 

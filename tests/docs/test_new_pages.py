@@ -24,7 +24,8 @@ from app.graders.text_definitions import StringCheckGrader
 from app.jobs.methods import METHOD_MODELS
 from app.kit.egress import EgressReply
 from app.kit.endpoints import CallSigner
-from app.rollouts.metric_meanings import MEANINGS, meaning
+from app.rollouts.metric_meanings import meaning
+from app.rollouts.metrics import MEANINGS
 from app.tools.tool_calls import ToolCall, read_output
 from tests.support.grading.scores import scored
 

@@ -202,7 +202,6 @@ async def retire(database: Database, retention: RetentionSettings) -> None:
 
 
 async def _mark_jobs(database: Database, kind: RetainedKind, days: float) -> int:
-    """Returns the number of jobs that were marked."""
     marked, last, full = 0, None, True
     while full:
         async with maintenance(database) as unit:
@@ -253,7 +252,6 @@ async def _remove(noun: ForgottenNoun, unit: MaintenanceUnitOfWork, *, days: flo
 async def _forget(
     database: Database, remove: Callable[[MaintenanceUnitOfWork], Awaitable[int]]
 ) -> int:
-    """Removes rows of one kind, batch by batch. Returns their number."""
     removed, newly = 0, _BATCH
     while newly == _BATCH:
         async with maintenance(database) as unit:

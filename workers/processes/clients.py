@@ -23,8 +23,6 @@ POOL_SIZE = 4
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """The settings of a process and its clients, for work of one project."""
-
     settings: Settings
     database: Database
     objects: Objects
@@ -36,7 +34,6 @@ class Clients:
 
     @property
     def adapters(self) -> AdapterCache:
-        """Returns the cache of adapters of tuned models for the engine."""
         return build_adapter_cache(self.settings, self.objects)
 
 

@@ -91,7 +91,7 @@ async def test_a_project_that_weights_and_biases_takes_is_kept(
 async def test_a_missing_library_is_refused_with_the_command_that_installs_it(
     api: Api, body: dict[str, Any], monkeypatch: pytest.MonkeyPatch, kind: TrackerKind
 ) -> None:
-    monkeypatch.setitem(sys.modules, LIBRARIES[kind].module, None)
+    monkeypatch.setitem(sys.modules, kind, None)
     sent = {"type": kind, kind: {"project": "p"} if kind == "wandb" else {}}
     param, code, message = await refused(api, body, sent)
     assert (param, code) == ("integrations[0].type", "integration_not_installed")

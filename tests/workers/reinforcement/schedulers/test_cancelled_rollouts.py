@@ -12,8 +12,7 @@ from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import CountingTrainer, GatedGrader, Stage
 from workers.methods.schedulers.asynchronous import AsyncMode
 from workers.methods.schedulers.mode import Mode, SchedulerContext
-from workers.methods.schedulers.streaming import StreamingMode
-from workers.methods.schedulers.sync import SyncMode
+from workers.methods.schedulers.on_policy import StreamingMode, SyncMode
 
 MODES: dict[str, Callable[[SchedulerContext], Mode]] = {
     "sync": SyncMode,

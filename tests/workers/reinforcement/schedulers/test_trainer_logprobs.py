@@ -20,8 +20,7 @@ from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import TrainingSample
 from workers.methods.schedulers.asynchronous import AsyncMode
 from workers.methods.schedulers.mode import Mode, SchedulerContext, with_logprobs
-from workers.methods.schedulers.streaming import StreamingMode
-from workers.methods.schedulers.sync import SyncMode
+from workers.methods.schedulers.on_policy import StreamingMode, SyncMode
 
 Build = Callable[[SchedulerContext], Mode]
 MODES: list[Build] = [

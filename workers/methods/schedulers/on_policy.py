@@ -1,46 +1,99 @@
-"""The streaming mode: train on the groups that are finished while the others are still sampled.
-
-A step is cut into `minibatches` parts; whenever enough groups for a part have finished, in whatever
-order, their gradient sum is added. The optimizer steps once, after the last part, and divides by
-the trained tokens of the whole step: the sizes of the parts carry no weight, and the step stays
-on-policy. Groups that train nothing fill their part like others. Sums are added in the order of
-arrival, which differs from run to run, so two runs agree up to rounding and not to the bit.
+"""The modes that stay on-policy: every rollout of a step is sampled from the policy that the step
+before published.
 """
 
 import asyncio
 import time
 from collections.abc import Sequence
 
+from typing_extensions import override
+
 from app.files.datasets import DatasetRow
 from app.kit.errors import first_fault
 from app.rollouts import metrics as names
 from workers.compute import run_on_compute_thread
+from workers.learning.trainer import UpdateStats
 from workers.methods.reinforcement.step_summary import SampledStep
 from workers.methods.schedulers.mode import (
+    Mode,
     PreparedGroup,
-    PromptSchedule,
     SchedulerContext,
-    StepReading,
     rollouts_of,
     samples_of,
+    settled_groups,
 )
 
+
+class SyncMode(Mode):
+    """Samples the whole step, trains on it, publishes: the correctness oracle.
+
+    The samples of a group are computed as soon as it is finished, beside the sampling of the
+    others. The gradient is taken over the whole step in the step's own order, so a step is
+    identical to the bit whichever group finished first.
+    """
+
+    @override
+    async def step(self, step: int) -> SampledStep:
+        started = time.perf_counter()
+        sampled = await self._sample(step)
+        sampling_s = time.perf_counter() - started
+        self._schedule.check(rollouts_of(sampled))
+        groups = settled_groups(sampled, self._context.group_config)
+        groups, stats = await self._train(groups)
+        values = {names.TIME_SAMPLING: sampling_s, **stats}
+        return self._reading.sampled_step(step, groups, values=values)
+
+    async def _sample(self, step: int) -> list[PreparedGroup]:
+        journal = await self._schedule.journal(step)
+        with first_fault():
+            async with asyncio.TaskGroup() as tasks:
+                groups = [
+                    tasks.create_task(
+                        self._context.prepared_group(
+                            row,
+                            self._schedule.keys(row, step),
+                            policy=self._context.policy,
+                            journal=journal,
+                        )
+                    )
+                    for row in self._schedule.rows(step)
+                ]
+        return [group.result() for group in groups]
+
+    async def _train(self, groups: list[PreparedGroup]) -> tuple[list[PreparedGroup], UpdateStats]:
+        """Makes one update on the step's samples; none if there are no samples. Returns the groups
+        as the trainer scored them, and the update's statistics.
+        """
+        stats: UpdateStats = {}
+        started = time.perf_counter()
+        samples = samples_of(groups)
+        if samples:
+            with self._reading.trainer_clock:
+                stats = await run_on_compute_thread(self._context.trainer.update, samples)
+                groups = await self._context.scored_by_trainer(groups)
+        return groups, {**stats, names.TIME_TRAINING: time.perf_counter() - started}
+
+
 Arrival = tuple[int, PreparedGroup]
-"""Position in the step, and the group."""
 Arrivals = asyncio.Queue[Arrival]
 """The queue is unbounded: the step bounds it."""
 
 
-class StreamingMode:
+class StreamingMode(Mode):
+    """Trains on the groups that are finished while the others are still sampled.
+
+    A step is cut into `minibatches` parts; whenever enough groups for a part have finished, in
+    whatever order, their gradient sum is added. The optimizer steps once, after the last part, and
+    divides by the trained tokens of the whole step: the sizes of the parts carry no weight. Groups
+    that train nothing fill their part like others. Sums are added in the order of arrival, which
+    differs from run to run, so two runs agree up to rounding and not to the bit.
+    """
+
     def __init__(self, context: SchedulerContext, *, minibatches: int) -> None:
-        self._context = context
+        super().__init__(context)
         self._minibatches = minibatches
-        self._reading = StepReading(context.sampler_clock)
-        self._schedule: PromptSchedule
 
-    async def start(self, schedule: PromptSchedule) -> None:
-        self._schedule = schedule
-
+    @override
     async def step(self, step: int) -> SampledStep:
         rows = self._schedule.rows(step)
         arrivals: Arrivals = asyncio.Queue()
@@ -62,12 +115,6 @@ class StreamingMode:
             names.TIME_TRAINING: training_s + time.perf_counter() - started,
         }
         return self._reading.sampled_step(step, groups, values=values)
-
-    async def on_step_committed(self, step: int) -> None:
-        """Does nothing: no rollout is sampled ahead."""
-
-    async def close(self) -> None:
-        """Does nothing: no task outlives a step."""
 
     async def _sample(self, rows: Sequence[DatasetRow], step: int, arrivals: Arrivals) -> float:
         """Queues every group of the step as it finishes; returns the seconds until the last."""
