@@ -337,11 +337,6 @@ NAMED_EXPORTS: Final = f"""
 SELECT object_key FROM {EXPORTS}
 WHERE status = 'completed' AND deleted_at IS NULL AND expires_at > now();
 """  # noqa: S608 - constants
-UNFINISHED_JOBS: Final = f"""
-SELECT format('projects/%s/jobs/%s', project_id, id) FROM fine_tuning_jobs WHERE {_UNFINISHED};
-"""  # noqa: S608 - constants
-"""Directories of jobs that have not ended."""
-BEGIN_SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
 EXPORT_SNAPSHOT: Final = "SELECT pg_export_snapshot();"
 SCHEMA_REVISION: Final = "SELECT version_num FROM alembic_version;"
 HAS_EXPORTS: Final = f"SELECT to_regclass('{EXPORTS}') IS NOT NULL;"
