@@ -4,7 +4,6 @@ from app.kit.disks import FreeSpace
 from app.kit.local_objects import LocalObjects, local_copy, work_directory
 from app.kit.objects import (
     DOWNLOAD_CHUNK_BYTES,
-    InMemoryObjects,
     Objects,
     StoredChild,
     StoredObject,
@@ -14,7 +13,6 @@ from app.settings import Settings
 
 __all__ = [
     "DOWNLOAD_CHUNK_BYTES",
-    "InMemoryObjects",
     "LocalObjects",
     "Objects",
     "StoredChild",
@@ -29,6 +27,6 @@ __all__ = [
 def build_objects(settings: Settings) -> Objects:
     if settings.objects is None:
         return LocalObjects(settings.objects_dir, space=FreeSpace.of(settings))
-    from app.kit.s3_objects import S3Objects  # noqa: PLC0415 - needs an optional library
+    from app.kit.s3_objects import open_bucket  # noqa: PLC0415 - needs an optional library
 
-    return S3Objects(settings.objects)
+    return open_bucket(settings.objects)
