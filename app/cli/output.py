@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-import plotext
 from pydantic import ValidationError
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -34,6 +33,10 @@ MOST_CURVES: Final = len(_MARKS)
 
 def chart(series: Mapping[str, Sequence[tuple[int, float]]], *, width: int, height: int) -> str:
     """Returns lines of text. `series` has the points of at most `MOST_CURVES` curves by label."""
+    try:
+        import plotext  # noqa: PLC0415 - an optional extra
+    except ImportError:
+        return "A chart needs pip install 'agent-rft[charts]'."
     plotext.clear_figure()
     plotext.theme("clear")
     plotext.plot_size(width, height)
