@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
-from typing import Final, Generic, Literal, TypeVar, assert_never
+from typing import Final, Generic, Literal, TypeVar
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -202,19 +202,10 @@ Called = Literal["tool", "grader", "environment"]
 
 
 def failure_class(kind: FaultKind, called: Called) -> FailureClass:
-    match kind:
-        case FaultKind.ERROR:
-            return FailureClass(f"{called}_error")
-        case FaultKind.TIMEOUT:
-            return FailureClass(f"{called}_timeout")
-        case FaultKind.UNREACHABLE:
-            return FailureClass(f"{called}_unreachable")
-        case FaultKind.BAD_REPLY | FaultKind.TOO_LARGE:
-            return FailureClass(f"{called}_bad_reply")
-        case FaultKind.REFUSED:
-            return FailureClass.ENDPOINT_REFUSED
-        case _:
-            assert_never(kind)
+    if kind is FaultKind.REFUSED:
+        return FailureClass.ENDPOINT_REFUSED
+    end = FaultKind.BAD_REPLY if kind is FaultKind.TOO_LARGE else kind
+    return FailureClass(f"{called}_{end}")
 
 
 _RETRIED_STATUSES: Final = frozenset({408, 425, 429})

@@ -23,7 +23,7 @@ from app.jobs.supervised import MethodType
 from app.kit.errors import InvalidRequest, NotFound, missing_parameter
 from app.kit.fields import Json
 from app.kit.issues import PreflightIssue
-from app.kit.object_stores import Objects
+from app.kit.objects import Objects
 from app.teaching.curricula.curricula import (
     CURRICULUM_SPLITS,
     MADE_FROM,

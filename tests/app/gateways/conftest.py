@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.kit.object_stores import LocalObjects, Objects
+from app.kit.local_objects import LocalObjects
+from app.kit.objects import Objects
 from tests.support.objects.in_memory import in_memory_objects
 from tests.support.objects.s3_server import S3Server
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import pytest
 
-from app.kit.object_stores import Objects, put_bytes
+from app.kit.objects import Objects, put_bytes
 from app.kit.tar import ObjectDamaged, StoredMember, TarArchive, TextMember
 from tests.support.objects.in_memory import in_memory_objects
 
