@@ -21,7 +21,7 @@ from app.kit.egress import EgressFailure, EgressReply, FailureKind
 from app.kit.http import is_error, is_server_error
 from app.kit.telemetry import (
     SPANS,
-    OpenSpan,
+    Span,
     SpanName,
     SpanPosition,
     count_call,
@@ -300,7 +300,7 @@ def measured_call(request: EndpointRequest) -> Iterator[MeasuredCall]:
 
 
 @contextmanager
-def attempt_span(request: EndpointRequest, attempt: int) -> Iterator[OpenSpan]:
+def attempt_span(request: EndpointRequest, attempt: int) -> Iterator[Span]:
     """Records the span of one attempt, whose id is in the `traceparent` that is sent with it."""
     position = SpanPosition(trace_of(request.trace_id), span_of(request.call_id, attempt))
     with SPANS.open(SpanName.ATTEMPT, position) as span:
@@ -313,7 +313,7 @@ def attempt_span(request: EndpointRequest, attempt: int) -> Iterator[OpenSpan]:
             raise
 
 
-def note_status(span: OpenSpan, status: int) -> None:
+def note_status(span: Span, status: int) -> None:
     """Records the status of an attempt's reply."""
     span.attributes["http.response.status_code"] = status
     if is_error(status):

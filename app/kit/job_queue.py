@@ -88,7 +88,13 @@ class CeleryJobQueue:
     def __init__(self, redis_url: str) -> None:
         # Not set as current: inside a worker the current application must be the worker's own.
         self._celery = Celery("agent-rft-api", set_as_current=False)
-        self._celery.conf.update(broker_settings(redis_url))
+        settings = broker_settings(redis_url)
+        # A broker that hangs or is away must not keep a thread of the service.
+        settings["broker_transport_options"] |= {
+            "socket_timeout": BROKER_TIMEOUT_S,
+            "max_retries": 0,
+        }
+        self._celery.conf.update(settings)
         self._redis: Redis = Redis.from_url(
             redis_url, socket_timeout=BROKER_TIMEOUT_S, socket_connect_timeout=BROKER_TIMEOUT_S
         )

@@ -1,12 +1,15 @@
 """Messages in the broker's Redis, as a Celery worker reads them."""
 
+import asyncio
 import json
+import socket
 from collections.abc import Iterator
 
 import pytest
 import redis
 from structlog.testing import capture_logs
 
+from app.kit import job_queue
 from app.kit.job_queue import CeleryJobQueue
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
@@ -42,6 +45,15 @@ async def test_a_broker_that_is_unavailable_is_no_fault_of_the_call() -> None:
     (warning,) = logs
     assert warning["log_level"] == "warning"
     assert (warning["task"], warning["ids"]) == ("agent_rft.run_job", ("ftjob-1",))
+
+
+async def test_a_broker_that_hangs_keeps_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_queue, "BROKER_TIMEOUT_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as hung:
+        queue = CeleryJobQueue(f"redis://127.0.0.1:{hung.getsockname()[1]}/0")
+        await asyncio.gather(*(queue.enqueue_run(f"ftjob-{number}") for number in range(40)))
+        assert await asyncio.wait_for(asyncio.to_thread(lambda: True), PATIENCE_S)
+    await queue.aclose()
 
 
 async def test_celery_reads_and_acknowledges_it_as_one_of_its_own(
