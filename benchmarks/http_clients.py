@@ -28,7 +28,7 @@ from typing_extensions import override
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.kit.egress import EgressRequest
+from app.kit.egress import EgressRequest  # noqa: E402 - needs the path above
 from app.kit.egress_client import EgressClient  # noqa: E402 - needs the path above
 from app.kit.egress_guard import EgressPolicy  # noqa: E402 - needs the path above
 

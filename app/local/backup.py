@@ -17,8 +17,6 @@ from psycopg import Connection
 from app.kit.objects import link_or_copy
 from app.kit.sql import (
     EXPORT_SNAPSHOT,
-    HAS_EXPORTS,
-    NAMED_EXPORTS,
     NAMED_OBJECTS,
     SCHEMA_REVISION,
 )
@@ -87,10 +85,7 @@ class Snapshot:
 
     def needed(self) -> frozenset[str]:
         """Returns the keys of all objects and directories that rows name."""
-        keys = self._query(NAMED_OBJECTS)
-        if any(self._query(HAS_EXPORTS)):
-            keys += self._query(NAMED_EXPORTS)
-        return frozenset(key for key in keys if key)
+        return frozenset(key for key in self._query(NAMED_OBJECTS) if key)
 
     def dump(self, target: Path) -> None:
         """Dumps the whole database as of the snapshot."""
