@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, assert_never
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
@@ -180,6 +181,9 @@ SimilarityMetric = Literal[
 # fmt: on
 
 
+_OF_NLTK: Final = frozenset({"bleu", "gleu", "meteor"})
+
+
 class TextSimilarityGrader(UnitGrader):
     """The similarity of two texts, from 0 to 1."""
 
@@ -193,6 +197,16 @@ class TextSimilarityGrader(UnitGrader):
     """Template of the text that it is compared with."""
     evaluation_metric: Annotated[SimilarityMetric, EmbeddingMark(COSINE)]
     """The measure of similarity; `cosine` needs the operator's embedding endpoint."""
+
+    @field_validator("evaluation_metric")
+    @classmethod
+    def _is_installed(cls, metric: SimilarityMetric) -> SimilarityMetric:
+        if metric in _OF_NLTK and find_spec("nltk") is None:
+            raise ValueError(
+                f"'{metric}' is not installed here: the operator adds it with "
+                "pip install 'agent-rft[texts]'"
+            )
+        return metric
 
     @property
     @override

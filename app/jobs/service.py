@@ -21,7 +21,7 @@ from app.jobs.jobs import (
 from app.jobs.results import result_file
 from app.kit.errors import Unavailable
 from app.kit.job_queue import JobQueue
-from app.kit.object_stores import Objects, put_bytes
+from app.kit.objects import Objects, put_bytes
 
 Positions = Callable[[list[str]], Awaitable[dict[str, QueuePosition]]]
 _WAITING: Final = frozenset({JobStatus.VALIDATING_FILES, JobStatus.QUEUED})

@@ -19,7 +19,7 @@ import structlog
 from app.database import Database
 from app.jobs.ended_jobs import EndedJob
 from app.jobs.integrations import LIBRARIES
-from app.kit.object_stores import Objects
+from app.kit.objects import Objects
 from app.maintenance import maintenance
 from app.models.engine import AdapterCache, Inference
 from workers.runs.publisher import adapter_prefix, clear_job, unload_all

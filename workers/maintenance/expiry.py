@@ -18,7 +18,8 @@ from app.database import Database
 from app.kit.errors import Unavailable
 from app.kit.event_reader import event_reader
 from app.kit.events import KEEP_LOG_S
-from app.kit.object_stores import Objects, build_objects
+from app.kit.local_objects import build_objects
+from app.kit.objects import Objects
 from app.maintenance import AgedJob, MaintenanceUnitOfWork, RetainedKind, maintenance
 from app.models.engine import AdapterCache, Inference, build_adapter_cache
 from app.settings import RetentionSettings

@@ -18,8 +18,7 @@ from app.database import Database, RunUnitOfWork
 from app.jobs.jobs import Job, TuningMethod
 from app.kit.egress import Egress
 from app.kit.endpoint_pool import EndpointPool, EndpointState
-from app.kit.object_stores import Objects
-from app.kit.objects import remove
+from app.kit.objects import Objects, remove
 from app.models.engine import AdapterCache, Inference, build_adapter_cache
 from app.models.models import BaseModelSpec
 from app.settings import Settings

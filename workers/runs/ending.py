@@ -16,7 +16,7 @@ from app.jobs.results import result_file
 from app.jobs.run_store import MOST_PUT_BACKS
 from app.jobs.stop_rules import RuleTrigger
 from app.kit.errors import ENDPOINT_UNAVAILABLE, AgentRftError, NotFound, RunFailed, Unavailable
-from app.kit.object_stores import Objects, put_bytes
+from app.kit.objects import Objects, put_bytes
 from app.rollouts import metrics as names
 from app.rollouts.metrics import MetricPoint
 from app.rollouts.rollouts import RolloutFilter

@@ -21,8 +21,7 @@ import structlog
 
 from app.database import RunUnitOfWork
 from app.kit.errors import AgentRftError, InvalidRequest, RunFailed
-from app.kit.object_stores import Objects
-from app.kit.objects import remove
+from app.kit.objects import Objects, remove
 from app.models.directories import directory_digest
 from app.models.engine import Inference
 from app.rollouts import metrics as names

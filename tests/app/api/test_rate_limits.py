@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.kit.rate_limits import InMemoryRateLimits, RateLimits, RedisRateLimits
+from app.kit.rate_limits import RateLimits, RedisRateLimits
 from tests.support.api.application import Api, running
 from tests.support.dashboard.visits import visiting
 from tests.support.stack import Database
+from tests.support.twins import InMemoryRateLimits
 from tests.support.web.one_window import hold_window
 
 LIMIT = 5

@@ -39,7 +39,7 @@ sys.exit(run_supervised(JOBS, work, on_fault=on_fault))
 
 WORKER = """
 import sys
-from app.telemetry import span_export
+from app.kit import span_export
 span_export._PACKAGES = ("opentelemetry_that_is_missing.sdk",)
 from celery.bin.celery import main
 sys.argv = ["celery", "-A", "workers.celery_app", "worker", "-Q", "runs", "-c", "1"]

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from app.graders import text_definitions
 from app.graders.definitions import Grader
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
@@ -47,6 +48,20 @@ def test_each_kind_is_taken_and_unknown_keys_are_kept(sent: dict[str, Any]) -> N
     assert echoed["pass_threshold"] == 0.75
     assert {key: echoed[key] for key in ("type",)} == {"type": sent["type"]}
     assert GRADERS.validate_python(echoed) == grader
+
+
+@pytest.mark.parametrize("metric", ["bleu", "gleu", "meteor", "rouge_l"])
+def test_a_metric_whose_library_is_missing_is_refused(
+    monkeypatch: pytest.MonkeyPatch, metric: str
+) -> None:
+    near = {**NEAR, "evaluation_metric": metric}
+    GRADERS.validate_python(near)
+    monkeypatch.setattr(text_definitions, "find_spec", lambda _: None)
+    if metric == "rouge_l":
+        GRADERS.validate_python(near)
+        return
+    with pytest.raises(ValidationError, match=r"pip install 'agent-rft\[texts\]'"):
+        GRADERS.validate_python(near)
 
 
 def test_what_was_not_sent_is_filled_in_or_left_out() -> None:

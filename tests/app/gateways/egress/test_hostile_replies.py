@@ -10,10 +10,7 @@ import pytest
 from aiohttp import http_parser
 from aiohttp.compression_utils import ZLibDecompressor
 
-from app.kit.egress import (
-    EgressFailure,
-    FailureKind,
-)
+from app.kit.egress import EgressFailure, EgressRequest, FailureKind
 from tests.support.egress.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import (
     ReceivedRequest,
@@ -182,7 +179,9 @@ NOTED: dict[str, bytes] = {
 async def test_a_notice_is_answered_by_its_status_whatever_follows(name: str) -> None:
     async with endpoint(raw(OK + NOTED[name])) as server:
         client = client_for(server)
-        reply = await client.notify(server.url(), headers={}, body=b"{}", timeout_s=PATIENCE_S)
+        reply = await client.send(
+            EgressRequest(server.url(), {}, b"{}", PATIENCE_S, reads_body=False)
+        )
         assert (reply.status, reply.body) == (200, b"")
         await client.aclose()
 

@@ -1,12 +1,11 @@
 """A run's few calls wait for an endpoint that is down, as many calls do."""
 
 import asyncio
-from collections.abc import Mapping
 
 import pytest
 from typing_extensions import override
 
-from app.kit.egress import EgressReply
+from app.kit.egress import EgressReply, EgressRequest
 from app.kit.endpoint_limits import NO_SERVER_PATIENCE_S, UNKNOWN_PATIENCE_S, OutagePatience
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import EndpointAnswer, EndpointFault, FaultKind
@@ -84,11 +83,9 @@ class Poisoned(TimedEgress):
     poison = 1
 
     @override
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        reply = await super().post(url, headers=headers, body=body, timeout_s=timeout_s)
-        number = int(headers["webhook-id"].removeprefix("call_"))
+    async def send(self, request: EgressRequest) -> EgressReply:
+        reply = await super().send(request)
+        number = int(request.headers["webhook-id"].removeprefix("call_"))
         return EgressReply(502, {}, b"", 0.0) if number % 8 < self.poison else reply
 
 
@@ -162,14 +159,12 @@ class Late(Poisoned):
     poison = 2
 
     @override
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        number = int(headers["webhook-id"].removeprefix("call_"))
+    async def send(self, request: EgressRequest) -> EgressReply:
+        number = int(request.headers["webhook-id"].removeprefix("call_"))
         if number < self.poison:
             await self.clock.sleep(1)
             return EgressReply(502, {}, b"", 0.0)
-        return await TimedEgress.post(self, url, headers=headers, body=body, timeout_s=timeout_s)
+        return await TimedEgress.send(self, request)
 
 
 @pytest.mark.parametrize("gap_s", [0, 10, 40, 600])
