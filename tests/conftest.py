@@ -14,6 +14,7 @@ from tests.support.objects.s3_server import S3Server, s3_server, weed
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 from tests.support.stack import Database, Services, running_services
 from tests.support.store.compiled_statements import share_compiled_statements
+from tests.support.store.kept_pools import keep_pools, note_loop
 
 END_TO_END = "tests/e2e/"
 _MOST_PROCESSES = 12
@@ -30,6 +31,7 @@ for _name, _value in (
     os.environ.setdefault(_name, _value)
 
 share_compiled_statements()
+keep_pools()
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
@@ -57,6 +59,11 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Folders of end-to-end tests take longest in one process, so they begin."""
     items.sort(key=lambda item: not item.nodeid.startswith(END_TO_END))
+
+
+@pytest.fixture(scope="session", autouse=True)
+async def _kept_pools() -> None:
+    note_loop()
 
 
 @pytest.fixture(scope="session")

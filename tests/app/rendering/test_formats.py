@@ -5,7 +5,7 @@ import re
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.models.models import ToolParser
@@ -97,7 +97,6 @@ def test_values_may_hold_marks(
     assert [json.loads(call.arguments_json) for call in parsed.tool_calls] == arguments
 
 
-@settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_no_text_raises(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(get_args(ToolParser)))

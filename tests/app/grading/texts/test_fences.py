@@ -5,7 +5,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.graders import texts as fences
@@ -40,7 +40,6 @@ def _dedented(lines: list[str], indent: int) -> str:
     return "".join(f"{dedented(line)}\n" for line in lines)
 
 
-@settings(max_examples=1000, deadline=None)
 @given(text=TEXTS)
 def test_blocks_are_those_of_a_reading_line_by_line(text: str) -> None:
     blocks = [(block.label, block.text) for block in fenced_blocks(text, with_open=True)]

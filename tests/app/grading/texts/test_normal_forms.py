@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.graders import text_scorer as normal_forms
@@ -25,7 +25,6 @@ ALPHABET = (
 )
 
 
-@settings(max_examples=500, deadline=None)
 @given(
     text=st.text(st.sampled_from(ALPHABET) | st.characters(exclude_categories=["Cs"]), max_size=40),
     size=st.integers(1, 6),

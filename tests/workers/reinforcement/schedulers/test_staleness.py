@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.methods.schedulers.asynchronous import Dispatch, StalenessQueue
@@ -163,7 +163,6 @@ class Run:
             assert self.queue.dispatch_next(step - 1) is not None, "a deadlock"
 
 
-@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_every_prompt_is_taken_once_within_the_bound_whatever_happens(data: st.DataObject) -> None:
     """Draws sizes, orders of arrival, partial dispatch, requeues, versions older than expected, and
