@@ -20,6 +20,7 @@ from app.tools.environments import ENVIRONMENTS
 from docs.site.default_reasons import REASONS
 from docs.site.options import PAGE, page
 from docs.site.settings import TREES
+from tests.support.cases import cases
 
 WRITTEN: Final = PAGE.read_text(encoding="utf-8")
 ROW: Final = re.compile(r"^\| `(AGENT_RFT_[A-Z0-9_]+)` \|", re.MULTILINE)
@@ -57,7 +58,7 @@ def test_the_page_is_that_of_the_code() -> None:
     assert page() == WRITTEN
 
 
-@pytest.mark.parametrize("model", [*GRADER_MODELS, *METHOD_MODELS.values(), *INTEGRATION_MODELS])
+@cases("model", [*GRADER_MODELS, *METHOD_MODELS.values(), *INTEGRATION_MODELS])
 def test_the_page_has_every_field_of_a_job(model: type[BaseModel]) -> None:
     for field in model.model_fields.keys() - {"type"}:
         assert f"| `{field}` |" in section(model.__name__), field

@@ -7,6 +7,7 @@ import pytest
 
 from app.kit.rate_limits import InMemoryRateLimits, RateLimits, RedisRateLimits
 from tests.support.api.application import Api, running
+from tests.support.cases import cases
 from tests.support.dashboard.visits import visiting
 from tests.support.stack import Database
 from tests.support.web.one_window import hold_window
@@ -84,7 +85,7 @@ async def test_errors_carry_the_headers_too(api: Api) -> None:
     assert reply.headers["openai-organization"] == "first"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("header", "code"),
     [
         ({"OpenAI-Organization": "second"}, "mismatched_organization"),

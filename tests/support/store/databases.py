@@ -119,7 +119,7 @@ class Databases:
         return f"test_{next(self._numbers)}"
 
     def _is_left(self, copy: DatabaseCopy) -> bool:
-        """Returns whether the test has closed its sessions. The server may notice a moment later."""
+        """Returns whether the test closed its sessions. The server may notice a moment later."""
         own = [copy.connection.info.backend_pid, *kept_sessions(copy.name)]
 
         def left() -> bool:

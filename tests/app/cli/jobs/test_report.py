@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import pytest
-
 from app.cli.job_reports import ReportReply, sentences
+from tests.support.cases import cases
 
 REPORT = {"step": 3, "rows": 1, "wins": 1, "ties": 0, "losses": 0, "start_model": "m"}
 
@@ -14,7 +13,7 @@ def compared(difference: float, *interval: float) -> dict[str, Any]:
     return {**values, "difference_ci95": interval or None}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("report", "reported"),
     [
         (

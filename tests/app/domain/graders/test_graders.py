@@ -4,6 +4,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from app.graders.definitions import Grader
+from tests.support.cases import cases
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 CHECK: dict[str, Any] = {
@@ -39,7 +40,7 @@ MULTI: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("sent", [CHECK, NEAR, JUDGE, HOOK, MULTI], ids=lambda g: g["type"])
+@cases("sent", [CHECK, NEAR, JUDGE, HOOK, MULTI], ids=lambda g: g["type"])
 def test_each_kind_is_taken_and_unknown_keys_are_kept(sent: dict[str, Any]) -> None:
     grader = GRADERS.validate_python({**sent, "pass_threshold": 0.75, "made_up": [1]})
     echoed = grader.model_dump(mode="json")
@@ -58,7 +59,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
     assert GRADERS.validate_python(MULTI).name == "multi"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "path", "part"),
     [
         ({}, ("type",), "required"),

@@ -4,12 +4,12 @@ import sys
 from types import FrameType
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.graders import texts as fences
 from app.graders.texts import MAX_FENCES, fenced_blocks
+from tests.support.cases import cases
 from tests.support.grading.scores import scored
 
 PIECES = ("```", "~~~", "````", "\n", "\n", " ", "    ", "\t", "\r\n", "python", "a b", "\x0b", "`")
@@ -65,7 +65,7 @@ def test_only_lines_with_fences_are_looked_at() -> None:
     assert calls < 20
 
 
-@pytest.mark.parametrize(
+@cases(
     ("grader", "flag"),
     [
         ({"type": "code_execution", "tests": '[{"stdin": "", "stdout": ""}]'}, True),

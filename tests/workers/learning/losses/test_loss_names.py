@@ -6,6 +6,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from app.jobs.losses import LossOptions, PolicyLoss, PreferenceLoss, SupervisedLoss
+from tests.support.cases import cases
 from workers.learning.losses.build import LOSSES
 
 UNIONS: tuple[Any, ...] = (SupervisedLoss, PreferenceLoss, PolicyLoss)
@@ -25,7 +26,7 @@ def test_the_losses_that_are_built_are_those_that_a_job_may_name() -> None:
     assert sorted(named) == sorted(LOSSES)
 
 
-@pytest.mark.parametrize("union", UNIONS)
+@cases("union", UNIONS)
 def test_each_class_of_an_annotation_is_read_by_its_name(union: Any) -> None:
     """`one_of` lists the classes of the annotation once more."""
     declared = options_of(union)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from tests.support.cases import cases
 from workers.learning.losses.build import LOSSES, build_loss
 from workers.learning.losses.contract import Loss, LossInputs, LossTerms
 
@@ -51,7 +52,7 @@ def test_importance_sampling_values_and_gradient() -> None:
     torch.testing.assert_close(grad_N, -RATIOS * ADVANTAGES, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("options", "low", "high"),
     [({}, 0.8, 1.2), ({"epsilon": 0.05}, 0.95, 1.05), ({"epsilon_high": 0.28}, 0.8, 1.28)],
 )
@@ -70,7 +71,7 @@ def test_ppo_values_and_gradient(options: dict[str, float], low: float, high: fl
     assert terms.clipped_N.tolist() == [s == 0.0 for s in slope]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("options", "low", "high"),
     [({}, 0.0, 4.0), ({"high": 1.2}, 0.0, 1.2), ({"low": 0.8, "high": 1.28}, 0.8, 1.28)],
 )
@@ -95,7 +96,7 @@ def test_dro_values_and_gradient() -> None:
     torch.testing.assert_close(grad_N, slope_N, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("c", "bound"), [(3.0, 3.0), (1.5, 1.5)])
+@cases(("c", "bound"), [(3.0, 3.0), (1.5, 1.5)])
 def test_dual_clip_bounds_a_negative_advantage(c: float, bound: float) -> None:
     """L = min(max(-A·r, -A·clip(r)), -A·c) where A < 0."""
     ratios_N = vector(0.5, 1.0, 1.4, 2.5, 5.0, 5.0)
@@ -110,7 +111,7 @@ def test_dual_clip_bounds_a_negative_advantage(c: float, bound: float) -> None:
     assert terms.clipped_N.tolist() == [s == 0.0 for s in [*slope, 0.0]]
 
 
-@pytest.mark.parametrize("name", PURE)
+@cases("name", PURE)
 def test_gradient_equals_finite_differences(name: str) -> None:
     lp_N = SAMPLER + RATIOS.log()
     mask_N = torch.tensor([True] * 7 + [False] * 3)
@@ -124,7 +125,7 @@ def test_gradient_equals_finite_differences(name: str) -> None:
         assert float(grad_N[index]) == pytest.approx((above - below) / 2e-6, abs=1e-7)
 
 
-@pytest.mark.parametrize("name", POLICY)
+@cases("name", POLICY)
 def test_a_masked_token_weighs_nothing_whatever_stands_on_it(name: str) -> None:
     lp_N, q_N = vector(-1.0, math.nan, -3.0, -1.0), vector(-1.2, -1.0, math.inf, -1.1)
     a_N, mask_N = vector(1.0, 2.0, 3.0, math.nan), torch.tensor([True, False, False, False])
@@ -177,7 +178,7 @@ def test_masked_tokens_are_as_good_as_absent(
         torch.testing.assert_close(grad_N[mask_N], alone_N, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["importance_sampling", "ppo"])
+@cases("name", ["importance_sampling", "ppo"])
 def test_a_runaway_ratio_stays_finite_and_without_gradient(name: str) -> None:
     lp_N, q_N = vector(0.0, -900.0), vector(-900.0, 0.0)
     loss, grad_N = run(
