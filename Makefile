@@ -70,6 +70,7 @@ test-gpu: setup
 # examples, and what takes minutes, such as a model of a real size from its directory to a tuned one.
 test-long: setup
 	@$(BIN)/python -m pytest -m "long or hypothesis" --hypothesis-profile=long $(ARGS)
+	@AGREEMENT=all $(BIN)/python -m pytest -m "$(SHORT)" tests/app/api $(ARGS)
 
 test-vllm: setup vllm-env
 	@$(BIN)/python -m pytest -m vllm -p no:randomly $(ARGS)

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from app.settings import EgressSettings, HubSettings, SandboxSettings
-from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
+from tests.support.api.agreement import check_agreement, copied_headers, is_compared
 from tests.support.api.job_calls import JOBS
 from tests.support.processes.shared_inspections import shared_inspections
 from tests.support.stack import Database
@@ -33,7 +33,7 @@ class Api:
     async def call(self, method: str, path: str, *, key: str | None = None, **kwargs: Any) -> Any:
         headers = {"Authorization": f"Bearer {key or self.key}", **kwargs.pop("headers", {})}
         reply = await self.http.request(method, path, headers=headers, **kwargs)
-        if is_refused_creation(reply):
+        if is_compared(reply):
             request = reply.request
             report = await self.http.post(
                 f"{JOBS}/validate", content=request.content, headers=copied_headers(request)
