@@ -12,6 +12,7 @@ from app.kit.secret_echoes import MAX_CREDENTIALS
 from app.kit.secret_finding import secrets_in
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS, changed
+from tests.support.cases import cases
 
 ALPHA = "/v1/fine_tuning/alpha"
 TOOL = {"name": "search", "server_url": ENDPOINT}
@@ -129,7 +130,7 @@ async def test_the_criteria_of_an_eval_are_counted_together(api: Api) -> None:
         )
 
 
-@pytest.mark.parametrize("key", [TOO_LONG, LONG])
+@cases("key", [TOO_LONG, LONG])
 async def test_a_key_is_no_longer_than_a_name_and_is_not_repeated(
     api: Api, body: dict[str, Any], key: str
 ) -> None:

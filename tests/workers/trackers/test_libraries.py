@@ -38,6 +38,8 @@ from workers.trackers.libraries.wandb_run import plain_settings
 from workers.trackers.tracker_factory import WriterProcess
 from workers.trackers.tracker_sync import TrackerSync
 
+pytestmark = pytest.mark.long
+
 WANDB: dict[str, Any] = {
     "type": "wandb",
     "wandb": {"project": "rivers", "name": "first", "entity": "team", "tags": ["a"]},

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import pytest
-
 from app.cli.job_report import sentences
 from app.cli.replies import Reply
+from tests.support.cases import cases
 
 REPORT = {"step": 3, "rows": 1, "wins": 1, "ties": 0, "losses": 0, "start_model": "m"}
 
@@ -15,7 +14,7 @@ def compared(difference: float, *interval: float) -> dict[str, Any]:
     return {**values, "difference_ci95": list(interval) or None}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("report", "reported"),
     [
         (

@@ -18,6 +18,7 @@ from app.cli.remote import Remote
 from app.cli.terminal import ServiceError
 from app.cli.watching import FollowedJob
 from app.local.state import free_port
+from tests.support.cases import cases
 from tests.support.cli.command_line import agent_rft
 from tests.support.cli.remote_commands import Commands
 from tests.support.cli.scripted_service import cut, raw, reply, scripted_service
@@ -32,7 +33,7 @@ def _error(message: str) -> str:
     return json.dumps({"error": {"message": message, "type": "t", "param": None, "code": "c"}})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("answer", "code", "reported"),
     [
         (reply("hello"), 15, "did not answer as an agent-rft service does"),
@@ -179,7 +180,7 @@ def test_a_cookie_of_the_service_is_neither_kept_nor_a_fault_of_the_user() -> No
     assert "after=ftjob-1" in asked
 
 
-@pytest.mark.parametrize("event_id", ["\xe9", "a b", "x" * 300])
+@cases("event_id", ["\xe9", "a b", "x" * 300])
 def test_an_event_id_that_no_header_can_repeat_is_a_fault_of_the_service(event_id: str) -> None:
     event = json.dumps({"id": "e", "created_at": 1, "level": "info", "message": "m", "type": "x"})
     stream = f"id: {event_id}\ndata: {event}\n\n"
@@ -192,7 +193,7 @@ def test_an_event_id_that_no_header_can_repeat_is_a_fault_of_the_service(event_i
     assert failure.value.exit_code == 15
 
 
-@pytest.mark.parametrize(
+@cases(
     "arguments",
     [
         ("jobs", "curves", "ftjob-1", "--name", ""),

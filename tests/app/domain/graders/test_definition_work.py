@@ -13,6 +13,7 @@ from app.graders.program_definitions import (
     MAX_PLACEHOLDERS_TOGETHER,
 )
 from app.graders.templates import MAX_PLACEHOLDERS
+from tests.support.cases import cases
 from tests.support.grading.app_calls import counted_calls
 from tests.support.grading.large_definitions import FITTING, MANY, judged, multi, pattern
 
@@ -56,7 +57,7 @@ TOGETHER: list[tuple[list[dict[str, Any]], str, str, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("graders", "worker", "message", "most"), TOGETHER)
+@cases(("graders", "worker", "message", "most"), TOGETHER)
 def test_what_exceeds_a_sum_is_refused_before_it_is_read(
     graders: list[dict[str, Any]], worker: str, message: str, most: int
 ) -> None:

@@ -5,6 +5,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.graders import text_definitions
 from app.graders.definitions import Grader
+from tests.support.cases import cases
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 CHECK: dict[str, Any] = {
@@ -40,7 +41,7 @@ MULTI: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("sent", [CHECK, NEAR, JUDGE, HOOK, MULTI], ids=lambda g: g["type"])
+@cases("sent", [CHECK, NEAR, JUDGE, HOOK, MULTI], ids=lambda g: g["type"])
 def test_each_kind_is_taken_and_unknown_keys_are_kept(sent: dict[str, Any]) -> None:
     grader = GRADERS.validate_python({**sent, "pass_threshold": 0.75, "made_up": [1]})
     echoed = grader.model_dump(mode="json")
@@ -73,7 +74,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
     assert GRADERS.validate_python(MULTI).name == "multi"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "path", "part"),
     [
         ({}, ("type",), "required"),

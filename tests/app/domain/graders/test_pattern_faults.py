@@ -3,9 +3,10 @@
 import pytest
 
 from app.graders.json_schemas import JsonSchemaFault, compile_pattern
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pattern", "fault"),
     [
         ("a(", "missing ), unterminated subpattern at character 2 ('(')"),

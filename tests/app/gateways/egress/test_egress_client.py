@@ -14,6 +14,7 @@ from app.kit.egress import EgressFailure, EgressReply, EgressRequest, FailureKin
 from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy
 from app.kit.errors import EndpointRefused
+from tests.support.cases import cases
 from tests.support.egress.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import (
     ReceivedRequest,
@@ -41,7 +42,7 @@ async def test_a_call_arrives_as_it_was_given() -> None:
     assert reply.latency_s > 0
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@cases("status", [301, 302, 303, 307, 308])
 async def test_redirects_are_not_followed(status: int) -> None:
     async with endpoint(lambda _: Reply()) as canary:
 
@@ -127,7 +128,7 @@ def self_signed(name: str, directory: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
+@cases(
     "headers",
     [
         {"Host": "x"},

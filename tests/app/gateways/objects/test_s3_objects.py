@@ -12,6 +12,7 @@ from app.kit.local_objects import build_objects
 from app.kit.objects import put_bytes
 from app.kit.s3_objects import S3Objects, open_bucket
 from app.settings import ObjectsSettings, Settings, to_environment
+from tests.support.cases import cases
 from tests.support.endpoints import Reply, endpoint
 from tests.support.objects.s3_server import S3Server
 from tests.support.stack import Database
@@ -88,7 +89,7 @@ def test_settings_reach_a_child_process_and_mask_the_secret(database: Database) 
     assert isinstance(build_objects(settings), S3Objects)
 
 
-@pytest.mark.parametrize(
+@cases(
     "wrong",
     [
         {"access_key_id": "a"},

@@ -10,6 +10,7 @@ import pytest
 
 from app.kit.objects import Objects, put_bytes
 from app.kit.tar import ObjectDamaged, StoredMember, TarArchive, TextMember
+from tests.support.cases import cases
 from tests.support.objects.in_memory import in_memory_objects
 
 WEIGHTS = bytes(range(256)) * 9 + b"end"
@@ -60,7 +61,7 @@ async def test_every_part_is_that_part_of_the_whole() -> None:
             assert part == (whole[start:stop] if start < stop else b""), (start, stop)
 
 
-@pytest.mark.parametrize("change", [WEIGHTS[:-1] + b"?", WEIGHTS[:-1], b"?" + WEIGHTS[1:]])
+@cases("change", [WEIGHTS[:-1] + b"?", WEIGHTS[:-1], b"?" + WEIGHTS[1:]])
 async def test_an_archive_with_a_damaged_object_ends_before_the_objects_end(change: bytes) -> None:
     objects = in_memory_objects()
     archive = await archive_of(objects)

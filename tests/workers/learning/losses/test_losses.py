@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from app.jobs.losses import LOSSES
+from tests.support.cases import cases
 from workers.learning.losses.build import build_loss
 from workers.learning.losses.contract import Loss, LossInputs, LossTerms
 
@@ -50,7 +51,7 @@ def test_importance_sampling_values_and_gradient() -> None:
     torch.testing.assert_close(grad_N, -RATIOS * ADVANTAGES, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("options", "low", "high"),
     [({}, 0.8, 1.2), ({"epsilon": 0.05}, 0.95, 1.05), ({"epsilon_high": 0.28}, 0.8, 1.28)],
 )
@@ -69,7 +70,7 @@ def test_ppo_values_and_gradient(options: dict[str, float], low: float, high: fl
     assert terms.clipped_N.tolist() == [s == 0.0 for s in slope]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("options", "low", "high"),
     [({}, 0.0, 4.0), ({"high": 1.2}, 0.0, 1.2), ({"low": 0.8, "high": 1.28}, 0.8, 1.28)],
 )
@@ -94,7 +95,7 @@ def test_dro_values_and_gradient() -> None:
     torch.testing.assert_close(grad_N, slope_N, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("c", "bound"), [(3.0, 3.0), (1.5, 1.5)])
+@cases(("c", "bound"), [(3.0, 3.0), (1.5, 1.5)])
 def test_dual_clip_bounds_a_negative_advantage(c: float, bound: float) -> None:
     """L = min(max(-A·r, -A·clip(r)), -A·c) where A < 0."""
     ratios_N = vector(0.5, 1.0, 1.4, 2.5, 5.0, 5.0)
@@ -162,7 +163,7 @@ def test_masked_tokens_are_as_good_as_absent(
         torch.testing.assert_close(grad_N[mask_N], alone_N, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["importance_sampling", "ppo"])
+@cases("name", ["importance_sampling", "ppo"])
 def test_a_runaway_ratio_stays_finite_and_without_gradient(name: str) -> None:
     lp_N, q_N = vector(0.0, -900.0), vector(-900.0, 0.0)
     loss, grad_N = run(

@@ -8,6 +8,7 @@ import pytest
 from app.jobs.modes import AsyncOptions
 from app.kit.ids import SampleKey
 from app.rollouts.trajectory import FailureClass
+from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import CountingTrainer, GatedGrader, Stage
 from workers.methods.schedulers.asynchronous import AsyncMode
@@ -21,7 +22,7 @@ MODES: dict[str, Callable[[SchedulerContext], Mode]] = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
+@cases("mode", MODES)
 async def test_a_grader_whose_scope_leaks_costs_its_own_rollout(mode: str) -> None:
     async def gate(key: SampleKey) -> None:
         if (key.prompt_index, key.sample_index) == (2, 1):
@@ -35,7 +36,7 @@ async def test_a_grader_whose_scope_leaks_costs_its_own_rollout(mode: str) -> No
     assert [failure.failure_class for failure in failures] == [FailureClass.CANCELLED]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@cases("mode", MODES)
 async def test_a_run_that_is_cancelled_ends(mode: str) -> None:
     begun, never = asyncio.Event(), asyncio.Event()
 

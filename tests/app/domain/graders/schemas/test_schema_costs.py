@@ -16,6 +16,7 @@ from app.graders.json_schemas import (
     pattern_size,
 )
 from app.graders.schema_costs import MAX_CHECKS
+from tests.support.cases import cases
 
 Schema = dict[str, Any]
 SELF: Schema = {"$ref": "#"}
@@ -27,7 +28,7 @@ def chained(length: int, **root: Any) -> Schema:
     return {"$ref": "#/$defs/a0", "$defs": {**links, f"a{length}": {"type": "object"}}, **root}
 
 
-@pytest.mark.parametrize(
+@cases(
     "schema",
     [
         chained(25),
@@ -48,7 +49,7 @@ def test_a_schema_whose_references_multiply_is_refused(schema: Schema) -> None:
         compile_schema(schema)
 
 
-@pytest.mark.parametrize(
+@cases(
     "schema",
     [
         {"properties": {"c": TWICE}},
@@ -70,7 +71,7 @@ def test_recursion_within_one_value_is_refused() -> None:
         compile_schema({"allOf": [SELF]})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("schema", "checks"),
     [
         ({"properties": {"c": SELF}}, 2),
@@ -86,7 +87,7 @@ def test_trees_and_shared_definitions_are_taken(schema: Schema, checks: int) -> 
     assert compile_schema(parsed).cost.checks == checks
 
 
-@pytest.mark.parametrize(
+@cases(
     "schema",
     [
         {"$ref": "https://json-schema.org/draft/2020-12/schema"},
@@ -135,9 +136,7 @@ def test_a_text_that_is_too_long_for_a_pattern_is_too_much() -> None:
     assert not pattern.matches("x" * longest)
 
 
-@pytest.mark.parametrize(
-    "schema", [{"pattern": "[ab]{0,4000}c"}, {"patternProperties": {"[ab]{0,4000}c": {}}}]
-)
+@cases("schema", [{"pattern": "[ab]{0,4000}c"}, {"patternProperties": {"[ab]{0,4000}c": {}}}])
 def test_a_pattern_that_is_too_large_is_refused(schema: Schema) -> None:
     assert MAX_COMPILED_BYTES <= 2**18
     with pytest.raises(JsonSchemaFault):
@@ -146,14 +145,12 @@ def test_a_pattern_that_is_too_large_is_refused(schema: Schema) -> None:
         compile_pattern("[ab]{0,4000}c")
 
 
-@pytest.mark.parametrize(
-    ("text", "matches"), [("a", True), ("ab", False), ("a\n", False), ("a # c", False)]
-)
+@cases(("text", "matches"), [("a", True), ("ab", False), ("a\n", False), ("a # c", False)])
 def test_a_comment_at_the_end_may_stand_in_a_whole_pattern(text: str, *, matches: bool) -> None:
     assert compile_pattern("(?x)a # c", whole=True).matches(text) is matches
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pattern", "text", "matches"),
     [
         (r"^\d$", "\u0663", False),

@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.graders.formula import MAX_LENGTH, FormulaError, parse_formula
+from tests.support.cases import cases
 
 VALUES = {"a": 0.5, "b": -2.0, "long_name_1": 3.0, "min": 7.0}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("1", 1.0),
@@ -43,7 +44,7 @@ def test_names_are_those_that_need_a_value() -> None:
     assert parse_formula("max(a, b) + a * exp(c) + min").names == {"a", "b", "c", "min"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "part"),
     [
         ("", "too early"),
@@ -74,7 +75,7 @@ def test_an_invalid_formula_names_the_position(text: str, part: str) -> None:
     assert part in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         *("1 / 0", "1 / (a - 0.5)", "log(0)", "log(b)", "sqrt(b)", "b ^ 0.5", "0 ^ -1"),
@@ -110,7 +111,7 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "fault"),
     [
         ("a / 0", "division by zero"),

@@ -1,14 +1,13 @@
 import math
 import random
 
-import pytest
-
 from app.graders.formula import ANY, FormulaError, formula_range, parse_formula
+from tests.support.cases import cases
 
 RANGES = {"a": (0.0, 1.0), "b": (-2.0, 3.0), "c": (1.0, 5.0)}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("formula", "expected"),
     [
         ("a", (0, 1)),
@@ -39,7 +38,7 @@ def test_a_formula_is_between_the_ends_of_its_range(
     assert formula_range(formula, RANGES) == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     "formula",
     ["a*b - c^2", "(a - 0.5)^2 * b", "max(a, b) - min(b, c)", "c^b", "2^-c", "-b^2 + abs(b - a)",
      "sqrt(b) * ceil(a * 3)", "log(c) / (1 + a)", "exp(b) - floor(c / 2)", "a^0.5 - b^3"],
