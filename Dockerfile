@@ -25,6 +25,8 @@ COPY docs docs
 COPY examples examples
 COPY openapi/DEVIATIONS.md openapi/
 COPY CHANGELOG.md SECURITY.md ./
+# The page of options is made from the models of the API.
+COPY app app
 RUN python -m docs.site.build site
 
 FROM packages

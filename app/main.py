@@ -16,6 +16,7 @@ from app.accounts.routes import router as projects
 from app.accounts.routes import service_accounts_router as service_accounts
 from app.accounts.usage_routes import audit_logs_router as audit_logs
 from app.accounts.usage_routes import router as usage
+from app.curricula.routes import router as curricula
 from app.evals.routes import eval_runs_router as eval_runs
 from app.evals.routes import router as evals
 from app.files.routes import router as files
@@ -48,7 +49,6 @@ from app.pages.routes import router as pages
 from app.rollouts.routes import router as rollouts
 from app.settings import Settings, load_settings
 from app.teaching.coach.routes import router as coach_sessions
-from app.teaching.curricula.routes import router as curricula
 from app.teaching.feedback.routes import router as feedback
 from app.teaching.plans.routes import router as improvement_plans
 from app.teaching.recipes.routes import router as recipes

@@ -28,7 +28,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "service": ("train", "s3", "telemetry"),
     "docs": ("docs",),
-    "development": ("embedded", "demo", "test", "check"),
+    "development": ("embedded", "demo", "sdk", "test", "check"),
     "peers": ("peers",),
 }
 """The lists that build on one another, in order, and the extras that each adds."""

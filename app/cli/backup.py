@@ -101,7 +101,7 @@ def _refuse_other_database(host: HostSettings) -> None:
     if host.database_url is not None:
         raise DataDirUnusable(
             "AGENT_RFT_DATABASE_URL names a database of your own: use pg_dump and pg_restore, as "
-            "docs/upgrade.md says"
+            "docs/operations.md says"
         )
 
 

@@ -40,9 +40,9 @@ from app.kit.json_schemas import schema_fault
 from app.kit.redaction import SecretValues, redact_in_place
 from app.kit.unknown_keys import refused_wholly
 from app.kit.walk import walk_fields
+from app.models.models import student_named
 from app.models.service import JudgeModels, ModelService
 from app.rollouts.baselines import Baseline
-from app.teaching.students.students import student_named
 from app.tools.definition_check import check_definitions
 from app.tools.registry_service import MAX_DEFINITION_BYTES, RegistryPorts
 

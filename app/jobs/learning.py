@@ -1,6 +1,6 @@
 """Options of the check that ends a reinforcement job which can learn nothing.
 
-Decision 0030 explains the defaults.
+docs/decisions/learning.md explains the defaults.
 """
 
 from typing import Annotated, Any, Final, Literal

@@ -15,7 +15,7 @@ from app.jobs.preflight_schemas import FineTuningJobValidation, read_call
 from app.jobs.reply_schemas import FineTuningJob, FineTuningJobCheckpoint, FineTuningJobEvent
 from app.jobs.report_schemas import STREAM_SCHEMA, Curve, CurvePoint, StreamedJob, StreamedJobEvent
 from app.jobs.schemas import CreateFineTuningJob, ResumeFineTuningJob
-from app.jobs.stream_service import event_stream
+from app.jobs.streams import event_stream
 from app.kit.downloads import FormatQuery, Table, table_replies, table_reply
 from app.kit.error_replies import responses
 from app.kit.errors import InvalidRequest, refused_value

@@ -7,10 +7,9 @@ from pydantic import ConfigDict, Field, StringConstraints
 from app.kit.fields import DescribedModel, Json
 from app.kit.schemas import ClosedBody, Deleted, Metadata
 from app.models.adapters import ExportKind, ExportStage, ExportStatus, ModelExport
-from app.models.chat import StoredCompletion
+from app.models.chat import StoredCompletion, text_of
 from app.models.models import CheckpointPermission
 from app.models.reply_schemas import ChatCompletion
-from app.teaching.feedback.feedback import text_of
 
 
 class Model(DescribedModel):

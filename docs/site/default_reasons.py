@@ -37,7 +37,7 @@ REASONS: Final[dict[str, dict[str, str]]] = {
     "FocusOrdering": {
         "low": "below it most groups of 8 have at most one right rollout",
         "high": "the mirror of `low`: most groups have at most one wrong rollout",
-        "measured_share": "decision 0085: every row is measured again within few steps",
+        "measured_share": "every row is measured again within few steps",
     },
     "GapRule": {
         "threshold": "a judgement for rewards from 0 to 1: a fifth of the scale",
@@ -45,7 +45,7 @@ REASONS: Final[dict[str, dict[str, str]]] = {
     },
     "GeometricMeanMask": {
         "low": "in bf16 engine and trainer differ by 0.013 nats a token, with either sign "
-        "(decision 0014); a mean beyond 1 % is a sampler of other weights",
+        "(docs/decisions/engines.md); a mean beyond 1 % is a sampler of other weights",
         "high": "the mirror of `low`",
     },
     "GraderErrorsRule": {
@@ -53,7 +53,7 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "steps": _LATEST,
     },
     "KeepCheckpoints": {
-        "best": "a choice between candidates, at the disk of three adapters (decision 0016)",
+        "best": "a choice between candidates, at the disk of three adapters",
         "last": "the newest one is what a resumed or later job starts from",
     },
     "LabelSmoothingOptions": {"smoothing": "the Transformer (arXiv 1706.03762)"},
@@ -63,10 +63,9 @@ REASONS: Final[dict[str, dict[str, str]]] = {
     },
     "MismatchOptions": {"max_log_ratio": "as in verl: beyond it the exponential overflows"},
     "NothingToLearnOptions": {
-        "error_share": "decision 0030: one answer in twenty can still teach a format",
-        "equal_rewards": "decision 0030: at most 4.6 % of rollouts differ, with 95 % confidence",
-        "untrained_groups": "decision 0030: fewer than one group in twenty teaches, with 95 % "
-        "confidence",
+        "error_share": "one answer in twenty can still teach a format",
+        "equal_rewards": "at most 4.6 % of rollouts differ, with 95 % confidence",
+        "untrained_groups": "fewer than one group in twenty teaches, with 95 % confidence",
     },
     "NothingTrainedRule": {"steps": _LATEST},
     "ObjectiveOptions": {

@@ -22,7 +22,7 @@ from app.jobs.intervals import (
     range_of_scores,
     t_quantile,
 )
-from app.teaching.coach.statistics import Scale, ScoreRanges
+from app.jobs.score_ranges import Scale, ScoreRanges
 
 RESAMPLES: Final = 10_000
 _TAIL: Final = 0.025

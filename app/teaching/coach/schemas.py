@@ -8,6 +8,7 @@ from app.jobs.preflight_schemas import Fault
 from app.kit.errors import refused_value
 from app.kit.fields import DescribedModel, Json
 from app.kit.schemas import ClosedBody
+from app.models.models import student_named
 from app.teaching.coach.finding_schemas import (
     CoachChild,
     CoachGain,
@@ -29,7 +30,6 @@ from app.teaching.coach.sessions import (
 )
 from app.teaching.plans.schemas import PlannedJob
 from app.teaching.recipes.recipes import PlanRecipe
-from app.teaching.students.students import student_named
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Prompt = Annotated[str, StringConstraints(min_length=1, max_length=16_384)]

@@ -15,7 +15,7 @@ from app.accounts.store import refuse_archived
 from app.kit.errors import WrongState
 from app.kit.leases import Lease, LeasedRows, is_held, lease_lost
 from app.kit.sql import PROJECT, Keyset, storable, unix, unix_or_none
-from app.kit.transactions import BaseUnitOfWork, Sessions
+from app.kit.transactions import BaseUnitOfWork, Sessions, of_session
 from app.teaching.coach.sessions import (
     OPEN_SESSIONS,
     CoachOptions,
@@ -269,9 +269,7 @@ class LeasedCoachSessions(LeasedRows):
 
 
 class _Claims(BaseUnitOfWork):
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        self.leases = LeasedCoachSessions(session)
+    leases = of_session(LeasedCoachSessions)
 
 
 async def claim_due(sessions: Sessions, at_most: int, lease_s: float) -> list[tuple[Tenant, Lease]]:

@@ -10,11 +10,11 @@ from app.kit.fields import DescribedModel
 from app.kit.schemas import ClosedBody
 from app.kit.texts import TOOL_NAME
 from app.models.chat_schemas import ChatCompletionRequest
+from app.models.models import STUDENT_PREFIX
 from app.teaching.coach.schemas import CoachChoices, CoachSessionObject
 from app.teaching.plans.schemas import ImprovementPlan, PlannedJob
 from app.teaching.students.students import (
     MAX_REGRESSION_EVALS,
-    PREFIX,
     Comparison,
     Skill,
     SkillStatus,
@@ -96,7 +96,7 @@ class StudentChat(ChatCompletionRequest):
 
     def sent_to(self, name: str) -> dict[str, Any]:
         """Returns the body of a chat completion. Raises `InvalidRequest` for another model."""
-        sent, model = self.sent(), f"{PREFIX}{name}"
+        sent, model = self.sent(), f"{STUDENT_PREFIX}{name}"
         if sent.get("model") not in (None, model):
             raise refused_value(
                 "model", f"the path names the student: leave it out, or send '{model}'"

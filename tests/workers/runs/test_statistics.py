@@ -3,7 +3,7 @@ import pytest
 from numpy.typing import NDArray
 
 from app.jobs.intervals import UNIT_RANGE
-from app.teaching.coach.statistics import Scale, ScoreRanges
+from app.jobs.score_ranges import Scale, ScoreRanges
 from workers.runs.statistics import (
     ComparedValues,
     PairedValues,

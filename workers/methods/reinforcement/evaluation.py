@@ -10,12 +10,12 @@ from typing import Any, Protocol, TypeVar, assert_never
 from app.files.datasets import DatasetRow
 from app.jobs.ineffective_options import paths_of_judges
 from app.jobs.reinforcement import Evaluation, ReinforcementMethod
+from app.jobs.score_ranges import ScoreRanges, ranges_of
 from app.jobs.stop_rules import RuleTrigger
 from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.kit.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
 from app.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.rollouts.trajectory import ScoredRollout
-from app.teaching.coach.statistics import ScoreRanges, ranges_of
 from workers.journal import Journal
 from workers.methods.reinforcement.step_summary import SampledValidation, summarise, valid_share
 from workers.processes.retry import retry_while_unavailable

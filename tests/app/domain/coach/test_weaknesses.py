@@ -6,15 +6,13 @@ from collections import Counter
 import pytest
 
 from app.graders.model_definitions import ScoreModelGrader
+from app.jobs.score_ranges import Scale, ScoreRanges, ranges_of
 from app.teaching.coach.sessions import SliceGain, expected_gains, practice_rows, practice_slices
 from app.teaching.coach.statistics import (
     Attempt,
     Measurement,
     PracticeRow,
-    Scale,
-    ScoreRanges,
     practice_row,
-    ranges_of,
     share_limits,
 )
 from app.teaching.coach.weaknesses import TextSlices, find_weaknesses, slices_of

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.jobs.supervised import MethodType
-from app.teaching.curricula.columns import (
+from app.curricula.columns import (
     ColumnMap,
     Role,
     UnusableColumns,
@@ -15,7 +14,8 @@ from app.teaching.curricula.columns import (
     missing,
     row_of,
 )
-from app.teaching.curricula.curricula import Columns
+from app.curricula.curricula import Columns
+from app.jobs.supervised import MethodType
 
 NONE = Columns()
 

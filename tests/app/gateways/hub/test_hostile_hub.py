@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from app.curricula.curricula import HubSource
 from app.files.hub_data_sets import HubLocation, open_data_set
 from app.kit.egress_guard import EgressPolicy
 from app.kit.hub import DataSetFault
 from app.kit.hub_client import MAX_REPLY_BYTES, HubReplyRefused, guarded_client
-from app.teaching.curricula.curricula import HubSource
 
 BLOCK = b"0" * (1 << 20)
 MOST_SENT = 64

@@ -8,14 +8,14 @@ import pytest
 from pyarrow import parquet
 
 from app.accounts.accounts import Tenant
+from app.curricula.curricula import CurriculumOptions
+from app.curricula.reports import CollectedRows
+from app.curricula.source_rows import TableFile, collect_rows
 from app.files.row_files import Inspections
 from app.files.table_formats import SourceFile
 from app.kit.errors import InvalidRequest
 from app.kit.ids import OrganizationId, ProjectId
 from app.kit.objects import InMemoryObjects
-from app.teaching.curricula.curricula import CurriculumOptions
-from app.teaching.curricula.reports import CollectedRows
-from app.teaching.curricula.source_rows import TableFile, collect_rows
 
 ME = Tenant(OrganizationId("one"), ProjectId("mine"), "one", "key")
 ADDED = 256 << 20
@@ -89,7 +89,7 @@ def test_the_rows_of_a_making_have_a_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     budget = 50_000
-    monkeypatch.setattr("app.teaching.curricula.source_rows.MAX_FILE_BYTES", budget)
+    monkeypatch.setattr("app.curricula.source_rows.MAX_FILE_BYTES", budget)
     pad = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), pa.array(["x" * 1_000]))
     path = tmp_path / "x.parquet"
     parquet.write_table(pa.table({"prompt": pa.array(["hi"] * 100), "pad": pad}), path)

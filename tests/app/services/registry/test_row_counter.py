@@ -1,6 +1,6 @@
 import pytest
 
-from app.teaching.curricula.service import RowCounter
+from app.curricula.service import RowCounter
 
 
 def counted(content: bytes, *, block: int) -> RowCounter:

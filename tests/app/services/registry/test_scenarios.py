@@ -4,8 +4,8 @@ from statistics import mean
 
 import pytest
 
-from app.teaching.curricula.scenario_service import split
-from app.teaching.curricula.scenarios import Scenario, ScenarioModel, ScenarioPlan, ScenarioSet
+from app.curricula.scenario_service import split
+from app.curricula.scenarios import Scenario, ScenarioModel, ScenarioPlan, ScenarioSet
 
 
 @pytest.mark.parametrize(
