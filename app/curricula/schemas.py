@@ -258,17 +258,12 @@ class GeneratedScenarios(DescribedModel):
 
     @classmethod
     def of(cls, written: ScenarioSet) -> "GeneratedScenarios":
-        return cls(
+        return cls.read(
+            written,
             curriculum=GeneratedCurriculum(
                 training=written.training, validation=written.validation
             ),
             complete=not written.faults,
-            faults=written.faults,
-            duplicates=written.duplicates,
-            unusable=written.unusable,
-            questions=written.questions,
-            prompt_tokens=written.prompt_tokens,
-            completion_tokens=written.completion_tokens,
         )
 
 
@@ -403,14 +398,7 @@ class SplitTest(DescribedModel):
 
     @classmethod
     def of(cls, report: SplitReport) -> "SplitTest":
-        return cls(
-            file_id=report.file_id,
-            rows=report.rows,
-            faulty_rows=report.faulty_rows,
-            duplicate_rows=report.duplicate_rows,
-            duplicate_lines=_pairs(report.duplicate_lines),
-            tools=report.tools,
-        )
+        return cls.read(report, duplicate_lines=_pairs(report.duplicate_lines))
 
 
 class CurriculumTest(DescribedModel):

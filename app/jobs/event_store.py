@@ -25,7 +25,7 @@ from app.jobs.tables import ReportTable as TableReports
 from app.kit.event_log import log_job_event
 from app.kit.faults import unknown_cursor
 from app.kit.ids import Split, new_id
-from app.kit.sql import Keyset, storable, unix, unix_or_none
+from app.kit.sql import Keyset, from_row, storable, unix_or_none
 from app.models.export_store import checkpoint_dropped
 from app.models.store import checkpoint_in_use
 from app.rollouts.metrics import MetricPoint
@@ -127,14 +127,8 @@ class EventStore:
 
 
 def to_event(row: Table) -> JobEvent:
-    return JobEvent(
-        id=row.id,
-        job_id=row.job_id,
-        created_at=unix(row.created_at),
-        level=cast("EventLevel", row.level),
-        type=cast("EventKind", row.type),
-        message=row.message,
-        data=row.data,
+    return from_row(
+        JobEvent, row, level=cast("EventLevel", row.level), type=cast("EventKind", row.type)
     )
 
 
@@ -297,11 +291,4 @@ class CheckpointStore:
 
 
 def _to_checkpoint(row: TableCheckpoints) -> Checkpoint:
-    return Checkpoint(
-        id=row.id,
-        job_id=row.job_id,
-        step=row.step,
-        created_at=unix(row.created_at),
-        model_name=row.model_name,
-        metrics=row.metrics,
-    )
+    return from_row(Checkpoint, row)

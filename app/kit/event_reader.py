@@ -22,6 +22,7 @@ from app.kit.event_log import EventCursorTable as Cursor
 from app.kit.event_log import EventLogTable as Table
 from app.kit.events import CommittedEvent
 from app.kit.leases import is_unleased, new_claim
+from app.kit.sql import from_row
 from app.kit.transactions import of_session
 from app.webhooks.deliveries import WebhookFanOut
 
@@ -197,14 +198,8 @@ def _is(consumer: str, scope: str) -> ColumnElement[bool]:
 
 
 def _to_event(row: Table) -> CommittedEvent:
-    return CommittedEvent(
-        position=row.position or 0,
-        id=row.id,
-        project_id=row.project_id,
-        type=row.type,
-        subject=row.subject,
-        data=row.data,
-        created_at=row.created_at.timestamp(),
+    return from_row(
+        CommittedEvent, row, position=row.position or 0, created_at=row.created_at.timestamp()
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import BaseModel, Field, GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
@@ -173,6 +173,14 @@ class DescribedFields:
 
 class DescribedModel(DescribedFields, BaseModel):
     """A model whose fields have descriptions in the specification."""
+
+    @classmethod
+    def read(cls, value: object, /, **given: Any) -> Self:
+        """Makes the reply of a domain value: each field that is not given from the attribute of its
+        name; a field without one keeps its default.
+        """
+        names = [name for name in cls.model_fields if name not in given and hasattr(value, name)]
+        return cls(**{name: getattr(value, name) for name in names}, **given)
 
 
 def _fields(owner: type) -> Mapping[str, FieldInfo]:

@@ -16,8 +16,6 @@ from typing import IO, Any, Final
 from app.kit.sql import (
     BEGIN_SNAPSHOT,
     EXPORT_SNAPSHOT,
-    HAS_EXPORTS,
-    NAMED_EXPORTS,
     NAMED_OBJECTS,
     SCHEMA_REVISION,
     UNFINISHED_JOBS,
@@ -99,12 +97,8 @@ class Snapshot:
         return revision
 
     def named_objects(self) -> NamedObjects:
-        needed = self._query(NAMED_OBJECTS)
-        if self._query(HAS_EXPORTS) == ["t"]:
-            needed += self._query(NAMED_EXPORTS)
-        return NamedObjects(
-            frozenset(key for key in needed if key), frozenset(self._query(UNFINISHED_JOBS))
-        )
+        needed = frozenset(key for key in self._query(NAMED_OBJECTS) if key)
+        return NamedObjects(needed, frozenset(self._query(UNFINISHED_JOBS)))
 
     def dump(self, target: Path) -> None:
         """Dumps the whole database as of the snapshot."""

@@ -116,8 +116,8 @@ def _refuse_newer(found: Manifest, host: HostSettings) -> None:
         )
     if found.schema not in revisions():
         raise BackupUnusable(
-            f"the backup is of a newer version ({found.version}, schema {found.schema}): install "
-            "that version to restore it"
+            f"the backup is of another version ({found.version}, schema {found.schema}), newer "
+            "than this one or from before the first release: install that version to restore it"
         )
 
 

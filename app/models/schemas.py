@@ -100,17 +100,8 @@ class ModelExportObject(DescribedModel):
 
     @classmethod
     def of(cls, export: ModelExport) -> "ModelExportObject":
-        return cls(
-            id=export.id,
-            model=export.model,
-            kind=export.kind,
-            status=export.status,
-            stage=export.stage,
-            bytes=export.bytes,
-            error=None if export.error is None else ExportError.model_validate(export.error),
-            created_at=export.created_at,
-            finished_at=export.finished_at,
-            expires_at=export.expires_at,
+        return cls.read(
+            export, error=None if export.error is None else ExportError.model_validate(export.error)
         )
 
 

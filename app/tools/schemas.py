@@ -242,17 +242,7 @@ class ToolTest(DescribedModel):
 
     @classmethod
     def of(cls, report: ContractReport) -> "ToolTest":
-        return cls(
-            tool_id=report.tool_id,
-            version=report.version,
-            name=report.name,
-            server_url=report.server_url,
-            created_at=report.created_at,
-            duration_ms=report.duration_ms,
-            calls=report.calls,
-            passed=report.passed,
-            checks=[ToolCheck.of(check) for check in report.checks],
-        )
+        return cls.read(report, checks=[ToolCheck.of(check) for check in report.checks])
 
 
 class RunMcpServerTest(ClosedBody):
@@ -302,14 +292,9 @@ class McpServerTest(DescribedModel):
 
     @classmethod
     def of(cls, report: McpReport) -> "McpServerTest":
-        return cls(
-            server_label=report.server_label,
-            server_url=report.server_url,
-            created_at=report.created_at,
-            duration_ms=report.duration_ms,
-            protocol_version=report.protocol_version,
+        return cls.read(
+            report,
             tools=list(report.tools),
             resources=list(report.resources),
-            passed=report.passed,
             checks=[ToolCheck.of(check) for check in report.checks],
         )

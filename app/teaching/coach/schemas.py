@@ -184,13 +184,9 @@ class CoachSessionObject(DescribedModel):
     @classmethod
     def of(cls, row: CoachSession) -> "CoachSessionObject":
         progress, options = row.progress, row.options
-        return cls(
-            id=row.id,
-            student=row.student,
-            status=row.status,
+        return cls.read(
+            row,
             phase=progress.phase,
-            outcome=row.outcome,
-            reason=row.reason,
             promote=options.promote,
             samples=options.samples,
             target=options.target,
@@ -198,8 +194,6 @@ class CoachSessionObject(DescribedModel):
             patience=options.patience,
             budget=CoachLimits.of(options.budget),
             spent=CoachSpent.of(progress.spent),
-            training_file=row.training_file,
-            validation_file=row.validation_file,
             method=dict(row.method),
             round=progress.round,
             job_id=progress.job_id,
@@ -211,7 +205,4 @@ class CoachSessionObject(DescribedModel):
             gains=[CoachGain.of(each) for each in progress.gains],
             prompts=[CoachPrompt.of(each) for each in progress.tried],
             promoted=progress.promoted,
-            metadata=row.metadata,
-            created_at=row.created_at,
-            finished_at=row.finished_at,
         )

@@ -26,8 +26,6 @@ from app.models.models import BaseModelSpec
 from app.settings import HostSettings, ObjectsSettings
 from tests.support.embedded.backups import HOST, BackupInstallation
 
-OLDER = "0021"
-
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackupInstallation]:
@@ -37,7 +35,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackupInstal
     with ownership(data_dir), running_server(data_dir, state, HOST) as server:
         provision(server, state)
         made = BackupInstallation(data_dir)
-        made.migrate(OLDER)
+        made.migrate()
         made.execute("INSERT INTO organizations (id, slug, title) VALUES ('o', 'o', 'o')")
         made.execute("INSERT INTO projects (id, organization_id, name) VALUES ('p', 'o', 'p')")
         made.add_file("file-1")
@@ -45,9 +43,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackupInstal
 
 
 @pytest.fixture(scope="module")
-def older(installed: BackupInstallation, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A backup of the schema before the newest."""
-    return installed.back_up(tmp_path_factory.mktemp("older"))
+def taken(installed: BackupInstallation, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of one file."""
+    return installed.back_up(tmp_path_factory.mktemp("taken"))
 
 
 def _restored(source: Path, target: Path, host: HostSettings = HOST) -> list[tuple[object, ...]]:
@@ -59,15 +57,15 @@ def _restored(source: Path, target: Path, host: HostSettings = HOST) -> list[tup
         return BackupInstallation(data_dir).execute(f"{query} FROM alembic_version")
 
 
-def test_an_older_backup_is_restored_and_migrated(older: Path, tmp_path: Path) -> None:
-    before = {path.name: path.stat().st_mode & 0o777 for path in older.iterdir()}
+def test_a_backup_is_restored(taken: Path, tmp_path: Path) -> None:
+    before = {path.name: path.stat().st_mode & 0o777 for path in taken.iterdir()}
     assert before["secrets.json"] == before["manifest.json"] == before["manifest.hmac"] == 0o600
     target = tmp_path / "new"
-    assert _restored(older, target) == [(max(revisions()), "file-1")]
+    assert _restored(taken, target) == [(max(revisions()), "file-1")]
     assert (target / "objects/projects/p/files/file-1").read_text() == "content of file-1"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new"]
     with pytest.raises(DataDirUnusable, match="is not empty"):
-        restore(older, target, HOST)
+        restore(taken, target, HOST)
 
 
 def test_rows_and_objects_are_of_one_moment(
@@ -137,15 +135,15 @@ def test_the_secret_key_is_a_choice_and_must_be_the_same(
         ("fewer", "objects/projects/p/files/file-1 is missing"),
         ("more", "odd is not in its manifest"),
         ("unfinished", "it is not a backup, or one that was interrupted"),
-        ("schema", "of a newer version"),
+        ("schema", "of another version"),
         ("postgres", "of Postgres 99, and version"),
     ],
 )
 def test_a_damaged_or_newer_backup_is_refused(
-    older: Path, tmp_path: Path, damage: str, reason: str
+    taken: Path, tmp_path: Path, damage: str, reason: str
 ) -> None:
     backup, target = tmp_path / "backup", tmp_path / "new"
-    shutil.copytree(older, backup)
+    shutil.copytree(taken, backup)
     stored = backup / "objects/projects/p/files/file-1"
     manifest = json.loads((backup / "manifest.json").read_text())
     match damage:
@@ -180,10 +178,10 @@ def _signed(backup: Path, manifest: dict[str, object]) -> None:
 
 
 def test_an_unsigned_backup_of_an_older_version_is_restored_when_requested(
-    older: Path, tmp_path: Path
+    taken: Path, tmp_path: Path
 ) -> None:
     backup = tmp_path / "backup"
-    shutil.copytree(older, backup)
+    shutil.copytree(taken, backup)
     manifest = json.loads((backup / "manifest.json").read_text())
     (backup / "manifest.json").write_text(json.dumps({**manifest, "format": 1}))
     (backup / "manifest.hmac").unlink()
@@ -194,10 +192,10 @@ def test_an_unsigned_backup_of_an_older_version_is_restored_when_requested(
 
 
 def test_what_changes_after_it_was_verified_is_not_used(
-    older: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    taken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backup = tmp_path / "backup"
-    shutil.copytree(older, backup)
+    shutil.copytree(taken, backup)
     verify = manifest_module.verify
     for name in ("database.dump", "objects/projects/p/files/file-1"):
         path, content = backup / name, (backup / name).read_bytes()
@@ -214,11 +212,11 @@ def test_what_changes_after_it_was_verified_is_not_used(
     assert [path.name for path in tmp_path.iterdir()] == ["backup"]
 
 
-def test_a_restore_continues_where_a_killed_one_left_its_work(older: Path, tmp_path: Path) -> None:
+def test_a_restore_continues_where_a_killed_one_left_its_work(taken: Path, tmp_path: Path) -> None:
     left = DataDir.at(tmp_path / ".new.restoring")
     (left.objects / "half").mkdir(parents=True)
     left.lock_file.touch()
-    restore(older, tmp_path / "new", HOST)
+    restore(taken, tmp_path / "new", HOST)
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
     assert not (tmp_path / "new/objects/half").exists()
     assert not (tmp_path / "new/database.dump").exists()
@@ -226,14 +224,14 @@ def test_a_restore_continues_where_a_killed_one_left_its_work(older: Path, tmp_p
 
 
 def test_a_restore_that_fails_leaves_nothing(
-    older: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    taken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(*_: object) -> None:
         raise RuntimeError("killed")
 
     monkeypatch.setattr("app.local.restore._migrate", killed)
     with pytest.raises(RuntimeError, match="killed"):
-        restore(older, tmp_path / "new", HOST)
+        restore(taken, tmp_path / "new", HOST)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -256,8 +254,8 @@ def test_the_base_model_of_the_last_start_is_restored(
     assert (again / "base_model.json").read_bytes() == (backup / "base_model.json").read_bytes()
 
 
-def test_a_backup_is_taken_of_a_stopped_installation(older: Path, tmp_path: Path) -> None:
-    restore(older, tmp_path / "new", HOST)
+def test_a_backup_is_taken_of_a_stopped_installation(taken: Path, tmp_path: Path) -> None:
+    restore(taken, tmp_path / "new", HOST)
     stopped = BackupInstallation(DataDir.existing(tmp_path / "new"))
     again = stopped.back_up(tmp_path / "again")
     manifest = json.loads((again / "manifest.json").read_text())

@@ -32,7 +32,7 @@ def with_values(backup: Path, **values: Any) -> None:
         ({"taken_at": 7}, "taken_at: Input should be a valid string"),
         ({"version": None}, "version: Input should be a valid string"),
         ({"schema": ["0001"]}, "schema: Input should be a valid string"),
-        ({"schema": "9999"}, "is of a newer version"),
+        ({"schema": "9999"}, "is of another version"),
         ({"postgres": "16"}, "postgres: Input should be a valid integer"),
         ({"postgres": 16.5}, "postgres: Input should be a valid integer"),
         ({"postgres": True}, "postgres: Input should be a valid integer"),

@@ -4,13 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
-from alembic import command
-from alembic.config import Config
 
 from app.local.backup import BackupOptions, take
 from app.local.backup_files import signature
-from app.local.provision import database_url
-from app.local.servers import SUPERUSER, package_dir
+from app.local.provision import database_url, upgrade
+from app.local.servers import SUPERUSER
 from app.local.state import DataDir, load_state
 from app.settings import OWNER_ROLE, HostSettings, ObjectsSettings
 
@@ -54,15 +52,9 @@ class BackupInstallation:
         (self.data_dir.objects / f"projects/p/files/{name}").unlink()
         self.execute(f"DELETE FROM files WHERE id = '{name}'")
 
-    def migrate(self, revision: str) -> None:
+    def migrate(self) -> None:
         state = load_state(self.data_dir)
-        scripts = package_dir("migrations")
-        assert scripts is not None
-        config = Config(str(scripts / "alembic.ini"))
-        config.attributes["url"] = database_url(
-            state.postgres_port, role=OWNER_ROLE, password=state.owner_password
-        )
-        command.upgrade(config, revision)
+        upgrade(database_url(state.postgres_port, role=OWNER_ROLE, password=state.owner_password))
 
     def back_up(
         self, out: Path, *, with_secret_key: bool = True, bucket: ObjectsSettings | None = None

@@ -1,23 +1,8 @@
-"""Orders claims by organization first, then by the organization's projects.
+"""Makes the functions that order waiting jobs, eval runs and exports by their owners' shares."""
 
-Revision ID: 0028
-Revises: 0027
-
-The functions return more than before, so they are made anew; a downgrade makes those of migrations
-0017, 0021, 0023 and 0024 again.
-"""
-
-from importlib import import_module
-
-import sqlalchemy as sa
 from alembic import op
 
-from migrations.guards import APP, WORKER, guard, setting
-
-revision = "0028"
-down_revision = "0027"
-branch_labels = None
-depends_on = None
+from migrations.guards import APP, WORKER
 
 _AGE = "job.queued_at, job.created_at, job.id"
 # Each table with the states of its open rows, and the order of one project's rows.
@@ -29,22 +14,10 @@ QUEUES = {
     "eval_runs": ("job.status IN ('queued', 'in_progress')", _AGE),
     "model_exports": ("job.status IN ('queued', 'in_progress')", _AGE),
 }
-_BEFORE = {
-    "fine_tuning_jobs": ("0021_priorities", "_QUEUE"),
-    "eval_runs": ("0017_shares", "QUEUE"),
-    "model_exports": ("0024_model_exports", "_QUEUE"),
-}
 _WAITS = """
     {open}
     AND (job.lease_until IS NULL OR job.lease_until < now())
     AND (job.not_before IS NULL OR job.not_before <= now())
-"""
-_WEIGHTS = "share_weight BETWEEN 1e-6 AND 1e6"
-# NaN is more than all numbers.
-_FITTING_WEIGHTS = """
-    UPDATE projects SET share_weight = CASE WHEN share_weight = 'NaN' THEN 1
-        ELSE least(greatest(share_weight, 1e-6), 1e6) END
-    WHERE share_weight NOT BETWEEN 1e-6 AND 1e6
 """
 # The rows that each waiting project and its organization hold, and their virtual times. A virtual
 # time moves by 1 / weight with every claim, and never lies before the last claim's, of all
@@ -135,7 +108,7 @@ _QUEUE = """
 # above the share of the last wanted job come after it, of its organization and of all others; of a
 # project, as many rows are read as come before. One or two more, because a quotient may be rounded.
 _PLACES = """
-    CREATE OR REPLACE FUNCTION queue_places(wanted text[])
+    CREATE FUNCTION queue_places(wanted text[])
     RETURNS TABLE (job_id text, place bigint, starts_at timestamptz)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     AS $$
@@ -210,39 +183,19 @@ _PLACES = """
     END
     $$
 """
-# A project's virtual time continues: a new project of its organization begins where the others are.
-_FIRST_VIRTUAL_TIMES = """
-    INSERT INTO organization_virtual_times
-        (queue, organization_id, virtual_time, project_virtual_time)
-    SELECT '{table}', project.organization_id, 0, max(job.turn)
-    FROM {table} AS job JOIN projects AS project ON project.id = job.project_id
-    WHERE job.turn IS NOT NULL GROUP BY project.organization_id
-"""
 
 
-def upgrade() -> None:
-    _weights()
-    _virtual_times()
+def make_queues() -> None:
     for table in QUEUES:
-        op.execute(f"DROP FUNCTION queue_of_{table}(bigint)")
         op.execute(_filled(_QUEUE, table))
-        _only_workers(table)
+        _only(WORKER, f"queue_of_{table}(bigint)")
     op.execute(_filled(_PLACES, "fine_tuning_jobs"))
+    _only(APP, "queue_places(text[])")
 
 
-def downgrade() -> None:
-    for table in QUEUES:
-        op.execute(f"DROP FUNCTION queue_of_{table}(bigint)")
-        op.execute(_made_before(table))
-        _only_workers(table)
-    import_module("migrations.versions.0023_positions_of_some_jobs").upgrade()
-    op.drop_table("organization_virtual_times")
-    op.execute("DROP POLICY system ON organizations")
-    op.execute("DROP POLICY queue ON organizations")
-    op.execute(f"GRANT INSERT ON organizations TO {APP}")
-    op.drop_column("organizations", "share_weight")
-    op.drop_constraint(op.f("ck_projects_share_weight"), "projects")
-    op.create_check_constraint(op.f("ck_projects_share_weight"), "projects", "share_weight > 0")
+def _only(role: str, function: str) -> None:
+    op.execute(f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC")
+    op.execute(f"GRANT EXECUTE ON FUNCTION {function} TO {role}")
 
 
 def _filled(function: str, table: str) -> str:
@@ -255,68 +208,4 @@ def _filled(function: str, table: str) -> str:
         rows=_ROWS.format(**names),
         of_projects=_OF_PROJECTS,
         of_organizations=_OF_ORGANIZATIONS,
-    )
-
-
-def _only_workers(table: str) -> None:
-    op.execute(f"REVOKE ALL ON FUNCTION queue_of_{table}(bigint) FROM PUBLIC")
-    op.execute(f"GRANT EXECUTE ON FUNCTION queue_of_{table}(bigint) TO {WORKER}")
-
-
-def _made_before(table: str) -> str:
-    """Returns the function as the migrations before this one left it."""
-    module, name = _BEFORE[table]
-    is_open, order = QUEUES[table]
-    function: str = getattr(import_module(f"migrations.versions.{module}"), name)
-    return function.format(table=table, open=is_open, order=order)
-
-
-def _weights() -> None:
-    weight = sa.Column("share_weight", sa.Float(), server_default="1", nullable=False)
-    op.add_column("organizations", weight)
-    # The quotients of other weights are rounded to 0 or to infinity.
-    op.execute("ALTER TABLE projects NO FORCE ROW LEVEL SECURITY")
-    op.execute(_FITTING_WEIGHTS)
-    op.execute("ALTER TABLE projects FORCE ROW LEVEL SECURITY")
-    op.drop_constraint(op.f("ck_projects_share_weight"), "projects")
-    for table in ("organizations", "projects"):
-        op.create_check_constraint(op.f(f"ck_{table}_share_weight"), table, _WEIGHTS)
-    for name, role in (("queue", "CURRENT_USER"), ("system", WORKER)):
-        op.execute(
-            f"CREATE POLICY {name} ON organizations FOR SELECT TO {role} "
-            f"USING ({setting(name)} = 'on')"
-        )
-    # The operator sets the weight, not the administrator of an organization.
-    op.execute(f"REVOKE INSERT ON organizations FROM {APP}")
-    op.execute(f"GRANT INSERT (id, slug, title, created_at) ON organizations TO {APP}")
-
-
-def _virtual_times() -> None:
-    table = "organization_virtual_times"
-    op.create_table(
-        table,
-        *(sa.Column(name, sa.Text(), nullable=False) for name in ("queue", "organization_id")),
-        *(
-            sa.Column(name, sa.Float(), nullable=False)
-            for name in ("virtual_time", "project_virtual_time")
-        ),
-        sa.ForeignKeyConstraint(
-            ["organization_id"],
-            ["organizations.id"],
-            name=op.f(f"fk_{table}_organization_id_organizations"),
-        ),
-        sa.PrimaryKeyConstraint("queue", "organization_id", name=op.f(f"pk_{table}")),
-    )
-    op.create_index(op.f(f"ix_{table}_queue_virtual_time"), table, ["queue", "virtual_time"])
-    for read in (*QUEUES, "projects"):
-        op.execute(f"ALTER TABLE {read} NO FORCE ROW LEVEL SECURITY")
-    for queue in QUEUES:
-        op.execute(_FIRST_VIRTUAL_TIMES.format(table=queue))
-    for read in (*QUEUES, "projects"):
-        op.execute(f"ALTER TABLE {read} FORCE ROW LEVEL SECURITY")
-    own = f"organization_id = {setting('organization')}"
-    guard(table, worker="SELECT, INSERT, UPDATE", policy=own, system=True)
-    op.execute(
-        f"CREATE POLICY queue ON {table} FOR SELECT TO CURRENT_USER "
-        f"USING ({setting('queue')} = 'on')"
     )

@@ -1,31 +1,7 @@
-"""Adds the audit log with the triggers that write it, and the records of usage.
+"""Lists the changes that leave an entry in the audit log."""
 
-Revision ID: 0031
-Revises: 0030
-"""
+from migrations.audited import OF_THE_PROJECT, AuditedChange
 
-import sqlalchemy as sa
-from alembic import op
-from sqlalchemy.dialects.postgresql import JSONB
-
-from migrations.audited import AuditedChange, audit, stop_audit
-from migrations.guards import OF_PROJECT, guard, setting
-
-revision = "0031"
-down_revision = "0030"
-branch_labels = None
-depends_on = None
-
-_OF_ORGANIZATION = f"organization_id = {setting('organization')}"
-# The server sets number and time of an entry.
-_WRITTEN = (
-    *("id", "organization_id", "project_id", "type", "resource_id", "details"),
-    *("actor_kind", "actor_id", "address"),
-)
-_COUNTS = (
-    *("requests", "input_tokens", "output_tokens", "cached_tokens", "trained_tokens"),
-    *("rollouts", "tool_calls", "grader_calls", "judge_input_tokens", "judge_output_tokens"),
-)
 _OWN = "{row}.organization_id"
 _DELETED = "OLD.deleted_at IS NULL AND NEW.deleted_at IS NOT NULL"
 _PAUSED = (
@@ -110,6 +86,7 @@ _ACCOUNTS = (
             *("dashboard_sessions", "succeeded", on, noun),
             when="{row}.kind = 'session'",
             resource="split_part(actor, ' ', 2)",  # the id of the row is the hash of a secret
+            organization=f"coalesce({{row}}.organization_id, {OF_THE_PROJECT})",
         )
         for on, noun in (("INSERT", "'login'"), ("DELETE", "'logout'"))
     ),
@@ -218,110 +195,41 @@ _DATA = (
     ),
     AuditedChange(*("eval_runs", "deleted", "DELETE", "'eval.run'"), details=_object("eval_id")),
 )
-AUDITED = (*_ACCOUNTS, *_JOBS, *_DATA)
-
-
-def upgrade() -> None:
-    _audit_logs()
-    _usage()
-    for change in AUDITED:
-        audit(change)
-
-
-def downgrade() -> None:
-    for change in AUDITED:
-        stop_audit(change)
-    op.drop_table("usage_records")
-    op.drop_table("audit_logs")
-
-
-def _audit_logs() -> None:
-    table = "audit_logs"
-    op.create_table(
-        table,
-        sa.Column("seq", sa.BigInteger(), sa.Identity(always=True), nullable=False),
-        *(sa.Column(name, sa.Text(), nullable=name == "project_id") for name in _WRITTEN[:5]),
-        sa.Column("details", JSONB(), nullable=False),
-        *(sa.Column(name, sa.Text(), nullable=False) for name in _WRITTEN[6:]),
-        _moment("effective_at"),
-        sa.ForeignKeyConstraint(
-            ["organization_id"],
-            ["organizations.id"],
-            name=op.f(f"fk_{table}_organization_id_organizations"),
-        ),
-        _own_project(table),
-        sa.PrimaryKeyConstraint("seq", name=op.f(f"pk_{table}")),
-    )
-    op.create_index(op.f(f"ix_{table}_organization_id_seq"), table, ["organization_id", "seq"])
-    op.create_index(op.f(f"ix_{table}_id"), table, ["id"], unique=True)
-    op.create_index(f"ix_{table}_effective_at", table, ["effective_at"], postgresql_using="brin")
-    # The triggers write as the role that changes the row. No role changes an entry.
-    guard(
-        table,
-        app=f"SELECT, INSERT ({', '.join(_WRITTEN)})",
-        worker="SELECT (seq, effective_at), DELETE",
-        policy=_OF_ORGANIZATION,
-        check=f"{_OF_ORGANIZATION} OR {OF_PROJECT}",
-        system=True,
-    )
-    _limit_removal(table)
-
-
-def _usage() -> None:
-    table = "usage_records"
-    op.create_table(
-        table,
-        *(
-            sa.Column(name, sa.Text(), nullable=False)
-            for name in ("id", "organization_id", "project_id", "kind", "key_id", "model")
-        ),
-        sa.Column("job_id", sa.Text(), nullable=True),
-        _moment("used_at"),
-        *(sa.Column(name, sa.BigInteger(), server_default="0", nullable=False) for name in _COUNTS),
-        *(
-            sa.Column(name, sa.Float(53), server_default="0", nullable=False)
-            for name in ("training_s", "gpu_s")
-        ),
-        sa.Column("cost", sa.Float(53), nullable=True),
-        sa.Column("currency", sa.Text(), nullable=True),
-        _own_project(table),
-        sa.PrimaryKeyConstraint("project_id", "id", name=op.f(f"pk_{table}")),
-    )
-    for owner in ("organization_id", "project_id"):
-        columns = [owner, "kind", "used_at"]
-        op.create_index(op.f(f"ix_{table}_{'_'.join(columns)}"), table, columns)
-    op.create_index(f"ix_{table}_used_at", table, ["used_at"], postgresql_using="brin")
-    guard(
-        table,
-        app="SELECT, INSERT",
-        worker="SELECT (project_id, id, used_at), INSERT, DELETE",
-        policy=f"{_OF_ORGANIZATION} OR {OF_PROJECT}",
-        check=OF_PROJECT,
-        system=True,
-    )
-    _limit_removal(table)
-
-
-def _limit_removal(table: str) -> None:
-    """Lets rows go by age alone: other policies are alternatives, and this one is a condition."""
-    op.execute(
-        f"CREATE POLICY removal ON {table} AS RESTRICTIVE FOR DELETE"
-        f" USING ({setting('system')} = 'on')"
-    )
-
-
-def _moment(name: str) -> sa.Column[object]:
-    return sa.Column(
-        name,
-        sa.DateTime(timezone=True),
-        server_default=sa.text("clock_timestamp()"),
-        nullable=False,
-    )
-
-
-def _own_project(table: str) -> sa.ForeignKeyConstraint:
-    return sa.ForeignKeyConstraint(
-        ["organization_id", "project_id"],
-        ["projects.organization_id", "projects.id"],
-        name=op.f(f"fk_{table}_organization_id_project_id_projects"),
-    )
+_TEACHING = (
+    AuditedChange(
+        *("students", "created", "INSERT", "'student'"),
+        details="jsonb_build_object('base_model', {row}.base_model)",
+        resource="{row}.name",
+    ),
+    AuditedChange(
+        *("students", "updated", "UPDATE OF current_skill, regression_sets", "'student'"),
+        details="jsonb_build_object('current_skill', {row}.current_skill)",
+        resource="{row}.name",
+    ),
+    AuditedChange(*("students", "deleted", "DELETE", "'student'"), resource="{row}.name"),
+    AuditedChange(
+        *("skills", "created", "INSERT", "'student.skill'"),
+        details="jsonb_build_object('student', {row}.student, 'model', {row}.model)",
+    ),
+    AuditedChange(
+        *("stored_completions", "updated", "UPDATE OF metadata", "'chat.completion'"),
+        when="NEW.metadata IS DISTINCT FROM OLD.metadata",
+    ),
+    AuditedChange("stored_completions", "deleted", "DELETE", "'chat.completion'"),
+    AuditedChange(
+        *("feedback", "created", "INSERT", "'feedback'"),
+        details="jsonb_build_object('type', {row}.type)",
+    ),
+    AuditedChange("feedback", "deleted", "DELETE", "'feedback'"),
+    AuditedChange("feedback_builds", "created", "INSERT", "'feedback.build'"),
+    AuditedChange(
+        *("coach_sessions", "created", "INSERT", "'coach_session'"),
+        details="jsonb_build_object('student', {row}.student)",
+    ),
+    AuditedChange(
+        *("coach_sessions", "updated", "UPDATE OF status", "'coach_session'"),
+        when="NEW.status IS DISTINCT FROM OLD.status",
+        details="jsonb_build_object('status', {row}.status)",
+    ),
+)
+AUDITED = (*_ACCOUNTS, *_JOBS, *_DATA, *_TEACHING)
