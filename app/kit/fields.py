@@ -113,7 +113,7 @@ _NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class OpenKeys:
-    """A mixin for models that keep unknown keys; it lists keys that are documented although they
+    """A mixin for models that accept unknown keys; it lists keys that are documented although they
     are not fields.
     """
 
@@ -122,9 +122,7 @@ class OpenKeys:
     free_form_keys: ClassVar[frozenset[str]] = frozenset()
     """Documented keys whose value may be any JSON."""
     accepted_keys: ClassVar[frozenset[str] | None] = None
-    """The only unknown keys that a new object may have; `None` permits any. Stored objects keep
-    theirs.
-    """
+    """The only unknown keys that an object may have; `None` permits any, and drops it."""
 
 
 LEFT_OUT: Final = "x-left-out"

@@ -84,7 +84,7 @@ class RegisteredEndpointService(RegistryService):
         """Raises `InvalidRequest` for a name that the object may not have."""
 
     def _definition(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Returns the keys that make the object; unknown ones are the customer's and stay."""
+        """Returns the keys that make the object; unknown ones are dropped once they are named."""
         return {
             key: value
             for key, value in values.items()

@@ -137,7 +137,7 @@ Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
 
 
 class _ToolKeys(WireModel):
-    """Unknown keys are retained and copied into jobs."""
+    """An unknown key with one value is named in the reply's `warnings` and dropped."""
 
     headers: Annotated[dict[str, str], Field(max_length=64)] | None = None
     """Headers sent with every call; stored encrypted, shown as `[redacted]`."""

@@ -36,7 +36,7 @@ from app.kit.endpoints import CallSigner
 from app.kit.errors import SECRETS_LOST, RunFailed, SecretsLost
 from app.kit.faults import refused_today
 from app.kit.leases import Lease
-from app.kit.redaction import criteria_by_pointer, require_sealed, restore_secrets
+from app.kit.redaction import require_sealed, restore_secrets
 from app.kit.sealing import build_secret_box
 from app.models.models import find_base_model
 from app.settings import Settings
@@ -261,7 +261,6 @@ def _criteria(
         if sealed is not None:
             box = build_secret_box(settings)
             secrets = box.open(sealed, project_id=lease.project_id, row_id=of.id)
-        secrets = criteria_by_pointer(secrets, of.testing_criteria)
         for number in range(len(of.testing_criteria)):
             require_sealed(GRADER_MODELS, of.testing_criteria, secrets, (number,))
         whole = restore_secrets(of.testing_criteria, secrets)

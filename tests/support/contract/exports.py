@@ -8,10 +8,11 @@ import torch
 
 from app.kit.leases import Lease
 from app.kit.local_objects import build_objects
-from app.models.engine import Completion, InMemoryInference
+from app.models.engine import Completion
 from app.models.export_claims import export_claims
 from app.settings import RetentionSettings, Settings, shipped_model_dir
 from tests.support.contract.service import Service
+from tests.support.engines.in_memory import InMemoryInference
 from tests.support.patience import PATIENCE_S
 from tests.support.twins import InMemoryJobQueue
 from workers.exports.child import work

@@ -18,10 +18,11 @@ from app.kit.egress import EgressReply
 from app.kit.ids import new_id
 from app.kit.leases import Lease
 from app.kit.local_objects import build_objects
-from app.models.engine import Completion, InMemoryInference
+from app.models.engine import Completion
 from app.models.models import BaseModelSpec
 from app.settings import Settings
 from tests.support import stack
+from tests.support.engines.in_memory import InMemoryInference
 from tests.support.patience import until
 from tests.support.store.claims import claim_row
 from tests.support.store.new_jobs import CREATED, insert_job

@@ -13,8 +13,9 @@ from typing_extensions import override
 
 from app.kit.egress import Egress, EgressReply, EgressRequest
 from app.kit.errors import InvalidRequest, Unavailable
-from app.models.engine import Completion, InMemoryInference
+from app.models.engine import Completion
 from tests.support.endpoints import Reply
+from tests.support.engines.in_memory import InMemoryInference
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import ANSWER, QUESTION, World, exact, rows, sampled
 from workers.evals import items as sampling

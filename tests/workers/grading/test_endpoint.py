@@ -9,10 +9,10 @@ from app.graders.judge_calls import InMemoryJudges, JudgeReply
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, signing_secret
 from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
-from app.tools.sandbox import InMemorySandbox
 from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
+from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.grading.group_scorer import GraderFailure
 from workers.grading.job_grader import build_grader
 from workers.journal import InMemoryJournal

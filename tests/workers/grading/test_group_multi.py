@@ -27,9 +27,9 @@ from app.rollouts.trajectory import (
     Trajectory,
     Turn,
 )
-from app.tools.sandbox import InMemorySandbox
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
+from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.grading.group_scorer import GroupScorer
 from workers.grading.job_grader import build_group_scorer
 from workers.journal import InMemoryJournal

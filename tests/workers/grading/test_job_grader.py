@@ -12,11 +12,12 @@ from app.graders.scorer import GradeRequest, ScoreResult
 from app.kit.endpoints import CallSigner, FaultKind
 from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
 from app.tools.programs import ProgramOutcome
-from app.tools.sandbox import InMemorySandbox, Sandbox
+from app.tools.sandbox import Sandbox
 from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
+from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.grading.group_scorer import GraderFailure
 from workers.grading.job_grader import JobGrader, build_grader
 from workers.journal import InMemoryJournal

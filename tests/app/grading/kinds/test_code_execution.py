@@ -8,9 +8,10 @@ import pytest
 from app.graders.kinds.code_execution import code_of, equal
 from app.graders.scorer import ScoreFault
 from app.tools.programs import Program, ProgramOutcome
-from app.tools.sandbox import InMemorySandbox, ProgramTooLarge, UnixSandbox
+from app.tools.sandbox import ProgramTooLarge, UnixSandbox
 from tests.support.cases import cases
 from tests.support.grading.scores import scored
+from tests.support.sandbox.in_memory import InMemorySandbox
 from tests.support.sandbox.running import RunningSandbox
 
 FUNCTION = {"type": "code_execution", "function": "add"}

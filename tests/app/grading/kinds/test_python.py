@@ -7,10 +7,11 @@ import pytest
 
 from app.graders.scorer import ScoreFault
 from app.tools.programs import ProgramOutcome
-from app.tools.sandbox import InMemorySandbox, UnixSandbox
+from app.tools.sandbox import UnixSandbox
 from tests.support.cases import cases
 from tests.support.grading.scores import scored
 from tests.support.patience import until
+from tests.support.sandbox.in_memory import InMemorySandbox
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 
 
