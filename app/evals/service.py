@@ -30,7 +30,7 @@ from app.evals.evals import (
 )
 from app.evals.validation_service import ValidationRunService
 from app.graders.definitions import GRADER_MODELS
-from app.graders.effects import constant_scores
+from app.graders.template_faults import constant_scores
 from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.kit.fields import parameter
 from app.kit.ids import new_id
@@ -170,7 +170,11 @@ def _unused(new: NewEval) -> tuple[NoEffect, ...]:
     return tuple(
         warning
         for number, criterion in enumerate(new.criteria)
-        for warning in constant_scores(criterion, f"testing_criteria[{number}]")
+        for warning in constant_scores(
+            criterion,
+            f"testing_criteria[{number}]",
+            "an item's score is the same for every model unless the items hold the answers",
+        )
     )
 
 

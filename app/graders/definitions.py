@@ -1,6 +1,6 @@
 """Graders that score one rollout by themselves: the union of their types, and its parser."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -32,7 +32,8 @@ from app.graders.model_definitions import (
     LlmJudgeGrader,
     ScoreModelGrader,
 )
-from app.graders.program_definitions import DefinitionWork, PythonGrader
+from app.graders.program_definitions import PythonGrader
+from app.graders.templates import DefinitionWork
 from app.graders.text_definitions import (
     ContainsGrader,
     ExactMatchGrader,
@@ -43,9 +44,8 @@ from app.graders.text_definitions import (
     StringCheckGrader,
     TextSimilarityGrader,
 )
-from app.kit.errors import InvalidRequest, refused_value
 from app.kit.faults import GRADER_NOT_AVAILABLE
-from app.kit.fields import JudgeName, Path, parameter
+from app.kit.fields import JudgeName, Path
 from app.kit.texts import FORMULA_NAME
 from app.kit.walk import value_of
 

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 from app.evals.data_source_faults import ROOT, data_source_faults
 from app.evals.data_sources import AttachedSource
 from app.evals.schemas import fault_of
-from app.graders.program_definitions import DefinitionWork
+from app.graders.templates import DefinitionWork
 from app.jobs.integrations import Integration
 from app.jobs.jobs import EVALS, MAX_ATTACHED, AttachedEval
 from app.jobs.method_schemas import CapsBody, Method, read_caps, read_method
