@@ -30,6 +30,9 @@ _CACHE_BYTES: Final = 2**21
 _MAX_BYTES: Final = 2**30
 _MOST_IDLE: Final = 2
 _SHOWN: Final = 300
+_NO_FAULT: Final = "multiple repeat"
+"""A fault in Python alone."""
+_SYNTAX: Final = "in the syntax of Rust's `regex`"
 _OF_OTHERS: Final = re.compile(r"\(\?(?:<?[=!]|>|P=)|\\[1-9k]")
 """What only engines with back-tracking have."""
 _GONE: Final = (OSError, ValueError, EOFError)
@@ -59,12 +62,12 @@ def check_schema(schema: dict[str, Any]) -> None:
 def matches(pattern: str, text: str, *, whole: bool, ignore_case: bool) -> bool:
     """Raises `TooMuchWork`."""
     question = {"pattern": pattern, "whole": whole, "ignore_case": ignore_case, "value": text}
-    return _answer(question)["fault"] is None
+    return _answer(question, within_s=LIMIT_S)["fault"] is None
 
 
 def schema_fault(schema: dict[str, Any], value: Any) -> tuple[tuple[str | int, ...], str] | None:
     """Returns where and why a value is not valid by the schema. Raises `TooMuchWork`."""
-    fault = _answer({"schema": schema, "value": value})["fault"]
+    fault = _answer({"schema": schema, "value": value}, within_s=LIMIT_S)["fault"]
     return None if fault is None else (tuple(fault[1:]), fault[0])
 
 
@@ -120,7 +123,7 @@ _idle: Final = deque[_Matcher]()
 os.register_at_fork(after_in_child=_idle.clear)
 
 
-def _answer(question: Question, within_s: float = LIMIT_S) -> dict[str, Any]:
+def _answer(question: Question, *, within_s: float) -> dict[str, Any]:
     """Raises `TooMuchWork`, and `RecursionError` for a value that is nested too deeply."""
     line = json.dumps(question).encode() + b"\n"
     try:
@@ -223,12 +226,12 @@ def _pattern_fault(pattern: str) -> str:
     try:
         re.compile(pattern)
     except re.error as error:
-        if error.pos is not None:
-            return f"it cannot be read: {error.msg} at character {error.pos + 1}"
+        if error.pos is not None and error.msg != _NO_FAULT:
+            return f"it cannot be read {_SYNTAX}: {error.msg} at character {error.pos + 1}"
     except (OverflowError, RecursionError):
         pass
     return (
-        "it cannot be read in the syntax of Rust's `regex`, or is too large: compiled, it may have "
+        f"it cannot be read {_SYNTAX}, or is too large: compiled, it may have "
         f"{MAX_COMPILED_BYTES} bytes"
     )
 
