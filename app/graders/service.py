@@ -12,7 +12,7 @@ from app.database import Database
 from app.graders.definitions import GRADER_MODELS, AnyGrader, Grader
 from app.graders.template_faults import REWARDS_ALIKE, constant_scores, unplayable_path
 from app.kit.errors import InvalidRequest
-from app.kit.unknown_keys import UnreadKey
+from app.kit.faults import UnreadKey
 from app.models.service import JudgeModels
 from app.tools.definition_check import check_definition, read_definition
 from app.tools.registry import LabelChanges, Noun, RegisteredVersion

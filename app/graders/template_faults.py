@@ -143,7 +143,7 @@ def _step_fault(
         return None if step in value else _unknown_step(value, before, str(step), own_keys=own_keys)
     if not isinstance(value, list):
         what = "a number" if isinstance(value, int) else "a text"
-        return f"leads nowhere: '{here}' is {what} and has no parts{_instead(before)}"
+        return f"leads nowhere: '{here}' is {what}{_instead(before)}"
     if not isinstance(step, int):
         return f"leads nowhere: '{here}' is a list: write '{here}[0]'"
     if here == "sample.choices" and step and not own_keys:
@@ -157,7 +157,7 @@ def _instead(steps: tuple[str | int, ...]) -> str:
     if key == "arguments" and steps[0] == "tool_calls":
         return ": use 'arguments_json'"
     is_elsewhere = len(steps) > 1 and isinstance(SPECIMEN.get(key), list)
-    return f": use 'sample.{key}'" if is_elsewhere else ""
+    return f": use 'sample.{key}'" if is_elsewhere else " and has no parts"
 
 
 def _unknown_step(

@@ -17,6 +17,7 @@ from app.graders.template_faults import template_fault
 from app.kit.addresses import read_url
 from app.kit.egress import check_headers
 from app.kit.errors import EndpointRefused, InvalidRequest, refused_value
+from app.kit.faults import NOWHERE, KeyHints, is_refused, unknown_key_error
 from app.kit.fields import (
     AddressMark,
     EmbeddingMark,
@@ -27,7 +28,6 @@ from app.kit.fields import (
 )
 from app.kit.redaction import bound_faults, placeholder_faults
 from app.kit.secret_echoes import MAX_CREDENTIALS, credentials_of
-from app.kit.unknown_keys import NOWHERE, KeyHints, is_refused, unknown_key_error
 from app.kit.walk import Models, WalkedField, headers_of, walk_fields
 
 MAX_UNKNOWN_KEYS: Final = 200

@@ -30,10 +30,10 @@ from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.jobs.warnings import call_warnings, suffix_warnings
 from app.kit.egress import Egress
 from app.kit.errors import InvalidRequest, NotFound, refused_value
+from app.kit.faults import unread, unread_message
 from app.kit.fields import Json
 from app.kit.issues import NoEffect
 from app.kit.redaction import SecretValues
-from app.kit.unknown_keys import unread, unread_message
 from app.kit.walk import WalkedField
 from app.models.service import JudgeModels
 from app.tools.definition_check import check_definitions, refuse_faults

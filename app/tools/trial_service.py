@@ -29,10 +29,10 @@ from app.kit.egress import Egress
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
 from app.kit.errors import InvalidRequest
+from app.kit.faults import refused_wholly
 from app.kit.ids import new_id
 from app.kit.issues import NoEffect
 from app.kit.redaction import redacted_json
-from app.kit.unknown_keys import refused_wholly
 from app.kit.walk import walk_fields
 from app.models.service import JudgeModels
 from app.settings import EgressSettings, EmbeddingSettings, JudgeSettings
