@@ -18,8 +18,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from app.graders.program_definitions import DefinitionWork, TooMuchToRead
 from app.graders.templates import (
+    DefinitionWork,
     RenderBudget,
     RenderedTooLong,
     Template,
@@ -37,9 +37,9 @@ _MEDIA_PARTS: Final = ("input_image", "input_audio", "image_url", "audio")
 def _template(text: str, info: ValidationInfo) -> str:
     """Counts and parses a template. Raises an error of pydantic."""
     try:
-        DefinitionWork.of(info).count_template(text)
+        DefinitionWork.of(info).count(text)
         parse_template(text)
-    except (TooMuchToRead, TemplateError) as fault:
+    except TemplateError as fault:
         raise PydanticCustomError("template_error", "{fault}", {"fault": str(fault)}) from None
     return text
 

@@ -100,6 +100,11 @@ class OverlongOptions(DescribedModel):
             buffer = max(1, self.limit // _BUFFERS_PER_LIMIT)
         return self.model_copy(update={"buffer": buffer})
 
+    @property
+    def begins(self) -> int:
+        """Sampled tokens from which it costs something, of resolved options."""
+        return self.limit - (0 if self.buffer == AUTO else self.buffer)
+
 
 class ObjectiveOptions(DescribedModel):
     """Terms of the value from which advantages are computed; the displayed reward stays the

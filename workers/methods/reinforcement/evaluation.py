@@ -9,11 +9,11 @@ from typing import Any, Protocol, TypeVar, assert_never
 
 from app.database import RunUnitOfWork
 from app.files.datasets import DatasetRow
-from app.jobs.ineffective_options import paths_of_judges
 from app.jobs.reinforcement import Evaluation, ReinforcementMethod
 from app.jobs.score_ranges import ScoreRanges, ranges_of
 from app.jobs.stop_rules import RuleTrigger
 from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.jobs.warnings import paths_of_judges
 from app.kit.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
 from app.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.rollouts.trajectory import ScoredRollout

@@ -23,7 +23,7 @@ from app.files.datasets import MAX_ROW_BYTES, DatasetError, DatasetRow, Prompts,
 from app.files.division import difficulty_of
 from app.jobs.modes import AnyOrdering, EasyToHardOrdering, FocusOrdering, UniformOrdering
 from app.jobs.reinforcement import ReinforcementMethod, ResolvedHyperparameters
-from app.jobs.warnings import NO_NEEDS, RowFaults, RowNeeds, row_needs
+from app.jobs.row_tries import NO_NEEDS, RowFaults, RowNeeds, row_needs
 from app.kit.errors import RunFailed
 from app.rollouts.metrics import TIE
 from app.rollouts.rollouts import PlayedRow

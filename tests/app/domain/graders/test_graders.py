@@ -122,7 +122,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
             "unknown namespace 'b'",
         ),
         ({**MULTI, "calculate_output": "a + e"}, ("calculate_output",), "'e' is not one of"),
-        ({**MULTI, "calculate_output": "a +"}, ("calculate_output",), "too early"),
+        ({**MULTI, "calculate_output": "a +"}, ("calculate_output",), "cannot be read"),
         ({**MULTI, "invalid_grade": float("nan")}, ("invalid_grade",), "finite"),
         ({**MULTI, "invalid_grade": True}, ("invalid_grade",), "number"),
         ({**MULTI, "pass_threshold": "0.5"}, ("pass_threshold",), "number"),
