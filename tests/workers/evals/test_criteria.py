@@ -9,12 +9,13 @@ from app.evals.evals import INVOCATIONS, Eval, Tally, result_names, token_usage
 from app.files.datasets import DatasetRow
 from app.graders.build import GradingPorts
 from app.graders.definitions import read_grader
-from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, FaultKind
 from app.kit.ids import GroupKey, SampleKey
 from app.rollouts.trajectory import Failure, Grade, GradeOrFailure, Trajectory
 from app.tools.sandbox import InMemorySandbox
+from tests.support.grading.judges import InMemoryJudges
 from tests.support.rollout.rollouts import SECRET_KEY
 from workers.evals.context import EvalContext, build_criterion
 from workers.evals.criteria import CriteriaScorer

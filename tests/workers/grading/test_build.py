@@ -5,12 +5,13 @@ import re
 
 from app.graders.build import GradingPorts
 from app.graders.definitions import read_grader
-from app.graders.judge_calls import InMemoryJudges, JudgeQuestion, JudgeReply
+from app.graders.judge import JudgeQuestion, JudgeReply
 from app.kit.endpoints import CallSigner
 from app.kit.ids import GroupKey
 from app.rollouts.trajectory import Grade, Trajectory, Turn
 from app.tools.sandbox import InMemorySandbox
 from tests.support.endpoints import Reply, endpoint
+from tests.support.grading.judges import InMemoryJudges
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
 from workers.grading.job_grader import build_group_scorer
 from workers.journal import InMemoryJournal

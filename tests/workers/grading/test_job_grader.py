@@ -7,13 +7,14 @@ from pydantic import TypeAdapter
 
 from app.graders.build import GradingPorts
 from app.graders.definitions import Grader as GraderUnion
-from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
 from app.graders.scorer import GradeRequest, ScoreResult
 from app.kit.endpoints import CallSigner, FaultKind
 from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
 from app.tools.programs import ProgramOutcome
 from app.tools.sandbox import InMemorySandbox, Sandbox
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
+from tests.support.grading.judges import InMemoryJudges
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from workers.grading.group_scorer import GraderFailure

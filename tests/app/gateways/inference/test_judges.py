@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest
 
+from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
 from app.graders.judge_calls import (
     EngineModel,
     EngineModels,
-    JudgeFault,
-    JudgeQuestion,
-    JudgeReply,
     RoutedJudges,
     build_judge_egress,
     read_completion,

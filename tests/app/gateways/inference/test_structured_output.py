@@ -7,14 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.graders.judge_calls import (
-    EngineModel,
-    EngineModels,
-    JudgeFault,
-    JudgeQuestion,
-    JudgeReply,
-    RoutedJudges,
-)
+from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
 from app.kit.endpoints import CallSigner
 from app.kit.object_stores import LocalObjects
 from app.models.engine import AdapterCache
