@@ -19,7 +19,7 @@ from app.graders.judge import (
 )
 from app.graders.scorer import ScoreFault, TokenUsage
 from app.kit.endpoints import CallSigner, FaultKind
-from tests.support.grading.judges import KEY, coded_key, judge_that_says
+from tests.support.grading.judges import CODED, coded_key, judge_that_says
 from tests.support.grading.scores import scored
 
 PROMPT = {"input": [{"role": "user", "content": "{{ sample.output_text }}"}]}
@@ -58,9 +58,10 @@ async def test_the_first_request_leaves_room_for_reasons_and_has_the_code(
     grader: dict[str, Any], value: Any, score: float, schema: Any, shown: str
 ) -> None:
     del schema
-    judges = judge_that_says(JudgeReply(f"It is so.\n{json.dumps({KEY: value})}", None, 30, 4, 2))
+    judges = judge_that_says(JudgeReply(f"It is so.\n{json.dumps({CODED: value})}", None, 30, 4, 2))
     found = await scored(grader, "x", item=ITEM, judges=judges)
-    assert (found.score, found.reason) == (pytest.approx(score), "It is so.")
+    assert found.score == pytest.approx(score)
+    assert found.reason == "It is so."
     assert found.token_usage == {"j": TokenUsage(30, 4, 2, calls=1)}
     (asked,) = judges.asked
     assert asked.response_format is None, "a server would write the code after a quotation"
@@ -75,10 +76,11 @@ async def test_the_second_request_is_for_the_verdict_alone_and_has_the_fault(
 ) -> None:
     judges = judge_that_says(
         JudgeReply('I say {"result": 10}', None, 30, 4, latency_s=0.25),
-        JudgeReply(json.dumps({KEY: value}), None, 50, 5, latency_s=0.5),
+        JudgeReply(json.dumps({CODED: value}), None, 50, 5, latency_s=0.5),
     )
     found = await scored(grader, "x", item=ITEM, judges=judges)
-    assert (found.score, found.execution_time_s) == (pytest.approx(score), 0.75)
+    assert found.score == pytest.approx(score)
+    assert found.execution_time_s == 0.75
     assert found.token_usage == {"j": TokenUsage(80, 9, calls=2)}
     first, second = judges.asked
     assert (first.call_id, second.call_id) == ("grade_1", "grade_1_again")
@@ -173,7 +175,7 @@ def test_a_code_is_the_services_own_and_the_same_for_a_question() -> None:
 
 def read(said: str) -> float:
     verdict = number_verdict(0, 10)
-    return read_answer(said.replace(KEY, "result_0123456789"), "result_0123456789", verdict).value
+    return read_answer(said.replace(CODED, "result_0123456789"), "result_0123456789", verdict).value
 
 
 @pytest.mark.parametrize(
@@ -213,7 +215,7 @@ def test_the_verdict_at_the_code_is_read(said: str) -> None:
         "<KEY>10</KEY>",
         "| KEY | 10 |",
         "{'KEY': 10}",
-        "{KEY: 10}",
+        "{CODED: 10}",
         '{"KEY": 10',
         '{"KEY": ten}',
         '{"KEY": 2, "KEY": 10}',

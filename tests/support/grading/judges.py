@@ -3,23 +3,25 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.graders.judge import JudgeQuestion, JudgeReply
+from tests.support.endpoints import ReceivedRequest, Reply
 
-KEY = "KEY"
+CODED = "KEY"
 """Stands for the coded key in an answer."""
-_CODED = re.compile(r'\{"(result_[0-9a-f]{10})": ')
+_PATTERN = re.compile(r'\{"(result_[0-9a-f]{10})": ')
 
 
-def coded_key(messages: list[Mapping[str, Any]]) -> str:
-    """Returns the key that a judge is asked for."""
-    return _CODED.findall(messages[0]["content"])[-1]
+def coded_key(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the key that a judge is asked for, `KEY` for another question."""
+    found: list[str] = _PATTERN.findall(str(messages[0]["content"]))
+    return found[-1] if found else CODED
 
 
-def verdict(messages: list[Mapping[str, Any]], value: Any, reasons: str = "") -> str:
+def verdict(messages: Sequence[Mapping[str, Any]], value: Any, reasons: str = "") -> str:
     """Returns reasons and the object with a verdict."""
     said = json.dumps({coded_key(messages): value})
     return f"{reasons}\n{said}" if reasons else said
@@ -41,7 +43,7 @@ class InMemoryJudges:
     async def ask(self, question: JudgeQuestion) -> JudgeReply:
         self.asked.append(question)
         reply = self.script(question)
-        return replace(reply, text=reply.text.replace(KEY, coded_key(question.messages)))
+        return replace(reply, text=reply.text.replace(CODED, coded_key(question.messages)))
 
     def code(self, call_id: str) -> str:
         return hashlib.sha256(call_id.encode()).hexdigest()[:10]
@@ -58,3 +60,10 @@ def judge_that_says(*answers: str | JudgeReply | Exception) -> InMemoryJudges:
         return JudgeReply(answer) if isinstance(answer, str) else answer
 
     return InMemoryJudges(script)
+
+
+def judged_reply(received: ReceivedRequest, text: str, status: int = 200, **more: Any) -> Reply:
+    """Returns a chat completion of a text, whose `KEY` becomes the coded key."""
+    said = text.replace(CODED, coded_key(received.json["messages"]))
+    message = {"role": "assistant", "content": said}
+    return Reply(status, json={"choices": [{"index": 0, "message": message}], **more})

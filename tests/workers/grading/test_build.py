@@ -11,7 +11,7 @@ from app.kit.ids import GroupKey
 from app.rollouts.trajectory import Grade, Trajectory, Turn
 from app.tools.sandbox import InMemorySandbox
 from tests.support.endpoints import Reply, endpoint
-from tests.support.grading.judges import InMemoryJudges
+from tests.support.grading.judges import CODED, InMemoryJudges
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
 from workers.grading.job_grader import build_group_scorer
 from workers.journal import InMemoryJournal
@@ -39,10 +39,9 @@ def by_number(question: JudgeQuestion) -> JudgeReply:
     """Scores each rollout by the number that it answers with."""
     text = question.messages[1]["content"]
     found = re.findall(r'<rollout id="(\d+)">.*?"content": "(\d+)"', text, re.DOTALL)
-    scores = [
-        {"id": name, "explanation": answer, "score": int(answer) / 10} for name, answer in found
-    ]
-    return JudgeReply(json.dumps({"scores": scores}), prompt_tokens=31, completion_tokens=2)
+    reasons = "".join(f"{name}: {answer}\n" for name, answer in found)
+    said = reasons + json.dumps({CODED: {name: int(answer) / 10 for name, answer in found}})
+    return JudgeReply(said, prompt_tokens=31, completion_tokens=2)
 
 
 async def test_an_ai_judge_is_called_once_for_a_group_and_its_verdicts_are_journalled() -> None:

@@ -148,7 +148,7 @@ async def test_the_order_of_rollouts_changes_neither_the_question_nor_a_score(
             results = await judge.judge(request_of(order, f"grade_{seed}"))
         assert dict(zip(order, values(results), strict=True)) == {q: q / 100 for q in qualities}
         system, user = server.received[0].json["messages"]
-        prompts.add(f"{system['content'].rpartition('{')[0]}{user}")
+        prompts.add(f"{system['content'].partition('result_')[0]}{user}")
     assert len(prompts) == 1, "but for the code"
 
 

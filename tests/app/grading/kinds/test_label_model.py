@@ -8,7 +8,7 @@ from app.graders.definitions import read_grader
 from app.graders.judge import MISSING, JudgeFault, JudgeQuestion, JudgeReply
 from app.graders.scorer import ScoreFault, TokenUsage
 from app.kit.endpoints import FaultKind
-from tests.support.grading.judges import KEY, InMemoryJudges
+from tests.support.grading.judges import CODED, InMemoryJudges
 from tests.support.grading.scores import scored
 
 GRADER: dict[str, Any] = {
@@ -35,7 +35,7 @@ def answering(text: str, **more: Any) -> InMemoryJudges:
 
 @pytest.mark.parametrize(("label", "score"), [("polite", 1.0), ("neutral", 1.0), ("rude", 0.0)])
 async def test_a_passing_label_scores_1(label: str, score: float) -> None:
-    said = f"It greets.\n{json.dumps({KEY: label})}"
+    said = f"It greets.\n{json.dumps({CODED: label})}"
     judges = answering(said, prompt_tokens=7, completion_tokens=2)
     result = await scored(GRADER, "Hello", judges=judges)
     assert (result.score, result.errors.raised, result.reason) == (score, (), "It greets.")
@@ -50,7 +50,7 @@ async def test_a_passing_label_scores_1(label: str, score: float) -> None:
 )
 async def test_a_label_counts_in_another_case(label: str, score: float) -> None:
     labels = {"labels": ["polite", "rude", "good", "Good"], "passing_labels": ["polite", "good"]}
-    judges = answering(json.dumps({KEY: label}))
+    judges = answering(json.dumps({CODED: label}))
     assert (await scored({**GRADER, **labels}, "Hello", judges=judges)).score == score
     assert len(judges.asked) == 1
 
@@ -59,7 +59,7 @@ async def test_labels_count_as_they_are_written() -> None:
     labels = ["good", "good\nbut late", "bad "]
     grader = {**GRADER, "labels": labels, "passing_labels": ["good"]}
     for label, score in zip(labels, (1, 0, 0), strict=True):
-        found = await scored(grader, "x", judges=answering(json.dumps({KEY: label})))
+        found = await scored(grader, "x", judges=answering(json.dumps({CODED: label})))
         assert found.score == score
 
 
@@ -86,7 +86,7 @@ async def test_an_answer_without_a_label_is_paid_for() -> None:
 
     def answer(question: JudgeQuestion) -> JudgeReply:
         result = "kind" if question.model == "judge-1" else 1
-        return JudgeReply(json.dumps({KEY: result}), prompt_tokens=7, completion_tokens=2)
+        return JudgeReply(json.dumps({CODED: result}), prompt_tokens=7, completion_tokens=2)
 
     used = {"judge-1": TokenUsage(14, 4, 0, calls=2)}
     with pytest.raises(ScoreFault) as alone:

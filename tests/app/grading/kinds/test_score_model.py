@@ -9,7 +9,7 @@ from app.graders.kinds.score_model import score_model_scorer
 from app.graders.model_definitions import ScoreModelGrader
 from app.graders.scorer import GradeRequest, ScoreFault, Scorer, ScoreResult, TokenUsage
 from app.kit.endpoints import FaultKind
-from tests.support.grading.judges import KEY, InMemoryJudges
+from tests.support.grading.judges import CODED, InMemoryJudges
 from tests.support.grading.scores import scored
 
 REQUEST = GradeRequest({"output_text": "Paris"}, {"q": "Capital?"}, "trace_1", "grade_1")
@@ -27,7 +27,7 @@ SPEC: dict[str, Any] = {
 
 
 def answer(result: Any) -> str:
-    return f"It is so.\n{json.dumps({KEY: result})}"
+    return f"It is so.\n{json.dumps({CODED: result})}"
 
 
 async def run(reply: JudgeReply | JudgeFault, **spec: Any) -> tuple[ScoreResult, JudgeQuestion]:
