@@ -25,7 +25,6 @@ from app.graders.templates import (
     Template,
     TemplateError,
     parse_template,
-    shown_texts,
 )
 from app.kit.fields import DescribedModel, TemplateMark
 
@@ -154,11 +153,6 @@ class Prompt:
             {"role": role, "content": "\n".join(map(budget.render, templates))}
             for role, templates in self._messages
         ]
-
-    def shown_texts(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> list[str]:
-        """Returns the values that the prompt shows, as texts."""
-        templates = [one for _, templates in self._messages for one in templates]
-        return shown_texts(templates, sample=sample, item=item)
 
     def row_fits(self, item: Mapping[str, Any]) -> bool:
         """Returns whether the texts that depend on the row only are within the limit of `fill`."""

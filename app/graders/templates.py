@@ -7,8 +7,7 @@ braces (`\textbf{item}`, `{"item": 3}`) are text.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -213,18 +212,6 @@ class Template:
                 raise RenderedTooLong
             texts.append(text)
         return "".join(texts)
-
-
-def shown_texts(
-    templates: Iterable[Template], *, sample: Mapping[str, Any], item: Mapping[str, Any]
-) -> list[str]:
-    """Returns the values that templates show, each once and as the text in which they show it."""
-    placeholders = {each for template in templates for each in template.placeholders}
-    namespaces, texts = {"sample": sample, "item": item}, list[str]()
-    for each in placeholders:
-        with suppress(MissingVariable):
-            texts.append(each.find(namespaces))
-    return texts
 
 
 class RenderBudget:

@@ -5,12 +5,13 @@ from standardwebhooks import Webhook
 
 from app.graders.build import GradingPorts
 from app.graders.endpoint_definitions import EndpointGrader
-from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.graders.judge import JudgeReply
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, signing_secret
 from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
 from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
+from tests.support.grading.judges import InMemoryJudges
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.grading.group_scorer import GraderFailure

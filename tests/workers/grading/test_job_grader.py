@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from app.graders.build import GradingPorts
 from app.graders.definitions import Grader as GraderUnion
-from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
 from app.graders.scorer import GradeRequest, ScoreResult
 from app.kit.endpoints import CallSigner, FaultKind
 from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
@@ -15,6 +15,7 @@ from app.tools.programs import ProgramOutcome
 from app.tools.sandbox import Sandbox
 from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
+from tests.support.grading.judges import CODED, InMemoryJudges
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from tests.support.sandbox.in_memory import InMemorySandbox
@@ -44,7 +45,7 @@ def trajectory(content: str = "42") -> Trajectory:
 
 
 def verdict(result: Any, **usage: Any) -> JudgeReply:
-    return JudgeReply(json.dumps({"steps": [], "result": result}), **usage)
+    return JudgeReply(json.dumps({CODED: result}), **usage)
 
 
 async def run(
@@ -285,7 +286,7 @@ async def test_a_failure_has_the_tokens_of_the_judges_that_answered() -> None:
         judges = InMemoryJudges(lambda _: verdict("b", prompt_tokens=7, completion_tokens=3))
         result, _ = await run(spec, judges=judges)
         assert isinstance(result, GraderFailure)
-        tokens = {"prompt_tokens": 21.0, "completion_tokens": 9.0, "cached_tokens": 0.0}
-        calls = {"judge_calls": 3.0}
+        tokens = {"prompt_tokens": 14.0, "completion_tokens": 6.0, "cached_tokens": 0.0}
+        calls = {"judge_calls": 2.0}
         flags = {"errors/model_grader_parse_error": 1.0}
         assert result.failure.measures == {name: {**tokens, **calls, **flags}}
