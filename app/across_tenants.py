@@ -7,11 +7,11 @@ contract. The claims of the Coach (`app.teaching.coach.store`) need no such tran
 function of the database, and write as the tenant.
 """
 
+from functools import cached_property
 from typing import Generic, Self, TypeVar
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
-from typing_extensions import override
 
 from app.database import Database
 from app.kit.leases import LeasedRows
@@ -39,9 +39,9 @@ class ClaimUnitOfWork(CrossTenantUnitOfWork, Generic[Rows_co]):
         self._context = {**self._context, "lock_timeout": f"{max(1, round(1000 * seconds))}ms"}
         return self
 
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        self.leases = self._rows(session)
+    @cached_property
+    def leases(self) -> Rows_co:
+        return self._rows(self._session)
 
 
 async def set_tenant(session: AsyncSession, project_id: str) -> None:

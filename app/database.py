@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self, assert_never
 
@@ -43,7 +44,9 @@ from app.kit.transactions import (
     RequestSlots,
     RequestTransaction,
     Sessions,
+    Store,
     losses_as_unavailable,
+    of_session,
     refuse_closed,
     register,
     roll_back_open,
@@ -61,54 +64,56 @@ from app.webhooks.store import WebhookEndpointStore
 class ProjectUnitOfWork(BaseUnitOfWork):
     """The stores that a request and a run of a project share."""
 
-    def _open_project(self, session: AsyncSession, project_id: str) -> None:
-        self.events = EventStore(session, project_id)
-        self.metrics = MetricStore(session, project_id)
-        self.checkpoints = CheckpointStore(session, project_id)
-        self.files = FileStore(session, project_id)
-        self.models = ModelStore(session, project_id)
-        self.rollouts = RolloutStore(session, project_id)
-        self.reports = ReportStore(session, project_id)
+    events = Store(EventStore)
+    metrics = Store(MetricStore)
+    checkpoints = Store(CheckpointStore)
+    files = Store(FileStore)
+    models = Store(ModelStore)
+    rollouts = Store(RolloutStore)
+    reports = Store(ReportStore)
 
 
 class UnitOfWork(ProjectUnitOfWork):
     """A request's transaction: every store sees one tenant's rows, and its actor is on record."""
 
     _acts = True
+    streams = of_session(StreamStore)
+    outlines = of_session(OutlineStore)
+    exports = Store(ExportStore)
+    permissions = Store(PermissionStore)
+    stored_completions = Store(StoredCompletionStore)
+    feedback = Store(FeedbackStore)
+    feedback_builds = Store(FeedbackBuildStore)
+    evals = Store(EvalStore)
+    eval_runs = Store(EvalRunStore)
+    eval_items = Store(EvalItemStore)
+    validation_runs = of_session(ValidationRunStore)
+    uploads = Store(UploadStore)
+    webhook_endpoints = Store(WebhookEndpointStore)
+    keys = of_session(KeyStore)
+    dashboard_sessions = of_session(SessionStore)
+    projects = of_session(ProjectStore)
+    audit_logs = of_session(AuditLogStore)
+    usage = of_session(UsageStore)
+    service_accounts = of_session(ServiceAccountStore)
+    registry = Store(RegistryStore)
+    students = Store(StudentStore)
+    skills = Store(SkillStore)
+    coach_sessions = Store(CoachSessionStore)
 
     def __init__(self, sessions: Sessions, context: Mapping[str, str], *, quotas: Quotas) -> None:
         super().__init__(sessions, context)
         self._quotas = quotas
 
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        project_id = self._context.get("app.project", "")
-        self.jobs = JobsInTransaction(self._statements, session, project_id, quotas=self._quotas)
-        self.quotas = QuotaStore(session, project_id, self._quotas)
-        self._open_project(session, project_id)
-        self.streams = StreamStore(session)
-        self.outlines = OutlineStore(session)
-        self.exports = ExportStore(session, project_id)
-        self.permissions = PermissionStore(session, project_id)
-        self.stored_completions = StoredCompletionStore(session, project_id)
-        self.feedback = FeedbackStore(session, project_id)
-        self.feedback_builds = FeedbackBuildStore(session, project_id)
-        self.evals = EvalStore(session, project_id)
-        self.eval_runs = EvalRunStore(session, project_id)
-        self.eval_items = EvalItemStore(session, project_id)
-        self.validation_runs = ValidationRunStore(session)
-        self.uploads = UploadStore(session, project_id)
-        self.webhook_endpoints = WebhookEndpointStore(session, project_id)
-        self.keys = KeyStore(session)
-        self.dashboard_sessions = SessionStore(session)
-        self.projects = ProjectStore(session)
-        self.audit_logs = AuditLogStore(session)
-        self.usage = UsageStore(session)
-        self.service_accounts = ServiceAccountStore(session)
-        self.registry = RegistryStore(session, project_id)
-        self.students = StudentStore(session, project_id)
-        self.skills = SkillStore(session, project_id)
-        self.coach_sessions = CoachSessionStore(session, project_id)
+    @cached_property
+    def jobs(self) -> JobsInTransaction:
+        return JobsInTransaction(
+            self._statements, self._session, self.project_id, quotas=self._quotas
+        )
+
+    @cached_property
+    def quotas(self) -> QuotaStore:
+        return QuotaStore(self._session, self.project_id, self._quotas)
 
     def wrote_end(self) -> bool:
         """Returns True once the end of a job or a run was logged: the log's reader needs a
@@ -162,10 +167,9 @@ class RequestUnitOfWork(UnitOfWork):
         finally:
             await self._slot.__aexit__(None, None, None)
 
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        await super()._open(session)
-        self.stored_responses = IdempotencyStore(session, self._scope)
+    @cached_property
+    def stored_responses(self) -> IdempotencyStore:
+        return IdempotencyStore(self._session, self._scope)
 
     def begin_request_transaction(self) -> Callable[[], None]:
         """Lets units join until the returned function is called; they commit with this unit."""
@@ -182,6 +186,9 @@ class RunUnitOfWork(ProjectUnitOfWork):
     for each other's end once both update the row.
     """
 
+    eval_runs = Store(AttachedEvalRunStore)
+    journal = Store(JournalStore)
+
     def __init__(
         self, sessions: Sessions, context: Mapping[str, str], *, job_id: str, fence: int
     ) -> None:
@@ -191,15 +198,14 @@ class RunUnitOfWork(ProjectUnitOfWork):
 
     @override
     async def _open(self, session: AsyncSession) -> None:
-        project_id = self._context["app.project"]
-        lease = Lease(self._job_id, project_id, self._fence)
+        lease = Lease(self._job_id, self.project_id, self._fence)
         await lock_held(session, FineTuningJobTable, lease, states=OPEN_JOBS)
-        self.jobs = RunJobStore(
-            self._statements, session, project_id=project_id, job_id=self._job_id
+
+    @cached_property
+    def jobs(self) -> RunJobStore:
+        return RunJobStore(
+            self._statements, self._session, project_id=self.project_id, job_id=self._job_id
         )
-        self._open_project(session, project_id)
-        self.eval_runs = AttachedEvalRunStore(session, project_id)
-        self.journal = JournalStore(session, project_id)
 
 
 _CONNECT_TIMEOUT_S = 5

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 class ByKey(SecurityBase, Generic[T]):
     """A dependency of routes that take a key: resolves it in one step to what the route needs.
-    Decision 0010 has the cost of further steps.
+    docs/decisions/tenancy.md has the cost of further steps.
     """
 
     def __init__(self, resolve: Callable[[Request, Credentials], Awaitable[T]]) -> None:

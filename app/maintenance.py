@@ -11,7 +11,6 @@ from typing import Any, Final, Literal, assert_never
 
 from sqlalchemy import ColumnElement, Select, delete, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
-from typing_extensions import override
 
 from app.accounts.tables import AuditLogTable as AuditLog
 from app.accounts.tables import DashboardSessionTable as Session
@@ -30,6 +29,7 @@ from app.jobs.jobs import ENDED
 from app.jobs.tables import FineTuningJobTable as Job
 from app.kit.errors import NotFound, WrongState
 from app.kit.idempotency_store import StoredResponseTable as Response
+from app.kit.transactions import of_session
 from app.models.adapters import export_directory
 from app.models.tables import ModelExportTable as Export
 from app.models.tables import StoredCompletionTable as Completion
@@ -366,7 +366,7 @@ class RetentionStore:
     async def _append_event(self, job: AgedJob, what: str, days: float) -> None:
         events = EventStore(self._session, job.project_id)
         message = f"{what}: the operator keeps them for {days:g} days after the end of a job."
-        await events.append(job.job_id, level="info", type="message", message=message)
+        await events.append(job.job_id, message=message)
 
 
 def _before(days: float) -> ColumnElement[Any]:
@@ -395,11 +395,9 @@ def _of(kind: RetainedKind) -> Select[str, str, datetime | None]:
 
 
 class MaintenanceUnitOfWork(CrossTenantUnitOfWork):
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        self.expiry = ExpiryStore(session)
-        self.ended_jobs = EndedJobStore(session)
-        self.retention = RetentionStore(session)
+    expiry = of_session(ExpiryStore)
+    ended_jobs = of_session(EndedJobStore)
+    retention = of_session(RetentionStore)
 
 
 def maintenance(database: Database) -> MaintenanceUnitOfWork:

@@ -14,6 +14,9 @@ from app.accounts.service import (
 )
 from app.accounts.session_service import DashboardSessionService
 from app.accounts.usage_service import AuditLogService, UsageService
+from app.curricula.maker import CurriculumMaker, CurriculumMakerPorts
+from app.curricula.scenario_service import scenario_slots
+from app.curricula.service import CurriculumService, DataPorts
 from app.database import Database
 from app.evals.service import EvalRunService, EvalService
 from app.evals.validation_service import ValidationRunService
@@ -40,7 +43,7 @@ from app.jobs.references import (
     RegisteredReferences,
 )
 from app.jobs.service import CheckpointService, EventService, JobService
-from app.jobs.stream_service import JobWatch, StreamService
+from app.jobs.streams import JobWatch, StreamService
 from app.kit.disks import FreeSpace
 from app.kit.egress import Egress, ProjectEgress
 from app.kit.egress_client import build_egress
@@ -48,7 +51,8 @@ from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoints import CallSigner, cache_salt
 from app.kit.idempotency_service import IdempotencyService
 from app.kit.job_queue import CeleryJobQueue, JobQueue
-from app.kit.object_stores import Objects, build_objects
+from app.kit.local_objects import build_objects
+from app.kit.objects import Objects
 from app.kit.rate_limits import RateLimits, RedisRateLimits
 from app.kit.sealing import SecretBox, build_secret_box
 from app.kit.slots import ProjectSlots, SharedSlots
@@ -68,9 +72,6 @@ from app.teaching.coach.driver import CoachDriver, CoachPorts, CoachRunner
 from app.teaching.coach.evidence_reader import EvidenceReader
 from app.teaching.coach.service import CoachSessionPorts, CoachSessionService
 from app.teaching.coach.session_files import ChildJobs, SessionFiles
-from app.teaching.curricula.maker import CurriculumMaker, CurriculumMakerPorts
-from app.teaching.curricula.scenario_service import scenario_slots
-from app.teaching.curricula.service import CurriculumService, DataPorts
 from app.teaching.feedback.build_service import BuildPorts, EndUserService, FeedbackBuildService
 from app.teaching.feedback.service import FeedbackService
 from app.teaching.recipes.service import OwnRecipeService, RecipeService

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from alembic import op
 
 ACTOR = "nullif(current_setting('app.actor', true), '')"
-_ORGANIZATION = "(SELECT organization_id FROM public.projects AS p WHERE p.id = {row}.project_id)"
+OF_THE_PROJECT = "(SELECT organization_id FROM public.projects AS p WHERE p.id = {row}.project_id)"
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class AuditedChange:
     """SQL of what the entry shows of the row; never a secret."""
     resource: str = "{row}.id"
     project: str = "{row}.project_id"
-    organization: str = _ORGANIZATION
+    organization: str = OF_THE_PROJECT
 
     @property
     def name(self) -> str:
@@ -71,8 +71,3 @@ def audit(change: AuditedChange) -> None:
         f"CREATE TRIGGER {change.name} AFTER {change.on} ON {change.table}"
         f" FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION {change.name}()"
     )
-
-
-def stop_audit(change: AuditedChange) -> None:
-    op.execute(f"DROP TRIGGER {change.name} ON {change.table}")
-    op.execute(f"DROP FUNCTION {change.name}()")

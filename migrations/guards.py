@@ -1,4 +1,4 @@
-"""Sets row-level security on a table of a project, for every migration after 0002."""
+"""Sets row-level security and the rights of both roles on a table."""
 
 from alembic import op
 

@@ -1,12 +1,13 @@
-"""Compares the working specification with the last released one and refuses what breaks a client.
+"""Compares the working specification with that of the last git tag, refuses what breaks a client.
 
 Breaking: an operation, a successful status, a media type, a parameter or a field of a reply gone; a
 parameter, a body or a field newly required; a request's types or values narrowed; a reply's types
 widened (null among them), or a field of it no longer promised. New operations, new optional fields
-and new values in replies are fine. `released.json` is replaced when a version is released.
+and new values in replies are fine. Without a tag nothing is released, and nothing can break.
 """
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,8 +16,8 @@ from typing import Any
 from openapi.operations import Operation, operations
 from openapi.shapes import ANY, Reader, Schema, Shape
 
-HERE = Path(__file__).parent
-RELEASED, WORKING = HERE / "released.json", HERE / "openapi.json"
+ROOT = Path(__file__).parents[1]
+SCHEMA = "openapi/openapi.json"
 Seen = frozenset[tuple[int, int]]
 
 
@@ -147,13 +148,30 @@ def _beyond(shape: Shape, other: Shape) -> frozenset[str]:
     return shape.types - known
 
 
-def main() -> int:
-    released, working = (
-        json.loads(path.read_text(encoding="utf-8")) for path in (RELEASED, WORKING)
-    )
+def last_tag(root: Path) -> str | None:
+    """Returns the newest tag that the checkout builds on; a source archive has none."""
+    if not (root / ".git").exists():
+        return None
+    if not _git(root, "tag", "--list", "--merged", "HEAD"):
+        return None
+    return _git(root, "describe", "--tags", "--abbrev=0").strip()
+
+
+def _git(root: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=root, check=True, stdout=subprocess.PIPE)
+    return done.stdout.decode()
+
+
+def main(root: Path = ROOT) -> int:
+    tag = last_tag(root)
+    if tag is None:
+        sys.stdout.write("openapi.breaking: no git tag, so nothing is released yet\n")
+        return 0
+    released = json.loads(_git(root, "show", f"{tag}:{SCHEMA}"))
+    working = json.loads((root / SCHEMA).read_text(encoding="utf-8"))
     found = Check(released, working).breaks()
     for line in found:
-        sys.stderr.write(f"breaks clients of the last release: {line}\n")
+        sys.stderr.write(f"breaks clients of {tag}: {line}\n")
     return 1 if found else 0
 
 

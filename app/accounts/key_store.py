@@ -25,10 +25,9 @@ from app.kit.sql import (
     Keyset,
     PreparedStatement,
     Statements,
+    from_row,
     moment,
     moment_or_none,
-    unix,
-    unix_or_none,
 )
 
 KEY_ID: Final = "app.key_id"
@@ -196,22 +195,7 @@ def _not_revoked(organization_id: str, project_id: str | None) -> tuple[ColumnEl
 
 def to_key(row: Any) -> ApiKeyRow:
     """Builds a key from any row with the table's columns."""
-    return ApiKeyRow(
-        id=row.id,
-        organization_id=row.organization_id,
-        project_id=row.project_id,
-        kind=KeyKind(row.kind),
-        name=row.name,
-        key_id=row.key_id,
-        secret_hmac=row.secret_hmac,
-        last4=row.last4,
-        created_at=unix(row.created_at),
-        expires_at=unix_or_none(row.expires_at),
-        revoked_at=unix_or_none(row.revoked_at),
-        project_archived_at=unix_or_none(row.project_archived_at),
-        last_used_at=unix_or_none(row.last_used_at),
-        service_account_id=row.service_account_id,
-    )
+    return from_row(ApiKeyRow, row, kind=KeyKind(row.kind))
 
 
 SESSION: Final = "app.dashboard_session"
@@ -288,11 +272,4 @@ class SessionStore:
 
 
 def _to_session(row: Any) -> StoredSession:
-    return StoredSession(
-        id=row.id,
-        kind=SessionKind(row.kind),
-        project_id=row.project_id,
-        key_id=row.key_id,
-        expires_at=unix(row.expires_at),
-        organization_id=row.organization_id,
-    )
+    return from_row(StoredSession, row, kind=SessionKind(row.kind))

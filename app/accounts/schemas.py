@@ -46,13 +46,7 @@ class ProjectObject(DescribedModel):
 
     @classmethod
     def of(cls, project: Project) -> "ProjectObject":
-        return cls(
-            id=project.id,
-            name=project.name,
-            created_at=project.created_at,
-            archived_at=project.archived_at,
-            status="active" if project.archived_at is None else "archived",
-        )
+        return cls.read(project, status="active" if project.archived_at is None else "archived")
 
 
 MAX_LIFETIME_S = 31_536_000
@@ -286,13 +280,7 @@ class ServiceAccountKey(DescribedModel):
 
     @classmethod
     def showing(cls, key: ApiKeyRow, value: str) -> "ServiceAccountKey":
-        return cls(
-            id=key.id,
-            name=key.name,
-            created_at=key.created_at,
-            expires_at=key.expires_at,
-            value=value,
-        )
+        return cls.read(key, value=value)
 
 
 class ServiceAccountObject(DescribedModel):

@@ -1,4 +1,4 @@
-"""Opens sessions of the dashboard: exchanges an API key or a one-time link for a cookie's secret."""
+"""Opens sessions of the dashboard: trades an API key or a one-time link for a cookie's secret."""
 
 import hashlib
 import hmac

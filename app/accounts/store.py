@@ -23,7 +23,7 @@ from app.accounts.tables import ProjectTable as ProjectLogs
 from app.accounts.tables import ServiceAccountTable as Table
 from app.kit.errors import AuthenticationFailed, InvalidRequest, NotFound
 from app.kit.faults import unknown_cursor
-from app.kit.sql import Keyset, cut, unix, unix_or_none
+from app.kit.sql import Keyset, cut, from_row, unix
 
 _OLDEST_FIRST: Final = Keyset((ProjectTable.created_at, ProjectTable.id))
 _UNIQUE_NAME: Final = "uq_projects_active_name"
@@ -174,17 +174,11 @@ def _taken(name: str, error: IntegrityError) -> Exception:
 
 
 def _to_organization(row: OrganizationTable) -> Organization:
-    return Organization(id=row.id, slug=row.slug, title=row.title, created_at=unix(row.created_at))
+    return from_row(Organization, row)
 
 
 def _to_project(row: ProjectTable) -> Project:
-    return Project(
-        id=row.id,
-        organization_id=row.organization_id,
-        name=row.name,
-        created_at=unix(row.created_at),
-        archived_at=unix_or_none(row.archived_at),
-    )
+    return from_row(Project, row)
 
 
 _OLDEST_FIRST_ACCOUNTS: Final = Keyset((Table.created_at, Table.id))
@@ -260,13 +254,7 @@ class ServiceAccountStore:
 
 
 def _to_account(row: Table) -> ServiceAccount:
-    return ServiceAccount(
-        id=row.id,
-        project_id=row.project_id,
-        name=row.name,
-        role=ServiceAccountRole(row.role),
-        created_at=unix(row.created_at),
-    )
+    return from_row(ServiceAccount, row, role=ServiceAccountRole(row.role))
 
 
 class AuditLogStore:

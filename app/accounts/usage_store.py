@@ -37,7 +37,7 @@ from app.jobs.jobs import Usage
 from app.jobs.tables import FineTuningJobTable as Job
 from app.kit.errors import AuthenticationFailed
 from app.kit.ids import new_id
-from app.kit.sql import moment
+from app.kit.sql import from_row, moment
 from app.models.adapters import ExportStatus
 from app.models.tables import ModelExportTable, StoredCompletionTable
 from app.teaching.coach.sessions import OPEN_SESSIONS
@@ -268,19 +268,16 @@ async def record_step(session: AsyncSession, job_id: str, used: Usage) -> None:
 
 def amounts_of(used: Usage) -> Amounts:
     judged = [tokens for model in used.model_graders.values() for tokens in model.items()]
-    return Amounts(
+    return from_row(
+        Amounts,
+        used,
         input_tokens=used.prompt_tokens,
         output_tokens=used.completion_tokens,
-        trained_tokens=used.trained_tokens,
-        rollouts=used.rollouts,
-        tool_calls=used.tool_calls,
-        grader_calls=used.grader_calls,
         judge_input_tokens=_whole(n for key, n in judged if key.endswith("prompt_tokens")),
         judge_output_tokens=_whole(n for key, n in judged if key.endswith("completion_tokens")),
         training_s=used.training_time_s,
         gpu_s=used.gpu_seconds,
         cost=used.estimated_cost,
-        currency=used.currency,
     )
 
 

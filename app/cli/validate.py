@@ -13,6 +13,7 @@ from typing import Any, TextIO, assert_never
 from pydantic import ValidationError
 
 from app.cli.terminal import issue_lines
+from app.curricula.curricula import CURRICULUM_SPLITS
 from app.graders.choice import GraderChoice
 from app.jobs.call_checks import base_model, estimate_of, inspection_request
 from app.jobs.call_faults import call_issues, is_service_file, unchecked_parts
@@ -31,9 +32,7 @@ from app.kit.errors import InvalidRequest
 from app.kit.issues import PreflightIssue
 from app.kit.processes import FAILED
 from app.kit.strict_json import MAX_JSON_BYTES, UnusableJson, read_json
-from app.models.models import BaseModelSpec
-from app.teaching.curricula.curricula import CURRICULUM_SPLITS
-from app.teaching.students.students import student_named
+from app.models.models import BaseModelSpec, student_named
 from app.tools.environments import FILE_PARAM, built_in
 from app.tools.references import InlineCurriculum, RegisteredReference, read_curriculum
 

@@ -37,7 +37,6 @@ from app.graders.templates import Placeholder
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.faults import NOT_AVAILABLE, refused_wholly
 from app.kit.fields import Json, Path, parameter
-from app.kit.redaction import bound_faults, found_in
 from app.kit.walk import FieldKind, WalkedField, walk_fields
 
 GIVEN_KEYS: Final = tuple(key for key in (*SAMPLE_KEYS, "model") if key != "environment")
@@ -189,12 +188,7 @@ def data_source_faults(
         fault = refused_wholly(field, ROOT) or template_fault(field, ROOT)
         if fault is not None:
             yield fault
-        if field.path == _TOOLS:
-            yield from _mcp_tools(field.value)
-    yield from bound_faults([(ROOT, field) for field in walked])
-    for field in walked:
-        for path, _, _ in found_in(field):
-            yield _credential(path)
+    yield from _mcp_tools(source)
     fault = sampling_fault(source, ROOT)
     if fault is not None:
         yield fault
@@ -316,7 +310,14 @@ def _walked(source: JsonlSource | SampledSource) -> list[WalkedField]:
             assert_never(rows)
 
 
-def _mcp_tools(tools: list[dict[str, Any]]) -> Iterator[InvalidRequest]:
+def _mcp_tools(source: JsonlSource | SampledSource) -> Iterator[InvalidRequest]:
+    match source:
+        case SampledSource(sampling_params=params):
+            tools = params.tools or []
+        case JsonlSource():
+            return
+        case _:
+            assert_never(source)
     for number, tool in enumerate(tools):
         kind = tool.get("type")
         if isinstance(kind, str) and kind.strip().casefold() == "mcp":
@@ -327,11 +328,3 @@ def _mcp_tools(tools: list[dict[str, Any]]) -> Iterator[InvalidRequest]:
                 param=param,
                 code=NOT_AVAILABLE,
             )
-
-
-def _credential(path: Path) -> InvalidRequest:
-    return _invalid(
-        path,
-        "it looks like a credential, or contains one. Credentials are not accepted in a run's data "
-        "source; send them in the headers of the eval's graders",
-    )

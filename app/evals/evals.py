@@ -52,7 +52,7 @@ class Eval:
     created_at: int = 0
     updated_at: int = 0
     unread: tuple[UnreadKey, ...] = ()
-    """Unknown keys of criteria that were just sent, which are stored without effect."""
+    """Unknown keys of criteria that were just sent, which are dropped."""
     unused: tuple[NoEffect, ...] = ()
     """Criteria that were just sent and depend on no sample."""
 

@@ -110,16 +110,7 @@ class EvalObject(DescribedModel):
 
     @classmethod
     def of(cls, row: Eval) -> "EvalObject":
-        return cls(
-            id=row.id,
-            name=row.name,
-            data_source_config=row.data_source_config,
-            testing_criteria=row.testing_criteria,
-            metadata=row.metadata,
-            created_at=row.created_at,
-            updated_at=row.updated_at,
-            warnings=warnings_of(row.unread, row.unused),
-        )
+        return cls.read(row, warnings=warnings_of(row.unread, row.unused))
 
 
 class EvalDeleted(DescribedModel):
@@ -270,16 +261,8 @@ class EvalRunObject(DescribedModel):
     def of(cls, run: EvalRun, *, public_url: str) -> "EvalRunObject":
         """Builds the reply. `report_url` is the run itself, because there is no other report."""
         counts = run.counts
-        return cls(
-            id=run.id,
-            eval_id=run.eval_id,
-            name=run.name,
-            status=run.status,
-            model=run.model,
-            data_source=run.data_source,
-            created_at=run.created_at,
-            error=run.error,
-            metadata=run.metadata,
+        return cls.read(
+            run,
             report_url=f"{public_url.rstrip('/')}/v1/evals/{run.eval_id}/runs/{run.id}",
             result_counts=ResultCountsBody(
                 total=counts.total,
@@ -323,15 +306,4 @@ class OutputItemObject(DescribedModel):
 
     @classmethod
     def of(cls, item: OutputItem) -> "OutputItemObject":
-        return cls(
-            id=item.id,
-            eval_id=item.eval_id,
-            run_id=item.run_id,
-            created_at=item.created_at,
-            datasource_item_id=item.index,
-            sample_index=item.sample_index,
-            datasource_item=item.datasource_item,
-            status=item.status,
-            results=item.results,
-            sample=item.sample,
-        )
+        return cls.read(item, datasource_item_id=item.index)

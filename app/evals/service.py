@@ -38,11 +38,11 @@ from app.kit.ids import new_id
 from app.kit.issues import NoEffect
 from app.kit.job_queue import JobQueue
 from app.kit.json_schemas import schema_fault
-from app.kit.redaction import SecretValues, bound_faults, redact_in_place, shown_free_form
-from app.kit.walk import FieldKind, WalkedField, walk_fields
+from app.kit.redaction import SecretValues, redact_in_place
+from app.kit.walk import walk_fields
+from app.models.models import student_named
 from app.models.service import JudgeModels, ModelService
 from app.rollouts.baselines import Baseline
-from app.teaching.students.students import student_named
 from app.tools.definition_check import check_definitions
 from app.tools.registry_service import MAX_DEFINITION_BYTES, RegistryPorts
 
@@ -99,11 +99,13 @@ class EvalService:
                 code="invalid_value",
             )
         eval_id = new_id("eval_")
-        shown, secrets, item_schema = await asyncio.to_thread(_split, sent, new.item_schema)
+        shown, secrets = await asyncio.to_thread(_split, sent)
         made = Eval(
             id=eval_id,
             name=new.name or f"Eval {eval_id}",
-            data_source_config=custom_config(item_schema, include_sample=new.include_sample_schema),
+            data_source_config=custom_config(
+                new.item_schema, include_sample=new.include_sample_schema
+            ),
             testing_criteria=shown,
             metadata=new.metadata,
         )
@@ -178,23 +180,13 @@ def _unused(new: NewEval) -> tuple[NoEffect, ...]:
     )
 
 
-def _split(
-    criteria: list[dict[str, Any]], item_schema: dict[str, Any]
-) -> tuple[list[dict[str, Any]], SecretValues, dict[str, Any]]:
-    """Returns the redacted criteria, their secrets, and the redacted schema, whose secrets are
-    dropped.
-
-    Raises `InvalidRequest` for a schema with too many secrets or too long a key.
-    """
-    field = WalkedField(FieldKind.FREE_FORM, (), item_schema, None)
-    for fault in bound_faults([("data_source_config.item_schema", field)]):
-        raise fault
+def _split(criteria: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], SecretValues]:
+    """Returns the redacted criteria and their secrets."""
     shown = deepcopy(criteria)
     secrets: SecretValues = {}
-    for number, criterion in enumerate(shown):
-        walked = list(walk_fields(GRADER_MODELS, criterion, (number,)))
-        secrets |= redact_in_place(shown, walked)
-    return shown, secrets, shown_free_form(item_schema)
+    for number in range(len(shown)):
+        secrets |= redact_in_place(GRADER_MODELS, shown, (number,))
+    return shown, secrets
 
 
 class EvalRunService:

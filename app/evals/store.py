@@ -37,7 +37,7 @@ from app.evals.tables import EvalRunTable as TableRuns
 from app.evals.tables import EvalTable as Table
 from app.kit.errors import WrongState
 from app.kit.event_log import log_end
-from app.kit.sql import Keyset, fitting, storable, unix
+from app.kit.sql import Keyset, fitting, from_row, storable
 from app.webhooks.events import EventType
 
 _INSERT = insert(cast("CoreTable", Table.__table__))
@@ -121,16 +121,7 @@ class EvalStore:
 
 
 def _to_eval(row: Table) -> Eval:
-    return Eval(
-        id=row.id,
-        job_id=row.job_id,
-        name=row.name,
-        data_source_config=row.data_source_config,
-        testing_criteria=row.testing_criteria,
-        metadata=row.eval_metadata,
-        created_at=unix(row.created_at),
-        updated_at=unix(row.updated_at),
-    )
+    return from_row(Eval, row, metadata=row.eval_metadata)
 
 
 TokensByModel = list[tuple[str, dict[str, int]]]
@@ -250,17 +241,12 @@ def _length(column: Any) -> Any:
 
 def _to_item(row: TableItems, run: EvalRun) -> OutputItem:
     index, sample_index = divmod(row.position, run.samples_per_item)
-    return OutputItem(
-        id=row.id,
-        eval_id=row.eval_id,
-        run_id=row.run_id,
+    return from_row(
+        OutputItem,
+        row,
         index=index,
         sample_index=sample_index,
         status=cast("ItemStatus", row.status),
-        datasource_item=row.datasource_item,
-        results=row.results,
-        sample=row.sample,
-        created_at=unix(row.created_at),
     )
 
 
@@ -451,17 +437,10 @@ class LeasedEvalRunStore:
 
 def _to_run(row: TableRuns) -> EvalRun:
     total = row.passed + row.failed + row.errored
-    return EvalRun(
-        id=row.id,
-        eval_id=row.eval_id,
-        name=row.name,
+    return from_row(
+        EvalRun,
+        row,
         status=EvalRunStatus(row.status),
-        model=row.model,
-        data_source=row.data_source,
         metadata=row.run_metadata,
-        error=row.error,
         counts=ResultCounts(total, row.errored, row.failed, row.passed),
-        criteria=row.criteria,
-        usage=row.usage,
-        created_at=unix(row.created_at),
     )

@@ -12,9 +12,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Final
 
+from app.curricula.curricula import HubSource
 from app.kit.egress_guard import EgressPolicy
 from app.kit.hub import DataSetFault, HubContent, as_unavailable
-from app.teaching.curricula.curricula import HubSource
 
 _SUFFIXES: Final = (".jsonl", ".csv", ".tsv", ".parquet")
 _BLOCK_BYTES: Final = 1 << 20

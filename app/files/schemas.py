@@ -39,16 +39,7 @@ class FileObject(DescribedModel):
 
     @classmethod
     def of(cls, row: FileRow) -> "FileObject":
-        return cls(
-            id=row.id,
-            bytes=row.bytes,
-            created_at=row.created_at,
-            filename=row.filename,
-            purpose=row.purpose,
-            status=row.status,
-            expires_at=row.expires_at,
-            status_details=row.status_details,
-        )
+        return cls.read(row)
 
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -108,16 +99,7 @@ class UploadObject(DescribedModel):
 
     @classmethod
     def of(cls, row: UploadRow, file: FileRow | None = None) -> "UploadObject":
-        return cls(
-            id=row.id,
-            bytes=row.bytes,
-            created_at=row.created_at,
-            expires_at=row.expires_at,
-            filename=row.filename,
-            purpose=row.purpose,
-            status=row.status,
-            file=None if file is None else FileObject.of(file),
-        )
+        return cls.read(row, file=None if file is None else FileObject.of(file))
 
 
 class UploadPart(DescribedModel):

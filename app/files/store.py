@@ -13,7 +13,7 @@ from app.files.tables import FileTable as Table
 from app.files.tables import UploadPartTable as Part
 from app.files.tables import UploadTable as TableUploads
 from app.kit.errors import NotFound
-from app.kit.sql import Keyset, moment, unix, unix_or_none
+from app.kit.sql import Keyset, from_row, moment, unix, unix_or_none
 
 UNEXPIRED = Table.expires_at.is_(None) | (Table.expires_at > func.now())
 
@@ -131,19 +131,7 @@ def columns_of(row: FileRow | UploadRow, project_id: str) -> dict[str, Any]:
 
 
 def _to_file(row: Table) -> FileRow:
-    return FileRow(
-        id=row.id,
-        project_id=row.project_id,
-        filename=row.filename,
-        purpose=row.purpose,
-        bytes=row.bytes,
-        sha256=row.sha256,
-        object_key=row.object_key,
-        status=row.status,
-        status_details=row.status_details,
-        created_at=unix(row.created_at),
-        expires_at=unix_or_none(row.expires_at),
-    )
+    return from_row(FileRow, row)
 
 
 class UploadStore:
@@ -245,17 +233,6 @@ def _status(stored: UploadStatus, *, expired: bool) -> UploadStatus:
 
 
 def _to_upload(row: TableUploads, *, expired: bool) -> UploadRow:
-    return UploadRow(
-        id=row.id,
-        project_id=row.project_id,
-        filename=row.filename,
-        purpose=row.purpose,
-        mime_type=row.mime_type,
-        bytes=row.bytes,
-        status=_status(row.status, expired=expired),
-        created_at=unix(row.created_at),
-        expires_at=unix(row.expires_at),
-        file_expires_after_s=row.file_expires_after_s,
-        file_id=row.file_id,
-        part_ids=tuple(row.part_ids),
+    return from_row(
+        UploadRow, row, status=_status(row.status, expired=expired), part_ids=tuple(row.part_ids)
     )

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, Final, assert_never
 
+from app.curricula.curricula import Delimiter, TableFormat
 from app.files.rows import MAX_ROW_BYTES, DatasetError, is_blank, load_line
 from app.files.table_texts import (
     Content,
@@ -22,7 +23,6 @@ from app.jobs.file_checks import lines_of
 from app.kit.fields import Json
 from app.kit.hub import DataSetFault
 from app.kit.texts import excerpt
-from app.teaching.curricula.curricula import Delimiter, TableFormat
 
 TableRecord = Json | str
 """The values of a record by column, or the fault of one that cannot be read."""

@@ -11,9 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final, TextIO
 
+from app.curricula.columns import MOST_COLUMNS
 from app.files.hub_data_sets import HubFile
 from app.files.rows import MAX_ROW_BYTES
-from app.teaching.curricula.columns import MOST_COLUMNS
 
 
 class TableFault(ValueError):

@@ -1,9 +1,4 @@
-"""Builds the scorer of a grader definition, by its kind.
-
-A new type needs a file in `app.domain.graders.kinds`, its place in the unions of
-`app.graders.definitions`, a case in `app.graders.rows`, a file of the same name in
-`app.graders.kinds` and a case below. `CONTRIBUTING.md` lists what else shows it.
-"""
+"""Builds the scorer of a grader definition, by its kind."""
 
 from dataclasses import dataclass, field
 from typing import assert_never

@@ -12,7 +12,7 @@ import time
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import mul
 from typing import Any, Final, Protocol
@@ -116,7 +116,6 @@ __all__ = [
     "Embedding",
     "EmbeddingFault",
     "Embeddings",
-    "InMemoryEmbeddings",
     "NoEmbeddings",
     "build_embeddings",
 ]
@@ -283,19 +282,6 @@ class BatchedEmbeddings:
         if len(texts) > 1:
             return None
         raise EndpointFault(FaultKind.ERROR, f"refused the text with {answer.value}")
-
-
-@dataclass(slots=True)
-class InMemoryEmbeddings:
-    """In-memory twin: a script returns the numbers of a text, and every text is recorded."""
-
-    script: Callable[[str], Iterable[float]]
-    model: str = "in-memory"
-    asked: list[str] = field(default_factory=list)
-
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        self.asked += texts
-        return [Embedding(unit_vector(self.script(text))) for text in texts]
 
 
 def build_embeddings(

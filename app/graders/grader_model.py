@@ -1,6 +1,6 @@
 """The base of grader configurations, and the errors of their validators.
 
-Unknown keys are kept and echoed.
+An unknown key may hold one value, which is dropped with a warning.
 """
 
 from collections.abc import Mapping
@@ -56,8 +56,8 @@ class GraderModel(OpenKeys, DescribedModel):
     @model_validator(mode="before")
     @classmethod
     def _no_stray_secrets(cls, sent: Any) -> Any:
-        """Refuses headers or keys of a grader that calls no address: they would be stored and
-        echoed.
+        """Refuses headers or keys of a grader that calls no address: dropping them would hide the
+        mistake.
         """
         if not isinstance(sent, dict):
             return sent

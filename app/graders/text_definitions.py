@@ -1,6 +1,7 @@
 """`contains`: looks for several needles in a text."""
 
 import math
+from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, assert_never
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
@@ -164,6 +165,9 @@ SimilarityMetric = Literal[
 # fmt: on
 
 
+_OF_NLTK: Final = frozenset({"bleu", "gleu", "meteor"})
+
+
 class TextSimilarityGrader(UnitGrader):
     """The similarity of two texts, from 0 to 1."""
 
@@ -185,6 +189,16 @@ class TextSimilarityGrader(UnitGrader):
             fault = "it is blank, so that there is nothing to compare with"
             raise PydanticCustomError("grader_error", "{fault}", {"fault": fault})
         return reference
+
+    @field_validator("evaluation_metric")
+    @classmethod
+    def _is_installed(cls, metric: SimilarityMetric) -> SimilarityMetric:
+        if metric in _OF_NLTK and find_spec("nltk") is None:
+            raise ValueError(
+                f"'{metric}' is not installed here: the operator adds it with "
+                "pip install 'agent-rft[texts]'"
+            )
+        return metric
 
     @property
     def longest_answer(self) -> int:

@@ -35,9 +35,15 @@ from app.jobs.row_tries import NO_NEEDS, row_needs
 from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.kit.errors import InvalidRequest
 from app.kit.issues import PreflightIssue
-from app.models.models import BASE_MODEL_UNSUPPORTED, BaseModelSpec, base_of, unknown_model
+from app.models.models import (
+    BASE_MODEL_UNSUPPORTED,
+    BaseModelSpec,
+    base_of,
+    student_named,
+    unknown_model,
+    unknown_student,
+)
 from app.rollouts.renderer import tool_use
-from app.teaching.students.students import student_named, unknown_student
 
 _ASSUMED_FILL = 0.25
 """Assumed share of the context after the prompt that a rollout fills, for projects without history:

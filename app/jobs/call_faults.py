@@ -45,8 +45,7 @@ from app.kit.faults import UNKNOWN_PARAMETER, unread
 from app.kit.fields import parameter
 from app.kit.issues import PreflightIssue
 from app.kit.walk import FieldKind, WalkedField, headers_of, value_of, walk_fields
-from app.models.models import BaseModelSpec, is_tuned_name
-from app.teaching.students.students import student_named
+from app.models.models import BaseModelSpec, is_tuned_name, student_named
 from app.tools.environments import (
     FILE_PARAM,
     PARAM,

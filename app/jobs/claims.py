@@ -1,5 +1,5 @@
-"""Reads one job of a project for a process that has no lease on it: its row, its sealed secrets,
-and its curves, rollouts and report.
+"""Jobs for processes of the GPU plane: one that reads a job without a lease, those that trackers
+follow, and the claims of all tenants.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from app.kit.errors import NotFound
 from app.kit.event_log import log_end
 from app.kit.leases import Lease, lock_held
 from app.kit.queues import WORKER_LOST, QueuedRows
-from app.kit.transactions import Sessions
+from app.kit.transactions import Sessions, of_session
 
 
 class JobReaderUnitOfWork(ProjectUnitOfWork):
@@ -28,11 +28,6 @@ class JobReaderUnitOfWork(ProjectUnitOfWork):
 
     def __init__(self, sessions: Sessions, project_id: str) -> None:
         super().__init__(sessions, {"app.project": project_id})
-        self._project_id = project_id
-
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        self._open_project(session, self._project_id)
 
     async def job(self, job_id: str) -> Job:
         """Raises `NotFound` for a job that was deleted."""
@@ -85,9 +80,7 @@ class TrackedJobStore:
 class TrackedJobsUnitOfWork(CrossTenantUnitOfWork):
     """A transaction that sees the tracked jobs of all tenants."""
 
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        self.tracked = TrackedJobStore(session)
+    tracked = of_session(TrackedJobStore)
 
 
 def tracked_jobs(database: Database) -> TrackedJobsUnitOfWork:
@@ -118,7 +111,7 @@ class ClaimableJobs(QueuedRows):
                 update(Table).where(Table.id == lease.id).values(kept_checkpoints=sorted(needed))
             )
         events = EventStore(self._session, lease.project_id)
-        await events.append(lease.id, level="error", type="message", message=message)
+        await events.append(lease.id, level="error", message=message)
         await log_end(
             self._session,
             lease.project_id,
@@ -164,7 +157,7 @@ class ClaimableJobs(QueuedRows):
 
     async def _event(self, lease: Lease, message: str, *, data: dict[str, Any]) -> None:
         events = EventStore(self._session, lease.project_id)
-        await events.append(lease.id, level="warn", type="message", message=message, data=data)
+        await events.append(lease.id, level="warn", message=message, data=data)
 
 
 def job_claims(database: Database) -> ClaimUnitOfWork[ClaimableJobs]:

@@ -45,10 +45,11 @@ from app.models.models import (
     find_base_model,
     is_tuned_name,
     not_offered,
+    student_named,
     unknown_model,
+    unknown_student,
 )
 from app.models.service import JudgeModels
-from app.teaching.students.students import student_named, unknown_student
 from app.tools.definition_check import look_up
 
 

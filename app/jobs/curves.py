@@ -111,7 +111,7 @@ def _refusal(curve: str, kind: JobPart, name: str, known: list[str]) -> InvalidR
 WHOLE: Final = 512
 """Points up to which a curve is read whole."""
 BLOCK_SIZES: Final = (8, 32, 128, 512, 2048)
-"""Steps of a block; migration 0043 fills these sizes."""
+"""Steps of a block. Triggers fill these sizes, see `migrations/initial/curve_blocks.py`."""
 _MOST_BLOCKS: Final = 256
 """Blocks of an outline, up to which a size is chosen. The largest size has no limit."""
 

@@ -25,7 +25,7 @@ from app.jobs.tables import ReportTable as TableReports
 from app.kit.event_log import log_job_event
 from app.kit.faults import unknown_cursor
 from app.kit.ids import Split, new_id
-from app.kit.sql import Keyset, storable, unix, unix_or_none
+from app.kit.sql import Keyset, from_row, storable, unix_or_none
 from app.models.export_store import checkpoint_dropped
 from app.models.store import checkpoint_in_use
 from app.rollouts.metrics import MetricPoint
@@ -64,9 +64,9 @@ class EventStore:
         self,
         job_id: str,
         *,
-        level: EventLevel,
-        type: EventKind,  # noqa: A002 - the wire's own word
         message: str,
+        level: EventLevel = "info",
+        type: EventKind = "message",  # noqa: A002 - the wire's own word
         data: dict[str, Any] | None = None,
     ) -> None:
         """Appends an event, and locks the job's row until the transaction ends."""
@@ -96,7 +96,7 @@ class EventStore:
         )
         if said is None:
             whole = {"about": about, **(data or {})}
-            await self.append(job_id, level=level, type="message", message=message, data=whole)
+            await self.append(job_id, level=level, message=message, data=whole)
         return said is None
 
     async def links(self, job_id: str) -> list[JobEvent]:
@@ -127,14 +127,8 @@ class EventStore:
 
 
 def to_event(row: Table) -> JobEvent:
-    return JobEvent(
-        id=row.id,
-        job_id=row.job_id,
-        created_at=unix(row.created_at),
-        level=cast("EventLevel", row.level),
-        type=cast("EventKind", row.type),
-        message=row.message,
-        data=row.data,
+    return from_row(
+        JobEvent, row, level=cast("EventLevel", row.level), type=cast("EventKind", row.type)
     )
 
 
@@ -297,11 +291,4 @@ class CheckpointStore:
 
 
 def _to_checkpoint(row: TableCheckpoints) -> Checkpoint:
-    return Checkpoint(
-        id=row.id,
-        job_id=row.job_id,
-        step=row.step,
-        created_at=unix(row.created_at),
-        model_name=row.model_name,
-        metrics=row.metrics,
-    )
+    return from_row(Checkpoint, row)

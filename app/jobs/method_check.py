@@ -145,7 +145,7 @@ def _check_libraries(integrations: list[Json]) -> None:
         if not is_installed(kind):
             raise InvalidRequest(
                 f"This installation lacks the library of {library.title}. Its operator installs it "
-                f"for API and workers: pip install 'agent-rft[{library.extra}]'",
+                f"for API and workers: pip install 'agent-rft[{kind}]'",
                 param=f"{INTEGRATIONS}[{position}].type",
                 code="integration_not_installed",
             )

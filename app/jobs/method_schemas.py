@@ -1,6 +1,6 @@
 """Describes `method` in the specification, apart from the code that reads it.
 
-A method is read as any JSON object and validated by the domain, so that unknown keys are retained
+A method is read as any JSON object and validated by the domain, so that unknown keys are named
 and each fault is reported with its path. This module describes each key with its type, range and
 default to readers and to client generators. Must not validate anything.
 """

@@ -1,8 +1,4 @@
-"""A preflight report: its issues, the contents of its files, the estimate of the job.
-
-Pure data: built by `app.preflight` and `app.services.jobs.preflight`, shown by API and command
-line.
-"""
+"""A preflight report: its issues, the contents of its files, the estimate of the job."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -91,18 +91,14 @@ class FineTuningJobValidation(DescribedModel):
     def of(cls, report: PreflightReport) -> "FineTuningJobValidation":
         dataset = report.dataset or DatasetReport(None, None, None, ())
         faults = [Fault.of(issue) for issue in report.issues]
-        return cls(
-            valid=report.valid,
-            model=report.model,
-            method=report.method,
+        return cls.read(
+            report,
             errors=[fault for fault in faults if fault.severity == "error"],
             warnings=[fault for fault in faults if fault.severity == "warning"],
             training_file=dataset.training,
             validation_file=dataset.validation,
             overlap=dataset.overlap,
             endpoints=list(report.endpoints),
-            estimate=report.estimate,
-            grader_choice=report.grader_choice,
         )
 
 

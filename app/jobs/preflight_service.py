@@ -26,9 +26,8 @@ from app.jobs.requests import JobRequest
 from app.kit.errors import NotFound
 from app.kit.issues import PreflightIssue
 from app.kit.walk import FieldKind
-from app.models.models import BaseModelSpec, base_of, is_tuned_name, unknown_model
+from app.models.models import BaseModelSpec, base_of, is_tuned_name, student_named, unknown_model
 from app.models.service import JudgeModels
-from app.teaching.students.students import student_named
 from app.tools.definition_check import no_embeddings, unknown_judge
 from app.tools.mcp_listings import ALL_SENT, SentServers
 

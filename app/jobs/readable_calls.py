@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from app.curricula.curricula import CURRICULUM_SPLITS
 from app.graders.choice import GraderChoice
 from app.jobs.references import METHOD, RegisteredDefinitions
 from app.jobs.reinforcement import MAX_TOOLS
@@ -14,7 +15,6 @@ from app.jobs.requests import JobRequest
 from app.kit.errors import InvalidRequest
 from app.kit.issues import PreflightIssue
 from app.kit.walk import value_of
-from app.teaching.curricula.curricula import CURRICULUM_SPLITS
 from app.tools.environments import PARAM, built_in
 from app.tools.mcp_listings import ALL_SENT, SentServers, by_server, label_clashes
 from app.tools.references import (

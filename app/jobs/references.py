@@ -7,6 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol, assert_never
 
 from app.accounts.accounts import Tenant
+from app.curricula.curricula import CURRICULUM_SPLITS
+from app.curricula.service import CurriculumService, inline_name
 from app.database import Database
 from app.files.row_files import Inspections, RowFiles
 from app.graders.choice import GraderChoice
@@ -16,8 +18,6 @@ from app.jobs.jobs import NewJob
 from app.jobs.requests import JobRequest
 from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.kit.errors import InvalidRequest, NotFound, WrongState
-from app.teaching.curricula.curricula import CURRICULUM_SPLITS
-from app.teaching.curricula.service import CurriculumService, inline_name
 from app.tools.environments import FILE_PARAM, PARAM, AnyEnvironment, BuiltIn, read_environment
 from app.tools.mcp_listings import ALL_SENT, SentServers, split_tools
 from app.tools.references import (

@@ -87,7 +87,7 @@ RUNS_CALLS: Final = "'tools', 'mcp_servers' or an 'environment' of type 'http'"
 
 
 class ReinforcementMethod(OpenKeys, LearningOptions):
-    """`method.reinforcement` of the create call; values of unknown keys are kept and echoed."""
+    """`method.reinforcement` of the create call."""
 
     documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"max_rollouts": "a number", "max_training_time_s": "a number"}

@@ -59,14 +59,7 @@ class FineTuningJobEvent(DescribedModel):
 
     @classmethod
     def of(cls, event: JobEvent) -> "FineTuningJobEvent":
-        return cls(
-            id=event.id,
-            created_at=event.created_at,
-            level=event.level,
-            message=event.message,
-            type=event.type,
-            data=event.data,
-        )
+        return cls.read(event)
 
 
 class JobErrorBody(DescribedModel):
@@ -195,40 +188,22 @@ class FineTuningJob(DescribedModel):
     @classmethod
     def of(cls, job: Job) -> "FineTuningJob":
         error, queue = job.error, job.queue
-        return cls(
-            id=job.id,
-            created_at=job.created_at,
-            model=job.model,
-            fine_tuned_model=job.fine_tuned_model,
-            finished_at=job.finished_at,
-            organization_id=job.organization_id,
-            result_files=job.result_files,
-            status=job.status,
-            trained_tokens=job.trained_tokens,
-            training_file=job.training_file,
-            validation_file=job.validation_file,
+        return cls.read(
+            job,
             hyperparameters=_supervised_hyperparameters(job.method),
-            seed=job.seed,
             error={}
             if error is None
             else JobErrorBody(code=error.code, message=error.message, param=error.param),
-            estimated_finish=job.estimated_finish,
-            integrations=job.integrations,
             evals=[AttachedEvalObject.of(each) for each in job.evals],
             method=_with_caps(job),
-            metadata=job.metadata,
             user_provided_suffix=job.suffix,
             usage_metrics=None if job.usage is None else UsageMetrics(**job.usage.to_json()),
-            step=job.step,
             eval_id=_eval_id(job),
-            total_steps=job.total_steps,
-            ended_early=job.ended_early,
             reproducibility=None
             if job.reproducibility is None
             else Reproducibility(**job.reproducibility),
             max_training_time_s=job.caps.max_training_time_s,
             max_rollouts=job.caps.max_rollouts,
-            priority=job.priority,
             queue_position=None if queue is None else queue.position,
             estimated_start=None if queue is None else queue.estimated_start,
         )

@@ -34,7 +34,7 @@ class CurvePoint(DescribedModel):
 
     @classmethod
     def of(cls, point: MetricPoint) -> "CurvePoint":
-        return cls(name=point.name, split=point.split, step=point.step, value=point.value)
+        return cls.read(point)
 
 
 class Curve(DescribedModel):
@@ -318,14 +318,8 @@ class StreamedJob(DescribedModel):
     @classmethod
     def of(cls, job: Job) -> "StreamedJob":
         error = job.error
-        return cls(
-            id=job.id,
-            status=job.status,
-            step=job.step,
-            total_steps=job.total_steps,
-            estimated_finish=job.estimated_finish,
-            finished_at=job.finished_at,
-            fine_tuned_model=job.fine_tuned_model,
+        return cls.read(
+            job,
             error=None
             if error is None
             else JobErrorBody(code=error.code, message=error.message, param=error.param),

@@ -9,14 +9,11 @@ from app.jobs.methods import METHOD_MODELS, stored_method
 from app.kit.fields import Json
 from app.kit.redaction import (
     SecretValues,
-    by_pointer,
-    owners_of_method,
     redact_in_place,
     require_sealed,
     restore_secrets,
     split,
 )
-from app.kit.walk import walk_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +86,18 @@ _BELOW: Final = f"/{_INTEGRATIONS}/"
 
 
 def redact_method(method: Json) -> SecretValues:
-    """Redacts a method in place, and returns its secrets by JSON pointer."""
+    """Redacts a method in place, drops its unknown keys, and returns its secrets by JSON
+    pointer.
+    """
     kind = stored_method(method).kind
-    fields = list(walk_fields(METHOD_MODELS[kind], method[kind], (kind,)))
-    return redact_in_place(method, fields)
+    return redact_in_place(METHOD_MODELS[kind], method, (kind,))
 
 
 def restored_method(method: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
-    """Returns the method with its secrets; `opened` may have the first stored format.
-
-    Raises `SecretsMissing` when a value that the job uses is missing.
+    """Returns the method with its secrets. Raises `SecretsMissing` when a value that the job uses
+    is missing.
     """
-    sealed = by_pointer(
-        {at: value for at, value in opened.items() if not at.startswith(_BELOW)},
-        owners_of_method(method),
-    )
+    sealed = {at: value for at, value in opened.items() if not at.startswith(_BELOW)}
     kind = stored_method(method).kind
     require_sealed(METHOD_MODELS[kind], method, sealed, (kind,))
     whole: dict[str, Any] = restore_secrets(method, sealed)

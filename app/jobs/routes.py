@@ -15,15 +15,15 @@ from app.jobs.preflight_schemas import FineTuningJobValidation, read_call
 from app.jobs.reply_schemas import FineTuningJob, FineTuningJobCheckpoint, FineTuningJobEvent
 from app.jobs.report_schemas import STREAM_SCHEMA, Curve, CurvePoint, StreamedJob, StreamedJobEvent
 from app.jobs.schemas import CreateFineTuningJob, ResumeFineTuningJob
-from app.jobs.stream_service import event_stream
+from app.jobs.streams import event_stream
 from app.kit.downloads import FormatQuery, Table, table_replies, table_reply
 from app.kit.error_replies import responses
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.ids import Split
 from app.kit.requests import metadata_pairs, unless_client_hangs_up
 from app.kit.schemas import Deleted, Page, object_page
-from app.rollouts.metric_meanings import MEANINGS, check_names
-from app.rollouts.metrics import MetricPoint
+from app.rollouts.metric_meanings import check_names
+from app.rollouts.metrics import MEANINGS, MetricPoint
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
 

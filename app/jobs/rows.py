@@ -26,7 +26,7 @@ from app.jobs.tables import JournalTable as TableJournal
 from app.kit.errors import NotFound, WrongState
 from app.kit.event_log import log_end
 from app.kit.leases import ended_lease
-from app.kit.sql import unix, unix_or_none
+from app.kit.sql import from_row
 from app.webhooks.events import job_event
 
 JOBS: Final = cast("CoreTable", FineTuningJobTable.__table__)
@@ -55,39 +55,17 @@ def whole_job(row: Any) -> Job:
 def to_job(row: Any) -> Job:
     """Builds a job from any row with the table's attributes, with summaries of the listings."""
     error = None if row.error is None else JobError(**row.error)
-    return Job(
-        id=row.id,
-        organization_id=row.organization_id,
-        project_id=row.project_id,
-        model=row.model,
+    return from_row(
+        Job,
+        row,
         status=JobStatus(row.status),
-        training_file=row.training_file,
-        validation_file=row.validation_file,
-        seed=row.seed,
-        suffix=row.suffix,
         method=stored_method(row.method),
         metadata=row.job_metadata,
-        integrations=row.integrations,
         evals=read_attached(row.evals),
         error=error,
-        created_at=unix(row.created_at),
-        started_at=unix_or_none(row.started_at),
-        finished_at=unix_or_none(row.finished_at),
-        estimated_finish=unix_or_none(row.estimated_finish),
-        fine_tuned_model=row.fine_tuned_model,
-        trained_tokens=row.trained_tokens,
-        result_files=row.result_files,
         stop_request=None if row.stop_request is None else StopRequest(row.stop_request),
-        step=row.step,
-        total_steps=row.total_steps,
-        fence=row.fence,
-        attempts=row.attempts,
-        key_id=row.key_id,
         caps=Caps(row.max_training_time_s, row.max_rollouts),
-        priority=row.priority,
         usage=None if row.usage is None else Usage.from_json(row.usage),
-        ended_early=row.ended_early,
-        reproducibility=row.reproducibility,
     )
 
 

@@ -74,13 +74,7 @@ class AttachedEvalObject(DescribedModel):
 
     @classmethod
     def of(cls, attached: AttachedEval) -> "AttachedEvalObject":
-        return cls(
-            eval_id=attached.eval_id,
-            data_source=attached.data_source,
-            start_run_id=attached.start_run_id,
-            tuned_run_id=attached.tuned_run_id,
-            error=attached.error,
-        )
+        return cls.read(attached)
 
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]

@@ -14,7 +14,6 @@ from typing import Final
 from sqlalchemy import ColumnElement, delete, func, not_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from typing_extensions import override
 
 from app.across_tenants import CrossTenantUnitOfWork
 from app.database import Database
@@ -23,6 +22,8 @@ from app.kit.event_log import EventCursorTable as Cursor
 from app.kit.event_log import EventLogTable as Table
 from app.kit.events import CommittedEvent
 from app.kit.leases import is_unleased, new_claim
+from app.kit.sql import from_row
+from app.kit.transactions import of_session
 from app.webhooks.deliveries import WebhookFanOut
 
 ALL_PROJECTS: Final = "*"
@@ -57,21 +58,6 @@ class LogPage:
     events: list[CommittedEvent]
     position: int
     """The last position that was read: the page contains every requested event up to it."""
-
-
-class EventReaderUnitOfWork(CrossTenantUnitOfWork):
-    """A transaction that sees the log and the cursors of all tenants."""
-
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        self.log = EventLogReader(session)
-        self.cursors = EventCursorStore(session)
-        self.webhooks = WebhookFanOut(session)
-
-
-def event_reader(database: Database) -> EventReaderUnitOfWork:
-    """Returns a reader's transaction. Only the worker's role gets any row in it."""
-    return EventReaderUnitOfWork(database)
 
 
 class EventLogReader:
@@ -212,12 +198,19 @@ def _is(consumer: str, scope: str) -> ColumnElement[bool]:
 
 
 def _to_event(row: Table) -> CommittedEvent:
-    return CommittedEvent(
-        position=row.position or 0,
-        id=row.id,
-        project_id=row.project_id,
-        type=row.type,
-        subject=row.subject,
-        data=row.data,
-        created_at=row.created_at.timestamp(),
+    return from_row(
+        CommittedEvent, row, position=row.position or 0, created_at=row.created_at.timestamp()
     )
+
+
+class EventReaderUnitOfWork(CrossTenantUnitOfWork):
+    """A transaction that sees the log and the cursors of all tenants."""
+
+    log = of_session(EventLogReader)
+    cursors = of_session(EventCursorStore)
+    webhooks = of_session(WebhookFanOut)
+
+
+def event_reader(database: Database) -> EventReaderUnitOfWork:
+    """Returns a reader's transaction. Only the worker's role gets any row in it."""
+    return EventReaderUnitOfWork(database)

@@ -1,4 +1,4 @@
-"""The committed events of an installation: their types, and one event as consumers read it. Pure."""
+"""The committed events of an installation: their types, and one event as consumers read it."""
 
 from dataclasses import dataclass
 from typing import Any, Final, Literal

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import BaseModel, Field, GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
@@ -113,7 +113,7 @@ _NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class OpenKeys:
-    """A mixin for models that keep unknown keys; it lists keys that are documented although they
+    """A mixin for models that accept unknown keys; it lists keys that are documented although they
     are not fields.
     """
 
@@ -122,9 +122,7 @@ class OpenKeys:
     free_form_keys: ClassVar[frozenset[str]] = frozenset()
     """Documented keys whose value may be any JSON."""
     accepted_keys: ClassVar[frozenset[str] | None] = None
-    """The only unknown keys that a new object may have; `None` permits any. Stored objects keep
-    theirs.
-    """
+    """The only unknown keys that an object may have; `None` permits any, and drops it."""
 
 
 LEFT_OUT: Final = "x-left-out"
@@ -175,6 +173,14 @@ class DescribedFields:
 
 class DescribedModel(DescribedFields, BaseModel):
     """A model whose fields have descriptions in the specification."""
+
+    @classmethod
+    def read(cls, value: object, /, **given: Any) -> Self:
+        """Makes the reply of a domain value: each field that is not given from the attribute of its
+        name; a field without one keeps its default.
+        """
+        names = [name for name in cls.model_fields if name not in given and hasattr(value, name)]
+        return cls(**{name: getattr(value, name) for name in names}, **given)
 
 
 def _fields(owner: type) -> Mapping[str, FieldInfo]:

@@ -1,7 +1,7 @@
 """Queues of leased rows: a worker claims the row of the organization and project that is next.
 
-The order is an SQL function, `queue_of_<table>` (migration 0028), and `queue_places` numbers the
-positions that users see by the same order.
+The order is an SQL function, `queue_of_<table>`, and `queue_places` numbers the positions
+that users see by the same order.
 """
 
 from collections.abc import Collection

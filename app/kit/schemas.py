@@ -120,7 +120,7 @@ class Deleted(DescribedModel):
 
 
 class WireModel(DescribedModel):
-    """A request body. Unknown keys are retained, as in the hosted API."""
+    """A request body. Unknown keys are read, so that a warning or a refusal names them."""
 
     model_config = ConfigDict(extra="allow")
 

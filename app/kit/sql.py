@@ -3,10 +3,10 @@
 import math
 from collections import namedtuple
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Annotated, Any, Final, Protocol, TypeVar
+from typing import Annotated, Any, Final, Protocol, TypeVar, cast
 
 from psycopg.types.json import Jsonb
 from sqlalchemy import (
@@ -87,6 +87,22 @@ def unix(moment: datetime) -> int:
 
 def unix_or_none(moment: datetime | None) -> int | None:
     return None if moment is None else unix(moment)
+
+
+Value = TypeVar("Value")
+
+
+def from_row(kind: type[Value], row: object, /, **given: Any) -> Value:
+    """Makes a domain value of a row: each field that is not given is the column of its name, a time
+    in Unix seconds; a field without a column keeps its default.
+    """
+    every = (each.name for each in fields(cast("Any", kind)) if each.name not in given)
+    names = [name for name in every if hasattr(row, name)]
+    read = {name: getattr(row, name) for name in names}
+    return kind(
+        **{name: unix(each) if isinstance(each, datetime) else each for name, each in read.items()},
+        **given,
+    )
 
 
 def moment(seconds: int) -> datetime:
@@ -328,20 +344,11 @@ SELECT model.object_key FROM tuned_models AS model JOIN fine_tuning_jobs AS job
 WHERE model.deleted_at IS NULL AND NOT (model.name ~ '{CHECKPOINT_NAMES}'
     AND job.kept_checkpoints IS NOT NULL AND NOT job.kept_checkpoints @> to_jsonb(model.step))
 UNION
-SELECT unnest(ARRAY[resume_key, adapter_key]) FROM fine_tuning_jobs WHERE {_UNFINISHED};
-"""  # noqa: S608 - constants
-"""Keys of all objects and directories that rows refer to and that may still be read."""
-EXPORTS: Final = "model_exports"
-"""Table of exports; a database before migration 0024 lacks it."""
-NAMED_EXPORTS: Final = f"""
-SELECT object_key FROM {EXPORTS}
+SELECT unnest(ARRAY[resume_key, adapter_key]) FROM fine_tuning_jobs WHERE {_UNFINISHED}
+UNION
+SELECT object_key FROM model_exports
 WHERE status = 'completed' AND deleted_at IS NULL AND expires_at > now();
 """  # noqa: S608 - constants
-UNFINISHED_JOBS: Final = f"""
-SELECT format('projects/%s/jobs/%s', project_id, id) FROM fine_tuning_jobs WHERE {_UNFINISHED};
-"""  # noqa: S608 - constants
-"""Directories of jobs that have not ended."""
-BEGIN_SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
+"""Keys of all objects and directories that rows refer to and that may still be read."""
 EXPORT_SNAPSHOT: Final = "SELECT pg_export_snapshot();"
 SCHEMA_REVISION: Final = "SELECT version_num FROM alembic_version;"
-HAS_EXPORTS: Final = f"SELECT to_regclass('{EXPORTS}') IS NOT NULL;"

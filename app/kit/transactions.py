@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Generic, Self, TypeVar
 
 import psycopg
 import structlog
@@ -264,7 +264,11 @@ class BaseUnitOfWork:
         await self._open(session)
 
     async def _open(self, session: AsyncSession) -> None:
-        """Builds the stores of this unit; overridden by each kind of unit."""
+        """What a kind of unit does first in its transaction, such as a lock."""
+
+    @property
+    def project_id(self) -> str:
+        return self._context.get("app.project", "")
 
     async def __aexit__(
         self,
@@ -314,6 +318,29 @@ class BaseUnitOfWork:
         except Exception as error:
             if not is_connection_loss(error):
                 raise
+
+
+S_co = TypeVar("S_co", covariant=True)
+
+
+class Store(Generic[S_co]):
+    """A store that its unit makes where it is first named: a request uses one or two of thirty."""
+
+    def __init__(self, make: Callable[[AsyncSession, str], S_co]) -> None:
+        self._make = make
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, unit: BaseUnitOfWork, _owner: type | None = None) -> S_co:
+        store = self._make(unit._session, unit.project_id)  # noqa: SLF001 - its unit makes it
+        unit.__dict__[self._name] = store
+        return store
+
+
+def of_session(make: Callable[[AsyncSession], S_co]) -> Store[S_co]:
+    """A store whose rows belong to no single project."""
+    return Store(lambda session, _project_id: make(session))
 
 
 class AutocommitStatements:

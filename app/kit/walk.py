@@ -32,11 +32,6 @@ class MarkedValue:
 
 
 @dataclass(frozen=True, slots=True)
-class FreeFormValue:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
 class Collection:
     """A list or a map, whose values have one shape."""
 
@@ -59,7 +54,7 @@ class MixedUnion:
     each: Collection | None
 
 
-Shape = MarkedValue | FreeFormValue | Collection | ModelUnion | MixedUnion
+Shape = MarkedValue | Collection | ModelUnion | MixedUnion
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +111,6 @@ def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> Shape | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         plan = plan_of(annotation)
         return ModelUnion((annotation,)) if plan.open or plan.shapes else None
-    return FreeFormValue() if annotation is Any else _shape_of_generic(annotation)
-
-
-def _shape_of_generic(annotation: Any) -> Shape | None:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _shape(arguments[0], arguments[1:])
@@ -127,13 +118,7 @@ def _shape_of_generic(annotation: Any) -> Shape | None:
         return _union([shape for member in arguments if (shape := _shape(member)) is not None])
     if origin in (tuple, list, dict):
         below = _shape(arguments[1] if origin is dict else arguments[0])
-        match below:
-            case None | FreeFormValue():
-                return below
-            case MarkedValue() | Collection() | ModelUnion() | MixedUnion():
-                return Collection(below)
-            case _:
-                assert_never(below)
+        return None if below is None else Collection(below)
     return None
 
 
@@ -152,7 +137,7 @@ def _union(members: list[Shape]) -> Shape | None:
                 text = text or shape
             case Collection():
                 each = each or shape
-            case FreeFormValue() | MixedUnion():
+            case MixedUnion():
                 pass
             case _:
                 assert_never(shape)
@@ -171,10 +156,8 @@ class FieldKind(Enum):
     EMBEDDING = auto()
     """A choice that needs embeddings."""
     TEMPLATE = auto()
-    FREE_FORM = auto()
-    """JSON of no known schema under a known key."""
     UNKNOWN = auto()
-    """The value of a key that the model does not know."""
+    """The value of a key that the model does not know, which is never stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +187,13 @@ def walk_fields(models: Models, value: Any, path: Path = ()) -> Iterator[WalkedF
 
     An instance is walked as its own class.
     """
+    for field in walk_with_nulls(models, value, path):
+        if field.value is not None:
+            yield field
+
+
+def walk_with_nulls(models: Models, value: Any, path: Path = ()) -> Iterator[WalkedField]:
+    """Does the same, and yields unknown keys that are null too."""
     if isinstance(value, BaseModel):
         plan = plan_of(type(value))
         fields, extra = value.__dict__, value.__pydantic_extra__ or {}
@@ -216,9 +206,9 @@ def walk_fields(models: Models, value: Any, path: Path = ()) -> Iterator[WalkedF
         if (below := fields.get(name)) is not None:
             yield from _below(shape, below, (*path, name), value)
     for name, below in extra.items() if plan.open else ():
-        if below is not None:
+        if not _is_documented(plan, name, below):
             yield WalkedField(
-                _kind_of_extra(plan, name, below),
+                FieldKind.UNKNOWN,
                 (*path, name),
                 below,
                 value,
@@ -231,7 +221,7 @@ def walk_fields(models: Models, value: Any, path: Path = ()) -> Iterator[WalkedF
 def _below(shape: Shape, value: Any, path: Path, owner: Any) -> Iterator[WalkedField]:
     match shape:
         case ModelUnion():
-            yield from walk_fields(shape.models, value, path)
+            yield from walk_with_nulls(shape.models, value, path)
         case MixedUnion():
             member = _member_shape(shape, value)
             if member is not None:
@@ -239,8 +229,6 @@ def _below(shape: Shape, value: Any, path: Path, owner: Any) -> Iterator[WalkedF
         case Collection():
             for key, item in _items(value):
                 yield from _below(shape.of, item, (*path, key), value)
-        case FreeFormValue():
-            yield WalkedField(FieldKind.FREE_FORM, path, value, owner)
         case MarkedValue():
             yield from _marked(shape.mark, value, path, owner)
         case _:
@@ -299,14 +287,13 @@ def value_of(holder: Any, name: str) -> Any:
     return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
 
-def _kind_of_extra(plan: WalkPlan, name: str, value: Any) -> FieldKind:
-    """Returns the kind of an extra key: a documented key of one value counts as free-form JSON, an
-    object below it as unknown.
+def _is_documented(plan: WalkPlan, name: str, value: Any) -> bool:
+    """Returns whether a key beside the fields is stored as sent; one with an object in place of its
+    one value is not.
     """
     if name in plan.free_form:
-        return FieldKind.FREE_FORM
-    documented = name in plan.documented and not isinstance(value, dict | list | tuple)
-    return FieldKind.FREE_FORM if documented else FieldKind.UNKNOWN
+        return True
+    return name in plan.documented and not isinstance(value, dict | list | tuple)
 
 
 def _member(models: Models, value: dict[str, Any]) -> type[BaseModel]:

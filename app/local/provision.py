@@ -31,12 +31,19 @@ if TYPE_CHECKING:
 
 
 def upgrade(owner_url: str) -> None:
-    """Runs every migration that the database lacks."""
+    """Runs every migration that the database lacks. Raises `EmbeddedError`."""
     from alembic import command  # noqa: PLC0415 - half a second of imports
+    from alembic.util import CommandError  # noqa: PLC0415 - as above
 
     config = _config()
     config.attributes["url"] = owner_url
-    command.upgrade(config, "head")
+    try:
+        command.upgrade(config, "head")
+    except CommandError as fault:
+        raise EmbeddedError(
+            f"the database was made by another version of agent-rft, newer than this one or from "
+            f"before the first release, and stays as it is ({fault}): install that version"
+        ) from fault
 
 
 def revisions() -> frozenset[str]:

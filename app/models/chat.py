@@ -153,3 +153,10 @@ def completion_of(body: Mapping[str, Any], reply: Json) -> StoredCompletion:
         tools=body.get("tools") or [],
         reply=reply,
     )
+
+
+def text_of(content: Any) -> str:
+    """Returns the text of a message's content, whole or in parts."""
+    if isinstance(content, list):
+        return "".join(part.get("text") or part.get("refusal") or "" for part in content)
+    return content if isinstance(content, str) else ""

@@ -1,4 +1,4 @@
-"""Messages of a chat request, for the specification (`app.domain.chat` checks them)."""
+"""Messages of a chat request, for the specification (`app.models.chat` checks them)."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,8 +1,8 @@
 """Marks chat replies in which the model wrote a tool call that cannot be parsed.
 
 Engines return such a call as plain content; training answers it with a sentence and continues. The
-field contains that sentence, so that a client can play the episode that was trained (`docs/tool-
-loop.md`). No other part of a reply changes.
+field contains that sentence, so that a client can play the episode that was trained:
+`docs/tool-loop.md`.
 """
 
 import asyncio

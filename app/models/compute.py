@@ -1,7 +1,4 @@
-"""The ways in which a process can compute on a CPU, and the record of a choice among them.
-
-Pure: the measurement is in `workers/compute/`.
-"""
+"""The ways in which a process can compute on a CPU, and the record of a choice among them."""
 
 from typing import Literal
 

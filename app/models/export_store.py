@@ -28,7 +28,7 @@ from app.jobs.jobs import ENDED
 from app.jobs.tables import CheckpointTable
 from app.jobs.tables import FineTuningJobTable as Jobs
 from app.kit.errors import WrongState
-from app.kit.sql import Keyset, storable, unix, unix_or_none
+from app.kit.sql import Keyset, from_row, storable
 from app.models.adapters import OPEN_EXPORTS, ExportStage, ExportStatus, ModelExport, no_export
 from app.models.models import CHECKPOINT_NAMES
 from app.models.tables import OPEN, TunedModelTable
@@ -228,17 +228,4 @@ def _canceled() -> dict[str, Any]:
 
 
 def _to_export(row: Table) -> ModelExport:
-    return ModelExport(
-        id=row.id,
-        model=row.model,
-        base_model=row.base_model,
-        kind="merged",
-        status=ExportStatus(row.status),
-        stage=row.stage,  # type: ignore[arg-type]  # the column has no other values
-        bytes=row.bytes,
-        object_key=row.object_key,
-        error=row.error,
-        created_at=unix(row.created_at),
-        finished_at=unix_or_none(row.finished_at),
-        expires_at=unix_or_none(row.expires_at),
-    )
+    return from_row(ModelExport, row, kind="merged", status=ExportStatus(row.status))

@@ -283,3 +283,17 @@ class CheckpointPermission:
     project_id: str
     """The project that may call the model; the row's tenant is the owner."""
     created_at: int
+
+
+STUDENT_PREFIX: Final = "student:"
+"""First part of a student's name where a model is named."""
+
+
+def student_named(model: str) -> str | None:
+    """Returns the student that a model's name refers to; `None` for any other model."""
+    return model.removeprefix(STUDENT_PREFIX) if model.startswith(STUDENT_PREFIX) else None
+
+
+def unknown_student(name: str) -> str:
+    """Returns the sentence about a model's name whose student the project does not have."""
+    return f"Student '{name}' does not exist: GET /v1/students lists the students that there are."

@@ -7,10 +7,9 @@ from pydantic import ConfigDict, Field, StringConstraints
 from app.kit.fields import DescribedModel, Json
 from app.kit.schemas import ClosedBody, Deleted, Metadata
 from app.models.adapters import ExportKind, ExportStage, ExportStatus, ModelExport
-from app.models.chat import StoredCompletion
+from app.models.chat import StoredCompletion, text_of
 from app.models.models import CheckpointPermission
 from app.models.reply_schemas import ChatCompletion
-from app.teaching.feedback.feedback import text_of
 
 
 class Model(DescribedModel):
@@ -101,17 +100,8 @@ class ModelExportObject(DescribedModel):
 
     @classmethod
     def of(cls, export: ModelExport) -> "ModelExportObject":
-        return cls(
-            id=export.id,
-            model=export.model,
-            kind=export.kind,
-            status=export.status,
-            stage=export.stage,
-            bytes=export.bytes,
-            error=None if export.error is None else ExportError.model_validate(export.error),
-            created_at=export.created_at,
-            finished_at=export.finished_at,
-            expires_at=export.expires_at,
+        return cls.read(
+            export, error=None if export.error is None else ExportError.model_validate(export.error)
         )
 
 

@@ -19,9 +19,10 @@ from app.models.models import (
     TunedModel,
     find_base_model,
     not_offered,
+    student_named,
+    unknown_student,
 )
 from app.settings import EmbeddingSettings, JudgeSettings
-from app.teaching.students.students import student_named, unknown_student
 
 
 class PermissionService:

@@ -32,7 +32,7 @@ from app.jobs.tables import CheckpointTable as Checkpoint
 from app.jobs.tables import FineTuningJobTable as Jobs
 from app.kit.errors import InvalidRequest, NotFound, WrongState
 from app.kit.ids import new_id
-from app.kit.sql import Keyset, storable, unix
+from app.kit.sql import Keyset, from_row, storable, unix
 from app.models.adapters import OPEN_EXPORTS
 from app.models.chat import StoredCompletion
 from app.models.export_store import model_dropped
@@ -164,17 +164,7 @@ class ModelStore:
 
 
 def _to_model(row: Table) -> TunedModel:
-    return TunedModel(
-        name=row.name,
-        project_id=row.project_id,
-        job_id=row.job_id,
-        base_model=row.base_model,
-        engine_name=row.engine_name,
-        object_key=row.object_key,
-        step=row.step,
-        created_at=unix(row.created_at),
-        reasoning_effort=row.reasoning_effort,
-    )
+    return from_row(TunedModel, row)
 
 
 _OPEN: Final = [status.value for status in OPEN_RUNS]
@@ -440,14 +430,12 @@ class StoredCompletionStore:
 
 def to_completion(row: TableCompletions) -> StoredCompletion:
     request: dict[str, Any] = row.request
-    return StoredCompletion(
-        id=row.id,
-        model=row.model,
-        end_user=row.end_user,
+    return from_row(
+        StoredCompletion,
+        row,
         metadata=row.completion_metadata,
         messages=request["messages"],
         tools=request["tools"],
-        reply=row.reply,
     )
 
 

@@ -10,6 +10,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import UploadFile
 
+from app.curricula.curricula import (
+    CurriculumOptions,
+    CurriculumSplit,
+    RowsSource,
+    SplitOptions,
+)
 from app.kit.errors import InvalidRequest, NotFound, RequestError
 from app.pages.examples import (
     KINDS,
@@ -28,12 +34,6 @@ from app.pages.examples import (
 from app.pages.refusals import PageRoute
 from app.pages.rendering import HEADERS, page
 from app.pages.visitors import OwnForm, SignedIn, Visitor, check_form_token, check_site
-from app.teaching.curricula.curricula import (
-    CurriculumOptions,
-    CurriculumSplit,
-    RowsSource,
-    SplitOptions,
-)
 from app.teaching.feedback.builds import BuildRequest
 from app.teaching.feedback.rows import BuildOptions
 from app.tools.registry import RegisteredVersion

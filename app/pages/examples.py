@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, assert_never
 
+from app.curricula.columns import Role, UnusableColumns, guess, tags_in
+from app.curricula.curricula import Columns
 from app.files.datasets import inspect_row
 from app.files.division import TAG_FIELD, tags_of
 from app.files.rows import MIN_EXAMPLES, DatasetError, is_blank, load_line
@@ -25,8 +27,6 @@ from app.files.table_texts import (
     csv_records,
 )
 from app.jobs.supervised import MethodType
-from app.teaching.curricula.columns import Role, UnusableColumns, guess, tags_in
-from app.teaching.curricula.curricula import Columns
 
 TOPIC: Final = "topic"
 

@@ -20,7 +20,7 @@ from app.jobs.findings import (
 )
 from app.jobs.intervals import paired_gain, range_of_scores
 from app.jobs.jobs import LAST_EVENT_ID, TERMINAL, Job, JobStatus
-from app.jobs.stream_service import event_stream
+from app.jobs.streams import event_stream
 from app.kit.errors import NotFound
 from app.kit.ids import REPORT, Split
 from app.pages.changes import Pair, cost_changes, most_changed, pairs_of, quadrant

@@ -15,12 +15,12 @@ from fastapi.responses import RedirectResponse
 from app.kit.errors import InvalidRequest, RequestError
 from app.kit.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
 from app.models.chat import StoredCompletion
+from app.models.models import STUDENT_PREFIX
 from app.pages.examples import text_of_content
 from app.pages.refusals import PageRoute
 from app.pages.rendering import HEADERS, page
 from app.pages.visitors import OwnForm, SignedIn, Visitor
 from app.teaching.feedback.feedback import LONGEST_COMMENT, SentFeedback
-from app.teaching.students.students import PREFIX
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach/students/{name}")
 _TOKENS: Final = 512
@@ -74,7 +74,7 @@ async def ask(name: str, request: Request, visitor: SignedIn, form: OwnForm) -> 
     messages = [] if stored is None else [*stored.messages, _message(stored)]
     wants_two = bool(form.get("two"))
     body = {
-        "model": f"{PREFIX}{name}",
+        "model": f"{STUDENT_PREFIX}{name}",
         "messages": [*messages, {"role": "user", "content": prompt}],
         "max_completion_tokens": _TOKENS,
         "temperature": 1.0,

@@ -13,6 +13,7 @@ from app.jobs.requests import JobRequest
 from app.jobs.stop_options import Action
 from app.kit.errors import InvalidRequest
 from app.kit.issues import PreflightIssue
+from app.models.models import STUDENT_PREFIX
 from app.pages.curricula import rows_of
 from app.pages.examples import KINDS, ExampleKind, kind_of_recipe
 from app.pages.refusals import PageRoute
@@ -22,7 +23,6 @@ from app.teaching.plans.estimates import PlanEstimate, plan_estimate
 from app.teaching.plans.knobs import EFFORTS, PRESET_MODES, KnobName, Knobs
 from app.teaching.plans.plans import CompiledPlan, PlanRequest, compile_plan, job_request
 from app.teaching.recipes.recipes import PlanRecipe
-from app.teaching.students.students import PREFIX
 from app.tools.registry import RegisteredVersion
 
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
@@ -60,7 +60,7 @@ async def shown_plan(
     sample is practised. Raises `NotFound` for an unknown recipe.
     """
     recipe = await visitor.services.recipes().usable(recipe_id)
-    call: dict[str, Any] = {"model": f"{PREFIX}{student}"}
+    call: dict[str, Any] = {"model": f"{STUDENT_PREFIX}{student}"}
     call["metadata"] = {STUDENT: student, RECIPE: recipe.id, CURRICULUM: curriculum}
     sample = recipe.sample_curriculum
     if curriculum:

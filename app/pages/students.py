@@ -16,6 +16,7 @@ from app.evals.evals import EvalRunStatus, NewEval
 from app.graders.definitions import read_grader
 from app.kit.errors import InvalidRequest, NotFound
 from app.kit.texts import TOOL_NAME
+from app.models.models import STUDENT_PREFIX
 from app.pages.curricula import kept_rows, rows_of
 from app.pages.examples import KINDS, ExampleKind
 from app.pages.refusals import PageRoute
@@ -26,7 +27,7 @@ from app.pages.visitors import OwnForm, SignedIn, Visitor
 from app.settings import known_by_name
 from app.teaching.coach.sessions import CoachSession, CoachStatus, Phase
 from app.teaching.recipes.recipes import PlanRecipe
-from app.teaching.students.students import MAX_REGRESSION_EVALS, PREFIX, Skill, SkillStatus, Student
+from app.teaching.students.students import MAX_REGRESSION_EVALS, Skill, SkillStatus, Student
 
 SAMPLES: Final = ("customer_support", "reasoning", "code_assistant")
 """Recipes whose sample questions can be asked without tools."""
@@ -83,7 +84,7 @@ async def keep(visitor: Visitor, name: str, source: str) -> Student:
             "type": "completions",
             "source": {"type": "file_content", "content": [{"item": row} for row in rows]},
             "input_messages": {"type": "item_reference", "item_reference": "item.messages"},
-            "model": f"{PREFIX}{name}",
+            "model": f"{STUDENT_PREFIX}{name}",
             "sampling_params": _SAMPLING,
         }
     )

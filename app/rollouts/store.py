@@ -71,7 +71,7 @@ _ORDERS: Final[dict[RolloutOrder, tuple[Any, ...]]] = {
     "reward": (Table.reward, *_ORDER_KEY),
 }
 _INDEXED: Final = 200
-"""First letters of a tool's name by which rollouts are found (migration 0043)."""
+"""First letters of a tool's name by which rollouts are found."""
 _FIELDS = tuple(field.name for field in fields(RolloutRow))
 
 

@@ -26,8 +26,8 @@ from app.kit.fields import (
 )
 from app.kit.slots import ProjectSlots
 from app.kit.walk import WalkedField
+from app.models.models import STUDENT_PREFIX
 from app.models.service import JudgeModels
-from app.teaching.students.students import PREFIX
 from app.tools.registry import SERVICE_KEYS, LabelChanges, RegisteredVersion
 from app.tools.registry_service import RegistryPorts, RegistryService
 
@@ -83,7 +83,7 @@ class RegisteredEndpointService(RegistryService):
         """Raises `InvalidRequest` for a name that the object may not have."""
 
     def _definition(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Returns the keys that make the object; unknown ones are the customer's and stay."""
+        """Returns the keys that make the object; unknown ones are dropped once they are named."""
         return {
             key: value
             for key, value in values.items()
@@ -227,7 +227,7 @@ async def _look_up(field: WalkedField, path: str, *, egress: Egress, models: Jud
 
 
 def unknown_judge(name: str, param: str) -> InvalidRequest:
-    if name.startswith(PREFIX):
+    if name.startswith(STUDENT_PREFIX):
         message = f"A student such as '{name}' is no judge: name the model that answers for it."
         return InvalidRequest(message, param=param, code="model_not_found")
     return InvalidRequest(

@@ -15,12 +15,12 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from app.curricula.curricula import CURRICULUM_SPLITS
 from app.graders.definitions import AnyGrader, AutoGrader, Grader, read_grader_or_auto
 from app.jobs.reinforcement import MAX_TOOLS, ReinforcementMethod
 from app.jobs.stop_options import is_unset
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.fields import DescribedModel
-from app.teaching.curricula.curricula import CURRICULUM_SPLITS
 from app.tools.environment_options import HTTP
 from app.tools.environments import (
     PARAM,

@@ -63,7 +63,7 @@ class RegisteredVersion:
     updated_at: int
     """Creation time of this version."""
     unread: tuple[UnreadKey, ...] = ()
-    """Unknown keys of a definition that was just sent, which are stored without effect."""
+    """Unknown keys of a definition that was just sent, which are dropped."""
     unused: tuple[NoEffect, ...] = ()
     """Parts of a definition that was just sent, which can change nothing."""
 

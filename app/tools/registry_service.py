@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, assert_never
@@ -15,12 +15,8 @@ from app.database import Database
 from app.kit.egress import Egress
 from app.kit.errors import InvalidRequest, NotFound, SecretsLost, WrongState
 from app.kit.faults import UnreadKey
-from app.kit.fields import Path
 from app.kit.ids import new_id
 from app.kit.redaction import (
-    by_pointer,
-    owners_of_grader,
-    owners_of_tool,
     require_sealed,
     restore_secrets,
     split,
@@ -151,10 +147,8 @@ class RegistryService:
                 project_id=self._tenant.project_id,
                 row_id=_sealed_for(registered.id, registered.version),
             )
-        definition = registered.definition
-        sealed = by_pointer(opened, _owners(self.noun, definition))
-        require_sealed(self.models, definition, sealed)
-        whole: dict[str, Any] = restore_secrets(definition, sealed)
+        require_sealed(self.models, registered.definition, opened)
+        whole: dict[str, Any] = restore_secrets(registered.definition, opened)
         return whole
 
     async def _insert(
@@ -269,18 +263,6 @@ def _sealed_for(object_id: str, version: int) -> str:
     equal.
     """
     return f"{object_id}{SEALED_VERSION}{version}"
-
-
-def _owners(noun: Noun, definition: dict[str, Any]) -> Iterator[tuple[str, Path]]:
-    match noun:
-        case Noun.TOOL:
-            return owners_of_tool(definition)
-        case Noun.GRADER:
-            return owners_of_grader(definition)
-        case Noun.CURRICULUM | Noun.ENVIRONMENT | Noun.RECIPE:
-            return iter(())
-        case _:
-            assert_never(noun)
 
 
 _COMPARED: Final = 100

@@ -1,18 +1,17 @@
-"""The interface of the sandbox, and its twin for tests of its callers."""
+"""The interface of the sandbox, and its client: one frame there, one back."""
 
 import asyncio
 import json
 import os
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol, Self
 
 from app.settings import Settings
 from app.tools.programs import (
-    LAYERS,
     MAX_PROGRAM,
     MAX_REPLY,
     Program,
@@ -54,28 +53,6 @@ class SharedSandbox(Protocol):
     async def level(self) -> ProtectionLevel:
         """Returns the active layers. Raises `SandboxUnavailable`."""
         ...
-
-
-class InMemorySandbox:
-    """Replies by a function and runs nothing. Implements `Sandbox` and `SharedSandbox`."""
-
-    def __init__(self, answer: Callable[[Program], ProgramOutcome] | None = None) -> None:
-        """Without `answer` the sandbox is unavailable."""
-        self._answer = answer
-
-    async def run(self, program: Program) -> ProgramOutcome:
-        if self._answer is None:
-            raise SandboxUnavailable("does not answer")
-        return self._answer(program)
-
-    def for_project(self, organization_id: str, project_id: str) -> Sandbox:
-        del organization_id, project_id
-        return self
-
-    async def level(self) -> ProtectionLevel:
-        if self._answer is None:
-            raise SandboxUnavailable("does not answer")
-        return ProtectionLevel(LAYERS, ())
 
 
 MAX_HEADER: Final = 4096

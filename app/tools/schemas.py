@@ -137,7 +137,7 @@ Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
 
 
 class _ToolKeys(WireModel):
-    """Unknown keys are retained and copied into jobs."""
+    """An unknown key with one value is named in the reply's `warnings` and dropped."""
 
     headers: Annotated[dict[str, str], Field(max_length=64)] | None = None
     """Headers sent with every call; stored encrypted, shown as `[redacted]`."""
@@ -242,17 +242,7 @@ class ToolTest(DescribedModel):
 
     @classmethod
     def of(cls, report: ContractReport) -> "ToolTest":
-        return cls(
-            tool_id=report.tool_id,
-            version=report.version,
-            name=report.name,
-            server_url=report.server_url,
-            created_at=report.created_at,
-            duration_ms=report.duration_ms,
-            calls=report.calls,
-            passed=report.passed,
-            checks=[ToolCheck.of(check) for check in report.checks],
-        )
+        return cls.read(report, checks=[ToolCheck.of(check) for check in report.checks])
 
 
 class RunMcpServerTest(ClosedBody):
@@ -302,14 +292,9 @@ class McpServerTest(DescribedModel):
 
     @classmethod
     def of(cls, report: McpReport) -> "McpServerTest":
-        return cls(
-            server_label=report.server_label,
-            server_url=report.server_url,
-            created_at=report.created_at,
-            duration_ms=report.duration_ms,
-            protocol_version=report.protocol_version,
+        return cls.read(
+            report,
             tools=list(report.tools),
             resources=list(report.resources),
-            passed=report.passed,
             checks=[ToolCheck.of(check) for check in report.checks],
         )

@@ -7,7 +7,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.kit.errors import InvalidRequest, NotFound, WrongState
-from app.kit.sql import Keyset, cut, unix
+from app.kit.sql import Keyset, cut, from_row, unix
 from app.tools.registry import Noun, RegisteredVersion
 from app.tools.tables import RegisteredObjectTable as Head
 from app.tools.tables import RegisteredVersionTable as Version
@@ -181,14 +181,12 @@ def name_taken(noun: Noun, name: str) -> InvalidRequest:
 
 
 def _to_registered(head: Head, version: Version) -> RegisteredVersion:
-    return RegisteredVersion(
+    return from_row(
+        RegisteredVersion,
+        version,
         id=head.id,
         noun=Noun(head.noun),
-        version=version.version,
-        name=version.name,
-        definition=version.definition,
         metadata=version.object_metadata,
-        secrets=version.secrets,
         created_at=unix(head.created_at),
         updated_at=unix(version.created_at),
     )

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from app.curricula.scenario_service import PARAM as SCENARIO_PARAM
+from app.curricula.scenario_service import ScenarioWriter, check_tools
+from app.curricula.scenarios import ScenarioPlan, ScenarioSet
 from app.graders.build import GradingPorts, build_scorer
 from app.graders.definitions import AnyGrader
 from app.graders.embeddings import build_embeddings
@@ -36,9 +39,6 @@ from app.kit.redaction import redacted_json
 from app.kit.walk import walk_fields
 from app.models.service import JudgeModels
 from app.settings import EgressSettings, EmbeddingSettings, JudgeSettings
-from app.teaching.curricula.scenario_service import PARAM as SCENARIO_PARAM
-from app.teaching.curricula.scenario_service import ScenarioWriter, check_tools
-from app.teaching.curricula.scenarios import ScenarioPlan, ScenarioSet
 from app.tools.definition_check import check_definition
 from app.tools.sandbox import Sandbox
 from app.tools.tool_calls import ToolCall, call_tool

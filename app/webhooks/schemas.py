@@ -85,7 +85,7 @@ class WebhookEndpointObject(DescribedModel):
 
     @classmethod
     def of(cls, row: WebhookEndpoint) -> Self:
-        return cls(**_fields(row))
+        return cls.read(row, signing_secret_hint=row.secret_hint)
 
 
 class WebhookEndpointWithSecret(WebhookEndpointObject):
@@ -96,21 +96,7 @@ class WebhookEndpointWithSecret(WebhookEndpointObject):
 
     @classmethod
     def showing(cls, row: WebhookEndpoint, secret: SigningSecretEndpoints) -> Self:
-        return cls(**_fields(row), signing_secret=secret.text)
-
-
-def _fields(row: WebhookEndpoint) -> dict[str, object]:
-    return {
-        "id": row.id,
-        "created_at": row.created_at,
-        "updated_at": row.updated_at,
-        "name": row.name,
-        "url": row.url,
-        "event_types": row.event_types,
-        "signing_secret_hint": row.secret_hint,
-        "disabled_at": row.disabled_at,
-        "last_failed_at": row.last_failed_at,
-    }
+        return cls.read(row, signing_secret_hint=row.secret_hint, signing_secret=secret.text)
 
 
 class WebhookEndpointDeleted(DescribedModel):
@@ -168,18 +154,7 @@ class WebhookDeliveryObject(DescribedModel):
 
     @classmethod
     def of(cls, row: WebhookDelivery) -> Self:
-        return cls(
-            id=row.id,
-            event_id=row.event_id,
-            event_type=row.event_type,
-            status=row.status,
-            attempts=row.attempts,
-            last_status_code=row.last_status_code,
-            last_error=row.last_error,
-            next_attempt_at=row.next_attempt_at,
-            created_at=row.created_at,
-            finished_at=row.finished_at,
-        )
+        return cls.read(row)
 
 
 class EventSubject(DescribedModel):

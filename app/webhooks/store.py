@@ -7,7 +7,7 @@ from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.kit.errors import InvalidRequest, NotFound, WrongState
-from app.kit.sql import Keyset, cut, unix, unix_or_none
+from app.kit.sql import Keyset, cut, from_row, unix
 from app.webhooks.events import (
     MAX_ENDPOINTS,
     DeliveryError,
@@ -181,30 +181,16 @@ def _missing(endpoint_id: str) -> NotFound:
 
 
 def to_endpoint(row: Table) -> WebhookEndpoint:
-    return WebhookEndpoint(
-        id=row.id,
-        name=row.name,
-        url=row.url,
-        event_types=row.event_types,
-        secret_hint=row.secret_hint,
-        created_at=unix(row.created_at),
-        updated_at=unix(row.updated_at),
-        disabled_at=unix_or_none(row.disabled_at),
-        last_failed_at=unix_or_none(row.last_failed_at),
-    )
+    return from_row(WebhookEndpoint, row)
 
 
 def _to_delivery(row: Delivery, event_type: str) -> WebhookDelivery:
     waits = row.status == DeliveryStatus.PENDING.value
-    return WebhookDelivery(
-        id=row.id,
-        event_id=row.event_id,
+    return from_row(
+        WebhookDelivery,
+        row,
         event_type=event_type,
         status=DeliveryStatus(row.status),
-        attempts=row.attempts,
-        last_status_code=row.last_status_code,
         last_error=None if row.last_error is None else DeliveryError(row.last_error),
         next_attempt_at=unix(row.next_attempt_at) if waits else None,
-        created_at=unix(row.created_at),
-        finished_at=unix_or_none(row.finished_at),
     )

@@ -6,21 +6,19 @@ from typing import Final
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "First steps": (
         "docs/quickstart.md",
-        "docs/teaching.md",
         "docs/dashboard.md",
         "docs/command-line.md",
         "docs/python.md",
     ),
-    "Calls and curves": (
-        "docs/bodies.md",
-        "docs/metrics.md",
-        "docs/trackers.md",
+    "The API": (
         "docs/moving.md",
         "openapi/DEVIATIONS.md",
         "docs/api-reference.md",
+        "docs/trackers.md",
     ),
     "Tools and graders": (
         "docs/writing-endpoints.md",
+        "docs/bodies.md",
         "docs/graders.md",
         "docs/mcp-servers.md",
         "docs/environments.md",
@@ -30,23 +28,26 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Training": (
         "docs/reading-curves.md",
         "docs/hyperparameters.md",
-        "docs/curricula.md",
-        "docs/feedback.md",
         "docs/learning.md",
         "docs/options.md",
-        "docs/plans.md",
-        "docs/features.md",
+        "docs/metrics.md",
+        "docs/statistics.md",
     ),
-    "Models and GPUs": (
-        "docs/gpus.md",
-        "docs/running-models.md",
-        "docs/models.md",
+    "Teaching": (
+        "docs/teaching.md",
         "docs/students.md",
         "docs/coach.md",
+        "docs/plans.md",
+        "docs/curricula.md",
+        "docs/feedback.md",
+    ),
+    "Models and GPUs": (
+        "docs/running-models.md",
+        "docs/gpus.md",
+        "docs/models.md",
     ),
     "Running the service": (
         "docs/operations.md",
-        "docs/upgrade.md",
         "docs/observability.md",
         "docs/usage.md",
         "docs/security.md",

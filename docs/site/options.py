@@ -1,12 +1,8 @@
-"""Writes the page of all options from the models that check them.
+"""Makes the page of all options from the models that check them.
 
-Usage: python -m docs.site.options [--check]
-
-`--check` writes nothing and fails where the page differs from the code. The texts are those of the
-API reference: each stands under its field in the code.
+The texts are those of the API reference: each stands under its field in the code.
 """
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -18,17 +14,14 @@ from app.jobs.integrations import INTEGRATION_MODELS
 from app.jobs.methods import METHOD_MODELS
 from app.tools.environments import ENVIRONMENTS
 from docs.site.default_reasons import REASONS
-from docs.site.pages import ROOT
 from docs.site.settings import settings_part
 from docs.site.tables import Schema, cell, shown_default, shown_type
 
-PAGE: Final = ROOT / "docs" / "options.md"
 _BEGINNING: Final = """# Every option
 
 The fields of a job's method, of its tools, environments and integrations, and of every grader, with
 type, default and meaning, and the reason of each numeric default of a method; then the
 [settings of the service](#settings-of-the-service).
-`python -m docs.site.options` writes this page from the code; a test compares both.
 [The options of training](learning.md) explains the choices, and [the page of graders](graders.md)
 has an example of each. A field without a default is required.
 """
@@ -82,14 +75,3 @@ def _section(name: str, schemas: Mapping[str, Schema]) -> Iterator[str]:
         if (reason := REASONS.get(name, {}).get(field)) is not None:
             text += f" *The default: {cell(reason)}.*"
         yield f"| `{field}` | {shown_type(described, schemas)} | {default} | {text} |"
-
-
-def main(arguments: list[str]) -> int:
-    if arguments == ["--check"]:
-        return int(PAGE.read_text(encoding="utf-8") != page())
-    PAGE.write_text(page(), encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

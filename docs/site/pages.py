@@ -6,11 +6,12 @@ link that begins with a slash is an address of the service. A link to nothing is
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from posixpath import normpath
 from typing import Final
 
+from docs.site import options
 from docs.site.contents import SECTIONS, names
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -20,6 +21,8 @@ ADDRESSES: Final = {
     "/": "../",
 }
 """The addresses of the service that a page may link to, as they are written below `/docs/`."""
+MADE: Final[dict[str, Callable[[], str]]] = {"docs/options.md": options.page}
+"""Pages that are made from the code and have no file."""
 _ELSEWHERE: Final = ("#", "/", "http://", "https://")
 _LINK: Final = re.compile(r"(?<![!`])\[(?P<text>[^\]\[]*)\]\((?P<target>[^()\s]+)\)")
 _FENCE: Final = re.compile(r"^(?:```|    )")
@@ -32,14 +35,18 @@ class BrokenLinkError(Exception):
 def copy_pages(target: Path) -> None:
     """Writes all pages and the first one, which lists them, to a folder."""
     for path, name in names().items():
-        text = "".join(_lines(path, (ROOT / path).read_text(encoding="utf-8")))
+        text = "".join(_lines(path, _read(path)))
         (target / f"{name}.md").write_text(text, encoding="utf-8")
     (target / "index.md").write_text(_first_page(), encoding="utf-8")
 
 
+def _read(path: str) -> str:
+    return MADE[path]() if path in MADE else (ROOT / path).read_text(encoding="utf-8")
+
+
 def linked_files() -> set[str]:
     """Returns the files that pages link to, other than pages."""
-    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in names()}
+    texts = {path: _read(path) for path in names()}
     return {
         _file(path, match["target"])
         for path, text in texts.items()

@@ -12,9 +12,8 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from app.kit.texts import module_of
+from tests.support.cases import cases
 from tests.support.costs.regex_steps import (
     RegexSearch,
     TooManySteps,
@@ -111,7 +110,7 @@ def _growth(pattern: re.Pattern[Any], beginning: str, unit: str, *, anchored: bo
     return large / small
 
 
-@pytest.mark.parametrize("pattern_name", sorted(PATTERNS))
+@cases("pattern_name", sorted(PATTERNS))
 def test_the_steps_of_a_pattern_grow_with_its_text(pattern_name: str) -> None:
     pattern, anchored = PATTERNS[pattern_name]
     faulty = {
@@ -122,7 +121,7 @@ def test_the_steps_of_a_pattern_grow_with_its_text(pattern_name: str) -> None:
     assert faulty == {}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pattern", "text"),
     [
         (r"a+b", "aaab aab"),

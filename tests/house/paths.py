@@ -1,12 +1,10 @@
-"""Finds paths, modules, numbers and make targets that pages, docstrings and comments name but do
+"""Finds paths, modules and make targets that pages, docstrings and comments name but do
 not exist.
 
 A path counts when it begins with a folder of this repository: `app/jobs/routes.py`, `tests/e2e/`. A
 dotted name counts when it stands in backticks: `app.kit.ids`, with or without a name in that
-module. A number counts behind its kind: decision 0024, migrations 0001 and 0002. On the pages of
-`DESCRIBING`, which follow work through the code, names of classes, functions and fields count, too:
-in backticks, and in a drawing beside the path of their file. Run `python -m tests.house.paths` to
-list every violation.
+module. On the pages of `DESCRIBING`, which follow work through the code, names of classes,
+functions and fields count, too: in backticks, and in a drawing after the path of their file.
 """
 
 import ast
@@ -17,10 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from tests.house.prose import comments, docstrings
+from docs.site.pages import MADE
 from tests.house.tree import (
     ROOT,
     Violation,
+    comment_tokens,
+    docstrings,
     markdown_files,
     module_tree,
     nodes,
@@ -28,7 +28,7 @@ from tests.house.tree import (
     report,
 )
 
-_TOPS = r"(?:app|workers|migrations|openapi|tests|benchmarks|constraints|examples|docs)"
+_TOPS = r"(?:app|workers|migrations|openapi|tests|benchmarks|constraints|examples|docs|labs)"
 _PATH = re.compile(rf"(?<![\w./<-])(?P<path>{_TOPS}/[\w./-]*[\w/])(?P<more>[*<{{…]?)")
 _MODULE = re.compile(rf"`(?P<name>{_TOPS}(?:\.\w+){{2,}})(?:\(\))?`")
 _PAGE = re.compile(r"`(?P<path>[\w-]+\.(?:md|toml|yml))`")
@@ -37,18 +37,8 @@ _LINK = re.compile(
 )  # `/…` is an address of the service
 _NAME = re.compile(r"`(?P<name>[A-Z]\w*[a-z]\w*(?:\.\w+)?|[a-z]\w*_\w+|[a-z]\w*(?=\(\)))(?:\(\))?`")
 _DRAWN = re.compile(rf"(?P<path>{_TOPS}/[\w./-]*\.py) +(?P<name>[a-z]\w*_\w+)\b")
-_NUMBERS = re.compile(
-    r"\b(?P<kind>decision|migration|record|revision)s?\s+(?P<numbers>\d{4}(?:(?:,|\s+and|\s+or|\s+to)\s+\d{4})*)\b",
-    re.IGNORECASE,
-)
 _TARGET = re.compile(r"(?:`|^    )make (?P<name>[a-z][\w-]*)", re.MULTILINE)
 
-_NUMBERED: Final = {
-    "decision": "docs/decisions",
-    "record": "docs/decisions",
-    "migration": "migrations/versions",
-    "revision": "migrations/versions",
-}
 DESCRIBING: Final = frozenset(
     [Path("docs/architecture.md"), Path("README.md"), Path("CONTRIBUTING.md")]
 )
@@ -62,11 +52,6 @@ def find(path: Path, line: int, text: str) -> Iterator[Violation]:
     for match in _MODULE.finditer(text):
         if not module_exists(match["name"]):
             yield Violation(path, _line(line, text, match), f"no module or name {match['name']}")
-    for match in _NUMBERS.finditer(text):
-        kind = match["kind"].lower()
-        for number in re.findall(r"\d{4}", match["numbers"]):
-            if not any((ROOT / _NUMBERED[kind]).glob(f"{number}[-_]*")):
-                yield Violation(path, _line(line, text, match), f"no {kind} {number}")
 
 
 def find_on_page(path: Path, text: str) -> Iterator[Violation]:
@@ -77,6 +62,7 @@ def find_on_page(path: Path, text: str) -> Iterator[Violation]:
     targets = re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for match in _LINK.finditer(text):
         near = (ROOT / path.parent / match["path"]).exists()
+        near |= str(path.parent / match["path"]) in MADE
         if not near and not _PATH.fullmatch(match["path"]):
             yield Violation(path, _line(1, text, match), f"a link to nothing: {match['path']}")
     for match in _TARGET.finditer(text):
@@ -150,7 +136,8 @@ def violations() -> Iterator[Violation]:
     """Yields every violation in the repository."""
     for path, source in python_files():
         if path.parts[:2] != ("tests", "house"):
-            for line, text in (*docstrings(source), *comments(source)):
+            comments = ((each.start[0], each.string) for each in comment_tokens(source))
+            for line, text in (*docstrings(source), *comments):
                 yield from find(path, line, text)
     for path, text in markdown_files():
         yield from find_on_page(path, text)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing_extensions import override
 
 ROOT = Path(__file__).parents[2]
-GENERATED = ("openapi/python/agent_rft_client/", "openapi/typescript/")
+GENERATED = ("openapi/python/agent_rft_client/", "openapi/python/agent_rft/synchronous/")
 ROOMS = (
     "app",
     "workers",
@@ -87,10 +87,31 @@ def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
     return tuple(found)
 
 
-def template_files() -> Iterator[tuple[Path, str]]:
-    """Yields the path, relative to the root, and the text of each template of a page."""
-    for path in sorted((ROOT / "app").rglob("templates/*.html")):
-        yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
+def docstrings(source: str) -> Iterator[tuple[int, str]]:
+    """Yields the strings that stand as statements: a definition's docstring or a field's."""
+    for node in nodes(module_tree(source)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield node.lineno, text
+            case _:
+                pass
+
+
+def imported(source: str) -> Iterator[str]:
+    """Yields the full name of everything that a module imports."""
+    for node in nodes(module_tree(source)):
+        match node:
+            case ast.Import():
+                yield from (alias.name for alias in node.names)
+            case ast.ImportFrom():
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            case _:
+                pass
+
+
+def module_name(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def markdown_files() -> Iterator[tuple[Path, str]]:

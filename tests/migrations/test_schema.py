@@ -1,6 +1,6 @@
-import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +9,13 @@ import psycopg
 import pytest
 from alembic import command
 from alembic.config import Config
-from alembic.script import ScriptDirectory
 
+from app.local import provision
 from app.local.servers import package_dir
+from app.local.state import EmbeddedError
 from app.rewrapping import SEALED
 from app.tables import Base
+from migrations.initial.access import role
 from tests.house.tenants import OWNERS_FUNCTIONS
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.stack import Database
@@ -59,62 +61,39 @@ def test_down_and_up_again_leads_to_the_same_schema(database: Database) -> None:
     command.check(config)
 
 
-def test_models_from_before_the_column_get_the_effort_of_their_job(database: Database) -> None:
-    config = _config(database)
-    command.downgrade(config, "0010")
-    for key, hyperparameters in (
-        ("low", {"reasoning_effort": "low"}),
-        ("default", {"reasoning_effort": "default"}),
-        ("none", {}),
-    ):
-        _insert_model(database, key, {"reinforcement": {"hyperparameters": hyperparameters}})
-    _insert_model(database, "text", {"supervised": {}})
-    command.upgrade(config, "head")
-    assert _rows(database, "SELECT name, reasoning_effort FROM tuned_models ORDER BY name") == [
-        ("default", None),
-        ("low", "low"),
-        ("none", None),
-        ("text", None),
-    ]
-    forced = _rows(
-        database,
-        "SELECT relname FROM pg_class WHERE relname IN ('tuned_models', 'fine_tuning_jobs')"
-        " AND relrowsecurity AND relforcerowsecurity",
+@pytest.fixture
+def newer(tmp_path: Path) -> Path:
+    """The scripts of a later version, which has one migration more."""
+    scripts = package_dir("migrations")
+    assert scripts is not None
+    copy = tmp_path / "newer"
+    shutil.copytree(scripts, copy)
+    (copy / "versions" / "0002_next.py").write_text(
+        "from alembic import op\n"
+        "revision, down_revision, branch_labels, depends_on = '0002', '0001', None, None\n"
+        "def upgrade(): op.execute('ALTER TABLE files ADD COLUMN shelf text')\n"
     )
-    assert len(forced) == 2
-    command.check(config)
+    return copy
 
 
-def _insert_model(database: Database, name: str, method: dict[str, object]) -> None:
-    """A tuned model and its job, as the superuser of the database."""
-    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
-        connection.execute(
-            "INSERT INTO organizations (id, slug, title) VALUES ('org-m', 'm', 'm')"
-            " ON CONFLICT DO NOTHING"
-        )
-        connection.execute(
-            "INSERT INTO projects (id, organization_id, name) VALUES ('proj_m', 'org-m', 'm')"
-            " ON CONFLICT DO NOTHING"
-        )
-        connection.execute(
-            "INSERT INTO fine_tuning_jobs (id, organization_id, project_id, key_id, model, status,"
-            " training_file, validation_file, seed, method, integrations, result_files)"
-            " VALUES (%s, 'org-m', 'proj_m', 'k', 'tiny', 'succeeded', 'file-m', NULL, 0, %s,"
-            " '[]', '[]')",
-            [f"ftjob-{name}", json.dumps(method)],
-        )
-        connection.execute(
-            "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name,"
-            " object_key, step) VALUES (%s, 'proj_m', %s, 'tiny', %s, 'k', 1)",
-            [name, f"ftjob-{name}", f"model-{name}"],
-        )
+def test_a_later_version_migrates_and_an_earlier_one_refuses_what_it_left(
+    database: Database, newer: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as later:
+        later.setattr(provision, "package_dir", lambda _: newer)
+        provision.upgrade(database.owner_url)
+    revision = "SELECT version_num, (SELECT count(shelf) FROM files) FROM alembic_version"
+    assert _rows(database, revision) == [("0002", 0)]
+    with pytest.raises(EmbeddedError, match=r"another version.*0002"):
+        provision.upgrade(database.owner_url)
+    assert _rows(database, revision) == [("0002", 0)]
 
 
 def test_several_processes_may_migrate_at_once(database: Database) -> None:
     config = _config(database)
     command.downgrade(config, "base")
     environment = os.environ | {"AGENT_RFT_OWNER_DATABASE_URL": database.owner_url}
-    migrate = [sys.executable, "-m", "app.local.provision"]
+    migrate = [sys.executable, "-m", "app.embedded.migrate"]
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as gate:
         gate.execute("SELECT pg_advisory_xact_lock(%s)", (_advisory_lock(config),))
         running = [subprocess.Popen(migrate, env=environment) for _ in range(3)]
@@ -124,8 +103,7 @@ def test_several_processes_may_migrate_at_once(database: Database) -> None:
 
 
 def test_missing_roles_are_created_without_rights_or_requested(database: Database) -> None:
-    revision = ScriptDirectory.from_config(_config(database)).get_revision("0002")
-    make = revision.module._role("agent_rft_absent").encode()
+    make = role("agent_rft_absent").encode()
     with (
         psycopg.connect(database.owner_url.replace("+psycopg", "")) as owner,
         pytest.raises(psycopg.errors.RaiseException, match="role agent_rft_absent is missing"),

@@ -1,11 +1,16 @@
 """Every kind of break is seen in small specifications; additions pass."""
 
+import json
+import subprocess
+from collections.abc import Callable
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from openapi.breaking import Check
+from openapi.breaking import SCHEMA, Check, main
+from tests.support.cases import cases
 
 Document = dict[str, Any]
 
@@ -162,7 +167,7 @@ BREAKS = {
 }
 
 
-@pytest.mark.parametrize("change", BREAKS, ids=lambda change: change.__name__)
+@cases("change", BREAKS, ids=lambda change: change.__name__)
 def test_a_break_is_seen_and_nothing_else(change: Any) -> None:
     working = released()
     change(working)
@@ -197,3 +202,57 @@ def test_a_schema_that_holds_itself_is_read_once() -> None:
         "POST /things/{} reply.size: reply field removed",
         "POST /things/{} request.size: request field removed",
     ]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A git repository whose one commit has the schema, without a tag."""
+    write(tmp_path, released())
+    for words in ("init -q", "add .", "commit -qm first"):
+        git(tmp_path, *words.split())
+    return tmp_path
+
+
+def write(root: Path, document: Document) -> None:
+    (root / SCHEMA).parent.mkdir(exist_ok=True)
+    (root / SCHEMA).write_text(json.dumps(document), encoding="utf-8")
+
+
+def git(root: Path, *words: str) -> None:
+    author = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+    subprocess.run(["git", *author, *words], cwd=root, check=True)
+
+
+def changed(change: Callable[[Document], None]) -> Document:
+    document = released()
+    change(document)
+    return document
+
+
+def test_without_a_tag_nothing_is_released(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(repository, changed(remove_operation))
+    assert main(repository) == 0
+    assert "nothing is released yet" in capsys.readouterr().out
+
+
+def test_a_source_archive_knows_no_release(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, released())
+    assert main(tmp_path) == 0
+    assert "nothing is released yet" in capsys.readouterr().out
+
+
+def test_the_schema_of_the_last_tag_is_the_released_one(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git(repository, "tag", "v1")
+    assert main(repository) == 0
+    write(repository, changed(remove_operation))
+    assert main(repository) == 1
+    assert capsys.readouterr().err == "breaks clients of v1: POST /things/{}: operation removed\n"
+    git(repository, "commit", "-qam", "second")
+    git(repository, "tag", "-a", "v2", "-m", "second")
+    assert main(repository) == 0

@@ -12,12 +12,13 @@ from app.jobs.intervals import Gain
 from app.jobs.jobs import Job, JobStatus, Usage
 from app.jobs.methods import StoredReinforcementMethod
 from app.jobs.reinforcement import ReinforcementMethod
+from app.jobs.score_ranges import ScoreRanges, ranges_of
 from app.kit.errors import NOTHING_TO_LEARN, NotFound
 from app.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.teaching.coach.evidence import ChildStatus, Evidence, SkillEvidence
 from app.teaching.coach.session_files import SessionFiles
 from app.teaching.coach.sessions import CoachSession, MeasuredRollouts, Phase
-from app.teaching.coach.statistics import Attempt, Measurement, ScoreRanges, ranges_of, sample_of
+from app.teaching.coach.statistics import Attempt, Measurement, sample_of
 from app.teaching.students.service import StudentService
 from app.teaching.students.students import target_comparison
 

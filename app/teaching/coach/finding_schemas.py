@@ -39,15 +39,7 @@ class CoachWeakness(DescribedModel):
 
     @classmethod
     def of(cls, each: Weakness) -> "CoachWeakness":
-        return cls(
-            kind=each.kind,
-            name=each.name,
-            rows=each.rows,
-            share=each.share,
-            interval=list(each.interval),
-            mean=each.mean,
-            examples=list(each.examples),
-        )
+        return cls.read(each, interval=list(each.interval), examples=list(each.examples))
 
 
 class CoachGain(DescribedModel):
@@ -72,16 +64,7 @@ class CoachGain(DescribedModel):
 
     @classmethod
     def of(cls, each: SliceGain) -> "CoachGain":
-        return cls(
-            kind=each.kind,
-            name=each.name,
-            rows=each.rows,
-            weight=each.weight,
-            mean=each.mean,
-            headroom=each.headroom,
-            spread=each.spread,
-            gain=each.gain,
-        )
+        return cls.read(each)
 
 
 class CoachPrompt(DescribedModel):
@@ -101,13 +84,7 @@ class CoachPrompt(DescribedModel):
 
     @classmethod
     def of(cls, each: TriedPrompt) -> "CoachPrompt":
-        return cls(
-            prompt=each.prompt,
-            mean=each.mean,
-            gain=each.gain,
-            interval=None if each.interval is None else list(each.interval),
-            enough=each.enough,
-        )
+        return cls.read(each, interval=None if each.interval is None else list(each.interval))
 
 
 class CoachSpent(DescribedModel):
@@ -124,9 +101,7 @@ class CoachSpent(DescribedModel):
 
     @classmethod
     def of(cls, spent: Spent) -> "CoachSpent":
-        return cls(
-            jobs=spent.jobs, rollouts=spent.rollouts, tokens=spent.tokens, seconds=spent.seconds
-        )
+        return cls.read(spent)
 
 
 class CoachLimits(DescribedModel):
@@ -143,12 +118,7 @@ class CoachLimits(DescribedModel):
 
     @classmethod
     def of(cls, budget: Budget) -> "CoachLimits":
-        return cls(
-            jobs=budget.jobs,
-            rollouts=budget.rollouts,
-            tokens=budget.tokens,
-            seconds=budget.seconds,
-        )
+        return cls.read(budget)
 
 
 class CoachChild(DescribedModel):
@@ -224,11 +194,6 @@ class CoachEntry(DescribedModel):
 
     @classmethod
     def of(cls, entry: LogbookEntry) -> "CoachEntry":
-        return cls(
-            id=str(entry.number),
-            number=entry.number,
-            kind=entry.kind,
-            text=entry.text,
-            data=_NUMBERS.validate_python(dict(entry.data)),
-            created_at=entry.created_at,
+        return cls.read(
+            entry, id=str(entry.number), data=_NUMBERS.validate_python(dict(entry.data))
         )

@@ -9,10 +9,10 @@ from app.dependencies import After, Limit, Services
 from app.kit.error_replies import responses
 from app.kit.errors import NotFound
 from app.kit.schemas import Page, object_page
+from app.models.models import STUDENT_PREFIX
 from app.teaching.coach.finding_schemas import CoachEntry
 from app.teaching.coach.schemas import CoachSessionObject, CreateCoachSession
 from app.teaching.plans.routes import checked_plan
-from app.teaching.students.students import PREFIX
 
 router = APIRouter(prefix="/v1/coach_sessions", tags=["Coach"])
 _AfterNumber = Annotated[
@@ -34,7 +34,10 @@ async def create_coach_session(
         raise NotFound(error.message, param="student", code=error.code) from error
     recipe = None if body.recipe is None else await services.recipes().usable(body.recipe)
     plan, call = await checked_plan(
-        request, services, recipe=recipe, request_of=partial(body.request_for, f"{PREFIX}{name}")
+        request,
+        services,
+        recipe=recipe,
+        request_of=partial(body.request_for, f"{STUDENT_PREFIX}{name}"),
     )
     session = await services.coach_sessions().create(
         name, call, body.options(recipe, body), metadata=body.metadata

@@ -8,6 +8,7 @@ from app.jobs.preflight_schemas import Fault
 from app.kit.errors import refused_value
 from app.kit.fields import DescribedModel, Json
 from app.kit.schemas import ClosedBody
+from app.models.models import student_named
 from app.teaching.coach.finding_schemas import (
     CoachChild,
     CoachGain,
@@ -29,7 +30,6 @@ from app.teaching.coach.sessions import (
 )
 from app.teaching.plans.schemas import PlannedJob
 from app.teaching.recipes.recipes import PlanRecipe
-from app.teaching.students.students import student_named
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Prompt = Annotated[str, StringConstraints(min_length=1, max_length=16_384)]
@@ -184,13 +184,9 @@ class CoachSessionObject(DescribedModel):
     @classmethod
     def of(cls, row: CoachSession) -> "CoachSessionObject":
         progress, options = row.progress, row.options
-        return cls(
-            id=row.id,
-            student=row.student,
-            status=row.status,
+        return cls.read(
+            row,
             phase=progress.phase,
-            outcome=row.outcome,
-            reason=row.reason,
             promote=options.promote,
             samples=options.samples,
             target=options.target,
@@ -198,8 +194,6 @@ class CoachSessionObject(DescribedModel):
             patience=options.patience,
             budget=CoachLimits.of(options.budget),
             spent=CoachSpent.of(progress.spent),
-            training_file=row.training_file,
-            validation_file=row.validation_file,
             method=dict(row.method),
             round=progress.round,
             job_id=progress.job_id,
@@ -211,7 +205,4 @@ class CoachSessionObject(DescribedModel):
             gains=[CoachGain.of(each) for each in progress.gains],
             prompts=[CoachPrompt.of(each) for each in progress.tried],
             promoted=progress.promoted,
-            metadata=row.metadata,
-            created_at=row.created_at,
-            finished_at=row.finished_at,
         )

@@ -18,10 +18,10 @@ from app.jobs.methods import StoredReinforcementMethod
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.reproducibility import restored_method
 from app.kit.sealing import SecretBox
+from app.models.models import STUDENT_PREFIX
 from app.teaching.coach.sessions import CoachSession, practice_rows
 from app.teaching.coach.statistics import PracticeRow, practice_row
 from app.teaching.coach.weaknesses import Slice, slices_of
-from app.teaching.students.students import PREFIX
 
 JsonRow = dict[str, Any]
 _INSTRUCTIONS = ("system", "developer")
@@ -176,7 +176,7 @@ class ChildJobs:
         method = StoredReinforcementMethod({"type": kind, kind: options}).parse()
         return await self.creation.create_resolved(
             NewJob(
-                model=f"{PREFIX}{session.student}",
+                model=f"{STUDENT_PREFIX}{session.student}",
                 training_file=files[0],
                 validation_file=files[1],
                 method=method,

@@ -4,9 +4,9 @@ gain(s) = weight × headroom × (spread + 1) / (rows + 2)
 
 The weight is the share of s's rows among all rows; the headroom is what the mean of s lacks to the
 highest score that can be reached. The last factor is the share of its rows whose samples have
-different rewards (`spread`), since practice learns from those alone (decision 0030); one row of
-each sort is added, so that a small slice is not certain. Each round that practised a slice without
-a gain halves its expected gain.
+different rewards (`spread`), since practice learns from those alone; one row of each sort is
+added, so that a small slice is not certain. Each round that practised a slice without a gain
+halves its expected gain.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

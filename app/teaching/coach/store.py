@@ -14,8 +14,8 @@ from app.accounts.accounts import Tenant
 from app.accounts.store import refuse_archived
 from app.kit.errors import WrongState
 from app.kit.leases import Lease, LeasedRows, is_held, lease_lost
-from app.kit.sql import PROJECT, Keyset, storable, unix, unix_or_none
-from app.kit.transactions import BaseUnitOfWork, Sessions
+from app.kit.sql import PROJECT, Keyset, from_row, storable, unix
+from app.kit.transactions import BaseUnitOfWork, Sessions, of_session
 from app.teaching.coach.sessions import (
     OPEN_SESSIONS,
     CoachOptions,
@@ -203,21 +203,13 @@ def _progress(progress: SessionProgress) -> dict[str, Any]:
 
 
 def _to_session(row: Table) -> CoachSession:
-    return CoachSession(
-        id=row.id,
-        student=row.student,
+    return from_row(
+        CoachSession,
+        row,
         status=CoachStatus(row.status),
         options=_OPTIONS.validate_python(row.options),
-        training_file=row.training_file,
-        validation_file=row.validation_file,
-        method=row.method,
         metadata=row.labels,
         progress=_PROGRESS.validate_python(row.progress),
-        outcome=row.outcome,  # type: ignore[arg-type]  # written from the same closed set
-        reason=row.reason,
-        key_id=row.key_id,
-        created_at=unix(row.created_at),
-        finished_at=unix_or_none(row.finished_at),
     )
 
 
@@ -269,9 +261,7 @@ class LeasedCoachSessions(LeasedRows):
 
 
 class _Claims(BaseUnitOfWork):
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        self.leases = LeasedCoachSessions(session)
+    leases = of_session(LeasedCoachSessions)
 
 
 async def claim_due(sessions: Sessions, at_most: int, lease_s: float) -> list[tuple[Tenant, Lease]]:

@@ -14,19 +14,17 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, Literal
 
+from app.jobs.score_ranges import Scale, ScoreRanges, seen_scale
 from app.rollouts.metrics import TIE
 from app.teaching.coach.statistics import (
     Attempt,
     Measurement,
     PracticeRow,
-    Scale,
-    ScoreRanges,
     holm,
     p_value_of_less,
     p_value_of_less_within,
     p_value_of_none,
     p_value_of_share,
-    seen_scale,
     share_limits,
     stopped_short,
 )

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.accounts.accounts import Tenant
+from app.curricula.curricula import CURRICULUM_SPLITS, CurriculumSplit, SplitInput
+from app.curricula.service import CurriculumService
 from app.database import Database, UnitOfWork
 from app.files.files import FileRow
 from app.files.row_files import RowFiles
@@ -21,8 +23,6 @@ from app.kit.errors import InvalidRequest, NotFound, WrongState
 from app.kit.fields import Json
 from app.kit.ids import new_id
 from app.kit.strict_json import strict_loads
-from app.teaching.curricula.curricula import CURRICULUM_SPLITS, CurriculumSplit, SplitInput
-from app.teaching.curricula.service import CurriculumService
 from app.teaching.feedback.builds import Assembly, BuildRequest, FeedbackBuild, assemble, file_name
 from app.teaching.feedback.feedback import FeedbackFilter, Judgement, Removal, person_digest
 from app.teaching.feedback.rows import BuiltRow, find, people_of

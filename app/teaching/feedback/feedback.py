@@ -12,6 +12,7 @@ from app.files.conversations import check_message
 from app.files.rows import message_faults, messages_faults, tools_faults
 from app.kit.errors import InvalidRequest, missing_parameter, refused_value
 from app.kit.fields import Json, parameter
+from app.models.chat import text_of
 
 
 def check_better(param: str, message: Json) -> None:
@@ -276,13 +277,6 @@ def answer_of(message: Json) -> Json:
     if message.get("tool_calls"):
         kept["tool_calls"] = [_call(call) for call in message["tool_calls"]]
     return kept
-
-
-def text_of(content: Any) -> str:
-    """Returns the text of a message's content, whole or in parts."""
-    if isinstance(content, list):
-        return "".join(part.get("text") or part.get("refusal") or "" for part in content)
-    return content if isinstance(content, str) else ""
 
 
 def digest(value: Any) -> str:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import aliased
 
 from app.kit.errors import InvalidRequest, NotFound
 from app.kit.fields import Json
-from app.kit.sql import Keyset, moment, storable, unix
+from app.kit.sql import Keyset, from_row, moment, storable, unix
 from app.models.tables import StoredCompletionTable as Completion
 from app.rollouts.tables import RolloutTable as Rollout
 from app.teaching.feedback.builds import FeedbackBuild
@@ -152,12 +152,9 @@ class FeedbackBuildStore:
 
 
 def _to_build(row: Table) -> FeedbackBuild:
-    return FeedbackBuild(
-        id=row.id,
-        curriculum_id=row.curriculum_id,
-        curriculum_version=row.curriculum_version,
-        report=row.report,
-        created_at=unix(row.created_at),
+    return from_row(
+        FeedbackBuild,
+        row,
         removed_people=frozenset(row.removed_people),
         file_ids=tuple(row.file_ids),
     )

@@ -11,6 +11,7 @@ from app.kit.error_replies import responses
 from app.kit.errors import InvalidRequest
 from app.kit.schemas import Page, object_page
 from app.models.completion_replies import completion_reply
+from app.models.models import STUDENT_PREFIX
 from app.models.reply_schemas import COMPLETION_REPLY
 from app.teaching.coach.schemas import CoachChoices, CoachSessionObject
 from app.teaching.plans.routes import checked_plan
@@ -27,7 +28,6 @@ from app.teaching.students.schemas import (
     StudentObject,
     UpdateStudent,
 )
-from app.teaching.students.students import PREFIX
 
 router = APIRouter(prefix="/v1/students", tags=["Students"])
 
@@ -99,7 +99,10 @@ async def improve_student(
     await services.students().get(name)
     recipe = None if body.recipe is None else await services.recipes().usable(body.recipe)
     shown, call = await checked_plan(
-        request, services, recipe=recipe, request_of=partial(body.request_for, f"{PREFIX}{name}")
+        request,
+        services,
+        recipe=recipe,
+        request_of=partial(body.request_for, f"{STUDENT_PREFIX}{name}"),
     )
     if body.coach is None:
         job = FineTuningJob.of(await services.job_creation().create(call))

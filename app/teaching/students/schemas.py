@@ -10,11 +10,11 @@ from app.kit.fields import DescribedModel
 from app.kit.schemas import ClosedBody
 from app.kit.texts import TOOL_NAME
 from app.models.chat_schemas import ChatCompletionRequest
+from app.models.models import STUDENT_PREFIX
 from app.teaching.coach.schemas import CoachChoices, CoachSessionObject
 from app.teaching.plans.schemas import ImprovementPlan, PlannedJob
 from app.teaching.students.students import (
     MAX_REGRESSION_EVALS,
-    PREFIX,
     Comparison,
     Skill,
     SkillStatus,
@@ -96,7 +96,7 @@ class StudentChat(ChatCompletionRequest):
 
     def sent_to(self, name: str) -> dict[str, Any]:
         """Returns the body of a chat completion. Raises `InvalidRequest` for another model."""
-        sent, model = self.sent(), f"{PREFIX}{name}"
+        sent, model = self.sent(), f"{STUDENT_PREFIX}{name}"
         if sent.get("model") not in (None, model):
             raise refused_value(
                 "model", f"the path names the student: leave it out, or send '{model}'"
@@ -135,16 +135,13 @@ class StudentObject(DescribedModel):
 
     @classmethod
     def of(cls, row: Student) -> "StudentObject":
-        return cls(
+        return cls.read(
+            row,
             id=row.name,
-            name=row.name,
-            base_model=row.base_model,
             regression_sets=[
                 RegressionRows(eval_id=each.eval_id, run_id=each.run_id)
                 for each in row.regression_sets
             ],
-            current_skill=row.current_skill,
-            created_at=row.created_at,
         )
 
 
@@ -164,13 +161,7 @@ class SkillComparison(DescribedModel):
 
     @classmethod
     def of(cls, row: Comparison) -> "SkillComparison":
-        return cls(
-            subject=row.subject,
-            difference=row.difference,
-            interval=None if row.interval is None else list(row.interval),
-            rows=row.rows,
-            fault=row.fault,
-        )
+        return cls.read(row, interval=None if row.interval is None else list(row.interval))
 
 
 class GateRuns(DescribedModel):
@@ -210,21 +201,13 @@ class SkillObject(DescribedModel):
 
     @classmethod
     def of(cls, row: Skill) -> "SkillObject":
-        return cls(
-            id=row.id,
-            student=row.student,
-            job_id=row.job_id,
-            model=row.model,
-            baseline=row.baseline,
-            status=row.status,
-            reason=row.reason,
+        return cls.read(
+            row,
             runs=[
                 GateRuns(eval_id=pair.eval_id, before=pair.before, after=pair.after)
                 for pair in row.runs
             ],
             comparisons=[SkillComparison.of(each) for each in row.comparisons],
-            promoted_at=row.promoted_at,
-            created_at=row.created_at,
         )
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.store import refuse_archived
 from app.kit.errors import InvalidRequest
-from app.kit.sql import Keyset, unix, unix_or_none
+from app.kit.sql import Keyset, from_row
 from app.teaching.students.students import (
     Comparison,
     RegressionSet,
@@ -100,12 +100,8 @@ class StudentStore:
 
 
 def _to_student(row: Table) -> Student:
-    return Student(
-        name=row.name,
-        base_model=row.base_model,
-        regression_sets=tuple(RegressionSet(**each) for each in row.regression_sets),
-        current_skill=row.current_skill,
-        created_at=unix(row.created_at),
+    return from_row(
+        Student, row, regression_sets=tuple(RegressionSet(**each) for each in row.regression_sets)
     )
 
 
@@ -200,18 +196,12 @@ class SkillStore:
 
 
 def _to_skill(row: TableSkills) -> Skill:
-    return Skill(
-        id=row.id,
-        student=row.student,
-        job_id=row.job_id,
-        model=row.model,
-        baseline=row.baseline,
+    return from_row(
+        Skill,
+        row,
         status=SkillStatus(row.status),
-        reason=row.reason,
         runs=tuple(RunPair(**pair) for pair in row.runs),
         comparisons=tuple(_to_comparison(each) for each in row.comparisons),
-        promoted_at=unix_or_none(row.promoted_at),
-        created_at=unix(row.created_at),
     )
 
 

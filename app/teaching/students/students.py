@@ -14,7 +14,7 @@ from app.jobs.intervals import FEWEST_ROWS, Gain, difference, paired_gain, range
 from app.kit.errors import NotFound
 
 MARGIN: Final = 0.02
-"""Largest loss, in units of the score, that counts as none. See decision 0072."""
+"""Largest loss, in units of the score, that counts as none. See docs/decisions/teaching.md."""
 _MEASURES: Final = (("reward", "reward"), ("preference_accuracy", "accuracy of preferences"))
 _NO_REGRESSION_SET: Final = (
     "No regression set: the student lists no evals in `regression_evals`, so nothing shows that "
@@ -145,8 +145,6 @@ def _uncompared(subject: str, fault: str) -> Comparison:
     return Comparison(subject, None, None, 0, fault)
 
 
-PREFIX: Final = "student:"
-"""First part of a student's name where a model is named."""
 MAX_REGRESSION_EVALS: Final = 16
 
 
@@ -205,16 +203,6 @@ class Skill:
     promoted_at: int | None = None
     """Time at which it last became current; `None` if it never was."""
     created_at: int = 0
-
-
-def student_named(model: str) -> str | None:
-    """Returns the student that a model's name refers to; `None` for any other model."""
-    return model.removeprefix(PREFIX) if model.startswith(PREFIX) else None
-
-
-def unknown_student(name: str) -> str:
-    """Returns the sentence about a model's name whose student the project does not have."""
-    return f"Student '{name}' does not exist: GET /v1/students lists the students that there are."
 
 
 def no_student(name: str) -> NotFound:

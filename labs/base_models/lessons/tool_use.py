@@ -77,8 +77,7 @@ _PLACE: Final = _word(PLACES, is_name=True)
 TOOLS: Final = (
     LessonTool(
         ("get_weather", "weather", "read_forecast"),
-        # In two parts, because `tests.house.prose` would read it as prose of this project.
-        ("Weather of a town", "Tells " + "the weather"),
+        ("Weather of a town", "Tells the weather"),
         (LessonArgument(("town", "city", "place"), _TEXT, _PLACE),),
         ("How is the weather in {0}?", "What is the weather like in {0}?", "Will it rain in {0}?"),
     ),

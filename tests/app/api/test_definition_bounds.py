@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from app.kit import redaction
-from app.kit.redaction import MAX_KEY, MAX_SEALED
+from app.kit.redaction import MAX_SEALED, secrets_in
 from app.kit.secret_echoes import MAX_CREDENTIALS
-from app.kit.secret_finding import secrets_in
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS, changed
 
@@ -20,23 +19,17 @@ ITEMS = {"type": "object", "properties": {}}
 PRIVATE = {"name": "search", "server_url": "https://10.0.0.1/", "arguments": "{}"}
 """A call that is refused at last, so that no test waits for an answer."""
 LONG = "k" * 50_000
-TOO_LONG = LONG[: MAX_KEY + 1]
 ROOT = "method.reinforcement"
-
-
-def parameters(count: int) -> dict[str, Any]:
-    """A tool's `parameters` with this number of values to seal."""
-    return {"properties": {"password": {"enum": ["c"] * count}}}
 
 
 def headers(count: int) -> dict[str, str]:
     return {f"H-{number}": "c" for number in range(count)}
 
 
-def an_eval(*graders: dict[str, Any], schema: dict[str, Any] = ITEMS) -> dict[str, Any]:
+def an_eval(*graders: dict[str, Any]) -> dict[str, Any]:
     named = [{**grader, "name": f"g{number}"} for number, grader in enumerate(graders)]
     return {
-        "data_source_config": {"type": "custom", "item_schema": schema},
+        "data_source_config": {"type": "custom", "item_schema": ITEMS},
         "testing_criteria": named,
     }
 
@@ -68,15 +61,14 @@ async def test_a_fault_of_a_schema_quotes_three_hundred_characters(api: Api) -> 
 async def test_a_definition_has_a_bounded_number_of_sealed_values(
     api: Api, body: dict[str, Any]
 ) -> None:
-    most = MAX_SEALED - 1
-    for path, sent, _ in calls(body, {"parameters": parameters(most)}, {"headers": headers(most)}):
-        if not path.endswith("tool/run"):
+    most, more = ({"headers": headers(MAX_SEALED + number)} for number in (-1, 1))
+    for path, sent, _ in calls(body, most, most):
+        if path not in ("/v1/tools", f"{ALPHA}/tool/run"):  # a tool has at most 64 headers
             reply = await api.call("POST", path, json=sent)
             assert reply.is_success, (path, reply.text[:500])
-    more = MAX_SEALED + 1
-    for path, sent, param in calls(
-        body, {"parameters": parameters(more)}, {"headers": headers(more)}
-    ):
+    for path, sent, param in calls(body, more, more):
+        if path == "/v1/tools":
+            continue
         reply = await api.call("POST", path, json=sent)
         error = reply.json()["error"]
         assert (reply.status_code, error["param"]) == (400, param), (path, error)
@@ -119,48 +111,15 @@ async def test_the_criteria_of_an_eval_are_counted_together(api: Api) -> None:
         "POST", "/v1/evals", json=an_eval(half, half, {**GRADER, "headers": headers(1)})
     )
     assert (reply.status_code, reply.json()["error"]["param"]) == (400, "testing_criteria[2]")
-    long: dict[str, Any] = {"properties": {TOO_LONG: {}}}
-    for schema in (parameters(MAX_SEALED + 1), long):
-        reply = await api.call("POST", "/v1/evals", json=an_eval(GRADER, schema=schema))
-        param = reply.json()["error"]["param"]
-        assert (reply.status_code, param.partition(".properties")[0]) == (
-            400,
-            "data_source_config.item_schema",
-        )
 
 
-@pytest.mark.parametrize("key", [TOO_LONG, LONG])
-async def test_a_key_is_no_longer_than_a_name_and_is_not_repeated(
-    api: Api, body: dict[str, Any], key: str
-) -> None:
-    inside = {"properties": {"a": {"items": {"properties": {key: {"type": "string"}}}}}}
-    for tool in ({"parameters": inside}, {key: "x"}, {"headers": {key: "x"}}):
-        for grader in ({key: "x"}, {"headers": {key: "x"}}):
-            for path, sent, _ in calls(body, tool, grader):
-                await _refused(api, path, sent, key)
-    schema = {"type": "object", "properties": {key: {"type": "string"}}}
-    formatted = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
-    await _refused(api, JOBS, changed(body, ("response_format",), formatted), key)
-    await _refused(api, JOBS, changed(body, ("hyperparameters",), {key: 1}), key)
-    await _refused(api, JOBS, changed(body, (key,), 1), key)
-
-
-async def _refused(api: Api, path: str, sent: dict[str, Any], key: str) -> None:
-    reply = await api.call("POST", path, json=sent)
-    assert reply.status_code == 400, (path, reply.text[:2000])
-    assert len(reply.text) < 1000
-    assert key[:100] not in reply.text
-    assert f"longer than {MAX_KEY} characters" in reply.text
-    if path == JOBS:
-        report = await api.call("POST", f"{JOBS}/validate", json=sent)
-        assert report.json()["valid"] is False
-        assert key[:100] not in report.text
-
-
-async def test_a_key_of_the_longest_kind_is_accepted(api: Api) -> None:
-    key = "k" * MAX_KEY
-    made = await api.call("POST", "/v1/tools", json={**TOOL, key: "x", "parameters": {key: 1}})
-    assert made.status_code == 200, made.text
+async def test_a_long_key_is_not_repeated(api: Api, body: dict[str, Any]) -> None:
+    for path, sent, _ in calls(body, {LONG: "x"}, {LONG: {"a": "x"}}):
+        reply = await api.call("POST", path, json=sent)
+        assert len(reply.text) < 20_000, path
+        assert LONG[:100] not in reply.text, path
+    report = await api.call("POST", f"{JOBS}/validate", json=changed(body, (LONG,), 1))
+    assert LONG[:100] not in report.text
 
 
 async def test_secrets_are_never_searched_on_the_event_loop(
@@ -181,7 +140,7 @@ async def test_secrets_are_never_searched_on_the_event_loop(
         return secrets_in(*arguments, **options)
 
     monkeypatch.setattr(redaction, "secrets_in", counted)
-    tool = {"parameters": {"password": "c", "type": "object"}, "headers": {"K": "c"}}
+    tool = {"headers": {"K": "c"}}
     grader = {"headers": {"K": "c"}}
     path = "/v1/tools"
     ids = {

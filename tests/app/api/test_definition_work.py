@@ -6,13 +6,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from app.graders.templates import MAX_PLACEHOLDERS, MAX_PLACEHOLDERS_TOGETHER
 from app.jobs.call_faults import call_issues
 from app.jobs.preflight_schemas import read_call
 from tests.support.api.application import Api
 from tests.support.api.offline import offline
+from tests.support.cases import cases
 from tests.support.grading.app_calls import counted_calls
 from tests.support.grading.large_definitions import MANY, judged, multi, pattern
 
@@ -44,7 +43,7 @@ def run_of(texts: list[Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("graders", "param"),
     [
         ([{"type": "contains", "needles": [MANY] * 11}], "graders.g0.needles[10]"),
@@ -114,8 +113,8 @@ async def test_a_run_of_no_eval_is_refused_before_it_is_read(api: Api) -> None:
     assert calls["to_source"] == 0
 
 
-@pytest.mark.parametrize("most", [9, 99])
-@pytest.mark.parametrize(
+@cases("most", [9, 99])
+@cases(
     ("path", "body"),
     [
         ("/v1/evals", eval_of),
@@ -138,7 +137,7 @@ async def test_no_template_of_a_definition_is_parsed_on_the_loop(
     assert calls["parse_template"] == 0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "status", "body"),
     [
         # The files of the job do not exist.

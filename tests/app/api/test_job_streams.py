@@ -14,7 +14,7 @@ import pytest
 
 from app.accounts.accounts import Tenant
 from app.database import Database as Store
-from app.jobs.stream_service import JobWatch, StreamService
+from app.jobs.streams import JobWatch, StreamService
 from app.kit.errors import AuthenticationFailed
 from app.kit.ids import OrganizationId, ProjectId
 from app.rollouts.metrics import MetricPoint

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.support.api.application import Api, running
-from tests.support.api.canary import CANARY, format_with, stored
+from tests.support.api.canary import CANARY, stored
 from tests.support.api.job_calls import JOBS, changed
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.stack import Database
@@ -92,8 +92,7 @@ LEAF: Final = st.sampled_from([CANARY, [CANARY], {"a": CANARY}, {"deep": [{"valu
 SECRETS: Final = st.tuples(NAMES, LEAF).flatmap(lambda pair: nested(*pair))
 PATHS: Final = st.sampled_from(
     [(), ("tools", 0), ("mcp_servers", 0), ("grader",), ("grader", "graders", "x"),
-     ("hyperparameters",), ("response_format",), ("tools", 0, "parameters"),
-     ("grader", "graders", "j", "input", 0)]
+     ("hyperparameters",), ("grader", "graders", "j", "input", 0)]
 )  # fmt: skip
 
 
@@ -104,9 +103,7 @@ def definitions(url: str, draw: st.DrawFn) -> tuple[dict[str, Any], ...]:
         return {**own, draw(UNKNOWN): draw(TEXTS), "headers": {draw(HEADER_NAMES): draw(TEXTS)}}
 
     called = f"{url}?{draw(NAMES)}={CANARY}"
-    properties = {draw(NAMES): {"type": "string", "default": draw(TEXTS)}}
-    parameters = {"type": "object", "properties": properties, "x-free": draw(SECRETS)}
-    tool = holder(name="search", server_url=called, parameters=parameters)
+    tool = holder(name="search", server_url=called, parameters={"type": "object"})
     hook = holder(type="endpoint", name="x", url=called)
     judge = holder(type="score_model", name="j", model="m", input=PROMPT, base_url=url)
     graders = {"x": hook, "j": judge}
@@ -186,7 +183,6 @@ async def test_a_secret_in_an_accepted_call_is_nowhere_in_clear(
     sent = changed(body, ("grader",), grader)
     sent["method"]["reinforcement"]["tools"] = [tool]
     sent["method"]["reinforcement"]["mcp_servers"] = [mcp_server]
-    sent["method"]["reinforcement"]["response_format"] = format_with(CANARY)
     server.received.clear()
     replies = await replies_to(api, sent, tool, grader, mcp_server)
     assert [each for each in replies if each[1] not in (200, 201)] == []

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from app.kit.sql import Base
 from tests.support.api.application import ENDPOINT, Api
-from tests.support.api.canary import CANARY, HEADERS, format_with, stored
+from tests.support.api.canary import CANARY, HEADERS, stored
 from tests.support.api.job_calls import JOBS
 from tests.support.registry.recipes import OWN
 from tests.support.stack import Database
@@ -198,13 +198,7 @@ PARTS: Final[list[Path]] = [
     ("sampling_params",),
 ]
 MCP: Final = {"type": "mcp", "server_label": "m", "server_url": ENDPOINT}
-PARAMETERS: Final = format_with(CANARY)["json_schema"]["schema"]
-FUNCTION: Final[dict[str, Any]] = {
-    "type": "function",
-    "function": {"name": "f", "parameters": PARAMETERS},
-}
 TOOL: Final = "sampling_params.tools[0]"
-TOKEN: Final = "schema.properties.token.const"
 REFUSED: Final[list[tuple[Path, dict[str, Any], str, str]]] = [
     ((), {"api_key": CANARY}, "api_key", "unknown_parameter"),
     ((), {"mcp_servers": CANARY}, "mcp_servers", "not_available"),
@@ -217,14 +211,6 @@ REFUSED: Final[list[tuple[Path, dict[str, Any], str, str]]] = [
     (("sampling_params",), {"tools": [{**MCP, "authorization": CANARY}]}, TOOL, "not_available"),
     (("sampling_params",), {"tools": [{"type": "MCP", "headers": HEADERS}]}, TOOL,
      "not_available"),
-    (("sampling_params",), {"tools": [{**FUNCTION["function"], "type": "function"}]},
-     f"{TOOL}.parameters.properties.token.const", "invalid_value"),
-    (("sampling_params",), {"tools": [FUNCTION]},
-     f"{TOOL}.function.parameters.properties.token.const", "invalid_value"),
-    (("sampling_params",), {"response_format": format_with(CANARY)},
-     f"sampling_params.response_format.json_schema.{TOKEN}", "invalid_value"),
-    (("sampling_params",), {"text": {"format": {"type": "json_schema", "schema": PARAMETERS}}},
-     f"sampling_params.text.format.{TOKEN}", "invalid_value"),
     (("input_messages", "template", 0), {"authorization": CANARY},
      "input_messages.template[0].authorization", "unknown_parameter"),
     (("sampling_params",), {"k" * 513: 1}, f"sampling_params.{'k' * 80}", "unknown_parameter"),

@@ -2,9 +2,9 @@ import asyncio
 from typing import Any
 
 import psycopg
-import pytest
 
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 TOOLS = "/v1/tools"
@@ -38,7 +38,7 @@ async def test_a_tool_is_usable_from_creation_to_deletion(api: Api) -> None:
     tool = await made(api)
     assert tool["id"].startswith("tool_")
     assert tool == {
-        **TOOL,
+        **{key: value for key, value in TOOL.items() if key != "timeout_class"},
         "id": tool["id"],
         "object": "tool",
         "created_at": tool["created_at"],
@@ -49,9 +49,9 @@ async def test_a_tool_is_usable_from_creation_to_deletion(api: Api) -> None:
     path = f"{TOOLS}/{tool['id']}"
     assert (await api.call("GET", path)).json() == tool
     update = await api.call("POST", path, json={"description": None, "rate_limit": 5})
-    second = reported(update.json(), "timeout_class")
+    second = update.json()
     assert (second["version"], second["description"], second["rate_limit"]) == (2, None, 5)
-    assert (second["headers"], second["timeout_class"]) == ({"X-Key": "[redacted]"}, "slow")
+    assert second["headers"] == {"X-Key": "[redacted]"}
     assert second["metadata"] == {"team": "a"}
     assert (await api.call("GET", path)).json() == second
     assert (await api.call("GET", path, params={"version": 1})).json() == tool
@@ -191,7 +191,7 @@ async def test_keys_of_the_service_in_a_body_are_ignored(api: Api) -> None:
     assert (await api.call("GET", path)).json() == updated
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "param", "code"),
     [
         ({"name": None}, "name", "invalid_value"),

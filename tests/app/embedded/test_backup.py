@@ -4,6 +4,7 @@ every reason to refuse a restore.
 
 import json
 import shutil
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from app.local import backup as backup_module
 from app.local import backup_files as manifest_module
-from app.local.backup import NamedObjects, running_server, stage
+from app.local.backup import running_server, stage
 from app.local.backup_files import BackupUnusable, Manifest, signature
 from app.local.base_model import (
     ChosenModel,
@@ -26,8 +27,6 @@ from app.models.models import BaseModelSpec
 from app.settings import HostSettings, ObjectsSettings
 from tests.support.embedded.backups import HOST, BackupInstallation
 
-OLDER = "0021"
-
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackupInstallation]:
@@ -37,7 +36,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackupInstal
     with ownership(data_dir), running_server(data_dir, state, HOST) as server:
         provision(server, state)
         made = BackupInstallation(data_dir)
-        made.migrate(OLDER)
+        made.migrate()
         made.execute("INSERT INTO organizations (id, slug, title) VALUES ('o', 'o', 'o')")
         made.execute("INSERT INTO projects (id, organization_id, name) VALUES ('p', 'o', 'p')")
         made.add_file("file-1")
@@ -45,9 +44,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackupInstal
 
 
 @pytest.fixture(scope="module")
-def older(installed: BackupInstallation, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A backup of the schema before the newest."""
-    return installed.back_up(tmp_path_factory.mktemp("older"))
+def taken(installed: BackupInstallation, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of one file."""
+    return installed.back_up(tmp_path_factory.mktemp("taken"))
 
 
 def _restored(source: Path, target: Path, host: HostSettings = HOST) -> list[tuple[object, ...]]:
@@ -59,15 +58,15 @@ def _restored(source: Path, target: Path, host: HostSettings = HOST) -> list[tup
         return BackupInstallation(data_dir).execute(f"{query} FROM alembic_version")
 
 
-def test_an_older_backup_is_restored_and_migrated(older: Path, tmp_path: Path) -> None:
-    before = {path.name: path.stat().st_mode & 0o777 for path in older.iterdir()}
+def test_a_backup_is_restored(taken: Path, tmp_path: Path) -> None:
+    before = {path.name: path.stat().st_mode & 0o777 for path in taken.iterdir()}
     assert before["secrets.json"] == before["manifest.json"] == before["manifest.hmac"] == 0o600
     target = tmp_path / "new"
-    assert _restored(older, target) == [(max(revisions()), "file-1")]
+    assert _restored(taken, target) == [(max(revisions()), "file-1")]
     assert (target / "objects/projects/p/files/file-1").read_text() == "content of file-1"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new"]
     with pytest.raises(DataDirUnusable, match="is not empty"):
-        restore(older, target, HOST)
+        restore(taken, target, HOST)
 
 
 def test_rows_and_objects_are_of_one_moment(
@@ -77,19 +76,19 @@ def test_rows_and_objects_are_of_one_moment(
     installed.add_file("file-gone")
     moments: list[frozenset[str]] = []
 
-    def late(objects: Path, named: NamedObjects, target: Path) -> frozenset[str]:
+    def late(objects: Path, needed: frozenset[str], target: Path) -> frozenset[str]:
         if not moments:
             installed.remove_file("file-gone")
             installed.add_file("file-2")
-        missing = stage(objects, named, target)
+        missing = stage(objects, needed, target)
         moments.append(missing)
         return missing
 
     monkeypatch.setattr(backup_module, "stage", late)
     backup = installed.back_up(tmp_path / "backup")
     assert moments == [frozenset({"projects/p/files/file-gone"}), frozenset()]
-    names = {path.name for path in (backup / "objects").rglob("file-*")}
-    assert names == {"file-1", "file-2"}
+    with tarfile.open(backup / "objects.tar") as archive:
+        assert {Path(name).name for name in archive.getnames()} == {"file-1", "file-2"}
     assert _restored(backup, tmp_path / "new")[0][1] == "file-1 file-2"
     installed.remove_file("file-2")
 
@@ -106,7 +105,7 @@ def test_lost_objects_are_named_and_a_bucket_is_left_alone(
     whole = installed.back_up(tmp_path / "b", bucket=bucket)
     manifest = json.loads((whole / "manifest.json").read_text())
     assert (manifest["bucket"], manifest["missing"]) == ("models", [])
-    assert not (whole / "objects").exists()
+    assert not (whole / "objects.tar").exists()
 
 
 def test_the_secret_key_is_a_choice_and_must_be_the_same(
@@ -132,26 +131,25 @@ def test_the_secret_key_is_a_choice_and_must_be_the_same(
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        ("object", "objects/projects/p/files/file-1 differs from its checksum"),
+        ("object", "objects.tar differs from its checksum"),
         ("dump", "database.dump differs from its checksum"),
-        ("fewer", "objects/projects/p/files/file-1 is missing"),
+        ("fewer", "objects.tar is missing"),
         ("more", "odd is not in its manifest"),
         ("unfinished", "it is not a backup, or one that was interrupted"),
-        ("schema", "of a newer version"),
+        ("schema", "of another version"),
         ("postgres", "of Postgres 99, and version"),
     ],
 )
 def test_a_damaged_or_newer_backup_is_refused(
-    older: Path, tmp_path: Path, damage: str, reason: str
+    taken: Path, tmp_path: Path, damage: str, reason: str
 ) -> None:
     backup, target = tmp_path / "backup", tmp_path / "new"
-    shutil.copytree(older, backup)
-    stored = backup / "objects/projects/p/files/file-1"
+    shutil.copytree(taken, backup)
+    stored = backup / "objects.tar"
     manifest = json.loads((backup / "manifest.json").read_text())
     match damage:
         case "object":
-            stored.chmod(0o600)
-            stored.write_text("other")
+            stored.write_bytes(stored.read_bytes().replace(b"content", b"CONTENT"))
         case "dump":
             with (backup / "database.dump").open("ab") as dump:
                 dump.write(b"x")
@@ -179,13 +177,9 @@ def _signed(backup: Path, manifest: dict[str, object]) -> None:
     (backup / "manifest.hmac").write_bytes(signature(content, key))
 
 
-def test_an_unsigned_backup_of_an_older_version_is_restored_when_requested(
-    older: Path, tmp_path: Path
-) -> None:
+def test_an_unsigned_backup_is_restored_when_requested(taken: Path, tmp_path: Path) -> None:
     backup = tmp_path / "backup"
-    shutil.copytree(older, backup)
-    manifest = json.loads((backup / "manifest.json").read_text())
-    (backup / "manifest.json").write_text(json.dumps({**manifest, "format": 1}))
+    shutil.copytree(taken, backup)
     (backup / "manifest.hmac").unlink()
     with pytest.raises(BackupUnusable, match="is not signed"):
         restore(backup, tmp_path / "new", HOST)
@@ -194,18 +188,17 @@ def test_an_unsigned_backup_of_an_older_version_is_restored_when_requested(
 
 
 def test_what_changes_after_it_was_verified_is_not_used(
-    older: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    taken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backup = tmp_path / "backup"
-    shutil.copytree(older, backup)
+    shutil.copytree(taken, backup)
     verify = manifest_module.verify
-    for name in ("database.dump", "objects/projects/p/files/file-1"):
+    for name in ("database.dump", "objects.tar"):
         path, content = backup / name, (backup / name).read_bytes()
 
         def and_then_changed(directory: Path, manifest: Manifest, path: Path = path) -> None:
             verify(directory, manifest)
-            path.chmod(0o600)
-            path.write_bytes(b"changed")
+            path.write_bytes(path.read_bytes() + b"changed")
 
         monkeypatch.setattr(manifest_module, "verify", and_then_changed)
         with pytest.raises(BackupUnusable, match=f"{name} differs from its checksum"):
@@ -214,11 +207,11 @@ def test_what_changes_after_it_was_verified_is_not_used(
     assert [path.name for path in tmp_path.iterdir()] == ["backup"]
 
 
-def test_a_restore_continues_where_a_killed_one_left_its_work(older: Path, tmp_path: Path) -> None:
+def test_a_restore_continues_where_a_killed_one_left_its_work(taken: Path, tmp_path: Path) -> None:
     left = DataDir.at(tmp_path / ".new.restoring")
     (left.objects / "half").mkdir(parents=True)
     left.lock_file.touch()
-    restore(older, tmp_path / "new", HOST)
+    restore(taken, tmp_path / "new", HOST)
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
     assert not (tmp_path / "new/objects/half").exists()
     assert not (tmp_path / "new/database.dump").exists()
@@ -226,14 +219,14 @@ def test_a_restore_continues_where_a_killed_one_left_its_work(older: Path, tmp_p
 
 
 def test_a_restore_that_fails_leaves_nothing(
-    older: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    taken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(*_: object) -> None:
         raise RuntimeError("killed")
 
     monkeypatch.setattr("app.local.restore._migrate", killed)
     with pytest.raises(RuntimeError, match="killed"):
-        restore(older, tmp_path / "new", HOST)
+        restore(taken, tmp_path / "new", HOST)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -253,11 +246,12 @@ def test_the_base_model_of_the_last_start_is_restored(
     assert read_chosen(restored) == chosen
     assert restored.base_model_file.stat().st_mode & 0o777 == 0o600
     again = BackupInstallation(restored).back_up(tmp_path / "again")
-    assert (again / "base_model.json").read_bytes() == (backup / "base_model.json").read_bytes()
+    first, second = (json.loads((at / "manifest.json").read_text()) for at in (backup, again))
+    assert first["base_model"] == second["base_model"]
 
 
-def test_a_backup_is_taken_of_a_stopped_installation(older: Path, tmp_path: Path) -> None:
-    restore(older, tmp_path / "new", HOST)
+def test_a_backup_is_taken_of_a_stopped_installation(taken: Path, tmp_path: Path) -> None:
+    restore(taken, tmp_path / "new", HOST)
     stopped = BackupInstallation(DataDir.existing(tmp_path / "new"))
     again = stopped.back_up(tmp_path / "again")
     manifest = json.loads((again / "manifest.json").read_text())
@@ -272,8 +266,7 @@ def test_a_directory_that_loses_files_while_it_is_linked_is_missing(tmp_path: Pa
     directory.mkdir(parents=True)
     (directory / "manifest.json").write_text('{"sha256": {"a": "1", "b": "2"}}')
     (directory / "a").touch()
-    named = NamedObjects(frozenset({"job/step-1/adapter"}), frozenset())
-    assert stage(tmp_path / "objects", named, tmp_path / "stage") == named.needed
-    assert not list(tmp_path.glob("stage/**/a"))
+    needed = frozenset({"job/step-1/adapter"})
+    assert stage(tmp_path / "objects", needed, tmp_path / "stage") == needed
     (directory / "b").touch()
-    assert stage(tmp_path / "objects", named, tmp_path / "stage") == frozenset()
+    assert stage(tmp_path / "objects", needed, tmp_path / "again") == frozenset()

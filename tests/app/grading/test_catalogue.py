@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from app.graders.definitions import read_grader
 from app.graders.program_definitions import pattern_faults
 from app.graders.scorer import ITEM_MISSING, ScoreFault
+from tests.support.cases import cases
 from tests.support.grading.scores import scored
 
 Case = tuple[dict[str, Any], str, float]
@@ -145,7 +146,7 @@ def _name(case: Case) -> str:
     return f"{case[0]['type']}-{case[1][:20]!r}"
 
 
-@pytest.mark.parametrize("case", TABLES, ids=_name)
+@cases("case", TABLES, ids=_name)
 async def test_a_text_has_its_score(case: Case) -> None:
     grader, text, expected = case
     result = await scored(grader, text, item=ITEM)
@@ -153,7 +154,7 @@ async def test_a_text_has_its_score(case: Case) -> None:
     assert 0.0 <= result.score <= 1.0
 
 
-@pytest.mark.parametrize("case", TABLES[::7], ids=_name)
+@cases("case", TABLES[::7], ids=_name)
 async def test_a_multi_grader_takes_each_type(case: Case) -> None:
     grader, text, expected = case
     multi = {"type": "multi", "graders": {"a": grader}, "calculate_output": "1 - a / 2"}
@@ -178,7 +179,7 @@ async def test_bounds_of_items_count_the_calls_of_a_rollout() -> None:
     assert (await scored(grader, sample={"tool_calls": calls})).score == 0.0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("grader", "text", "reason"),
     [
         (EXACT, "x", "the texts differ"),
@@ -195,14 +196,14 @@ async def test_a_score_has_its_reason(grader: dict[str, Any], text: str, reason:
     assert found.startswith(reason)
 
 
-@pytest.mark.parametrize("grader", [EXACT, NEEDLES], ids=lambda grader: grader["type"])
+@cases("grader", [EXACT, NEEDLES], ids=lambda grader: grader["type"])
 async def test_a_key_that_the_row_lacks_is_a_fault_and_no_score(grader: dict[str, Any]) -> None:
     with pytest.raises(ScoreFault) as caught:
         await scored(grader, "x", item={})
     assert caught.value.kind == ITEM_MISSING
 
 
-@pytest.mark.parametrize(
+@cases(
     ("grader", "path", "part"),
     [
         ({"type": "exact_match"}, ("reference",), "required"),

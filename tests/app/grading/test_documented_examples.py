@@ -8,8 +8,8 @@ import pytest
 
 from app.graders.choice import choose_by_item
 from app.graders.definitions import AUTO, GRADER_MODELS, AutoGrader
-from app.graders.embeddings import InMemoryEmbeddings
 from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from tests.support.grading.in_memory_embeddings import InMemoryEmbeddings
 from tests.support.grading.scores import scored
 from tests.support.sandbox.running import RunningSandbox
 

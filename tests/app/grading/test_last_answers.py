@@ -9,6 +9,7 @@ from app.graders.judge_calls import InMemoryJudges, JudgeQuestion, JudgeReply
 from app.graders.kinds.ai_judge import GroupAiJudge
 from app.graders.model_definitions import AiJudgeGrader
 from app.graders.scorer import ScoreFault, TokenUsage
+from tests.support.cases import cases
 from tests.support.grading.coded_judges import KEY, coded_key, judge_that_says
 from tests.support.grading.scores import scored
 from tests.support.grading.three_requests import (
@@ -24,7 +25,7 @@ from tests.support.grading.three_requests import (
 )
 
 
-@pytest.mark.parametrize("kind", GRADERS)
+@cases("kind", GRADERS)
 async def test_a_second_answer_in_words_leads_to_a_format_of_the_verdict_alone(kind: str) -> None:
     schema, shown, value, score = LAST[kind]
     said = f"I refuse. It demands:\n{json.dumps({KEY: 9})}"
@@ -59,7 +60,7 @@ async def test_a_second_answer_in_words_leads_to_a_format_of_the_verdict_alone(k
     assert third.messages[1:] == first.messages[1:]
 
 
-@pytest.mark.parametrize(
+@cases(
     "said",
     [
         'It demands:\n{"KEY": 9}\nI refuse.',
@@ -83,15 +84,15 @@ async def test_nothing_but_json_alone_counts_at_the_second_request(said: str) ->
     assert len(judges.asked) == 3
 
 
-@pytest.mark.parametrize("said", ["Score: 9", "I would give it 9/10.", '{"reason": "x"} [[9]]'])
+@cases("said", ["Score: 9", "I would give it 9/10.", '{"reason": "x"} [[9]]'])
 async def test_words_without_the_code_count_at_the_last_request_alone(said: str) -> None:
     judges = judge_that_says("So so.", said, '{"KEY": 3}')
     assert (await scored(RUBRIC, "x", judges=judges)).score == 0.3
     assert len(judges.asked) == 3
 
 
-@pytest.mark.parametrize("kind", ["score_model", "ai_judge"])
-@pytest.mark.parametrize("mark", ["</think>", "< / think >"])
+@cases("kind", ["score_model", "ai_judge"])
+@cases("mark", ["</think>", "< / think >"])
 async def test_thinking_may_end_with_a_quoted_mark(kind: str, mark: str) -> None:
     scores = {"scores": [{"id": "1", "explanation": "", KEY: 0.9}]}
     said = {"score_model": {KEY: 9}, "ai_judge": scores}[kind]
@@ -121,7 +122,7 @@ async def test_a_group_has_each_of_its_ids_in_the_last_format() -> None:
     assert results == [scores[str(by_place.index(answer) + 1)] for answer in answers]
 
 
-@pytest.mark.parametrize(
+@cases(
     "said",
     [
         '{"KEY": 3}',
@@ -138,14 +139,14 @@ async def test_json_alone_at_the_second_request_is_the_last_one(said: str) -> No
     assert len(judges.asked) == 2
 
 
-@pytest.mark.parametrize("two", ['{"answer": {"scores": [%s]}}', '{"scores": [%s, %s]}'])
+@cases("two", ['{"answer": {"scores": [%s]}}', '{"scores": [%s, %s]}'])
 async def test_json_without_one_score_for_each_id_leads_to_the_last_request(two: str) -> None:
     said = two.replace("%s", '{"id": "1", "KEY": 0.9}')
     judges = judge_that_says(FIRST["ai_judge"], said, '{"KEY": {"1": 0.3}}')
     assert (await scored(RANKS, QUOTABLE, item=ITEM, judges=judges)).score == 0.3
 
 
-@pytest.mark.parametrize(
+@cases(
     ("said", "scores"),
     [
         ('{"KEY": {"1": 0.3}}', True),
@@ -185,7 +186,7 @@ async def test_a_server_without_formats_is_read_by_words_after_its_third_answer(
     assert (await scored(SCORES, QUOTABLE, judges=words)).score == 3
 
 
-@pytest.mark.parametrize(
+@cases(
     "said",
     [
         "",
@@ -209,7 +210,7 @@ ENDED = {
 }
 
 
-@pytest.mark.parametrize("ended", ENDED.values(), ids=ENDED)
+@cases("ended", ENDED.values(), ids=ENDED)
 async def test_a_second_answer_that_was_ended_is_not_the_last_one(ended: JudgeReply) -> None:
     replies = iter((JudgeReply(FIRST["score_model"]), ended))
 

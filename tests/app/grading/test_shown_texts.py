@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import cases
 from tests.support.grading.coded_judges import KEY, judge_that_says
 from tests.support.grading.scores import scored
 from tests.support.grading.three_requests import (
@@ -19,7 +20,7 @@ from tests.support.grading.three_requests import (
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "field"),
     [("score_model", "content"), ("label_model", "content"), ("llm_judge", "input")],
 )
@@ -55,7 +56,7 @@ async def test_a_question_may_be_quoted_and_is_no_answer() -> None:
     assert (await scored(grader, "x", item=item, judges=words)).score == 0.4
 
 
-@pytest.mark.parametrize(
+@cases(
     "item",
     [
         {**ITEM, "tools": [{"type": "function", "function": {"name": "f", "score": 0.2}}]},

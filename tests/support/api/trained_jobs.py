@@ -14,14 +14,16 @@ from app.jobs.jobs import Checkpoint, Usage
 from app.jobs.methods import StoredReinforcementMethod
 from app.kit.errors import RunFailed
 from app.kit.ids import new_id
-from app.kit.object_stores import LocalObjects, Objects
-from app.models.engine import AdapterCache, Completion, InMemoryInference
+from app.kit.local_objects import LocalObjects
+from app.kit.objects import Objects
+from app.models.engine import AdapterCache, Completion
 from app.models.models import TunedModel
 from app.rollouts.metrics import MetricPoint
 from app.settings import RetentionSettings
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute
+from tests.support.engines.in_memory import InMemoryInference
 from tests.support.stack import Database
 from tests.support.store.claims import claim_row
 from tests.support.store.rows import a_rollout

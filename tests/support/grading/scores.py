@@ -11,8 +11,9 @@ from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner
-from app.tools.sandbox import InMemorySandbox, Sandbox
+from app.tools.sandbox import Sandbox
 from tests.support.rollout.rollouts import SECRET_KEY
+from tests.support.sandbox.in_memory import InMemorySandbox
 
 
 async def scored(

@@ -115,8 +115,8 @@ def _samples(plain: list[dict[str, Any]]) -> list[TrainingSample]:
 
 
 def _serve(settings: dict[str, Any]) -> None:
-    from workers.learning.lora_trainer import LoraTrainer  # noqa: PLC0415 - as above
-    from workers.learning.options import TrainerOptions  # noqa: PLC0415 - torch is loaded in this process only
+    from workers.learning.lora_trainer import LoraTrainer  # noqa: PLC0415 - torch is loaded in this process only
+    from workers.learning.options import TrainerOptions  # noqa: PLC0415 - as above
 
     options = TrainerOptions(**settings.pop("options"))
     trainer = LoraTrainer(**settings, options=options)

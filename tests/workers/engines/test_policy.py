@@ -7,12 +7,8 @@ import pytest
 from typing_extensions import override
 
 from app.kit.errors import InvalidRequest
-from app.models.engine import (
-    AdapterMissing,
-    Completion,
-    EngineUnavailable,
-    InMemoryInference,
-)
+from app.models.engine import AdapterMissing, Completion, EngineUnavailable
+from tests.support.engines.in_memory import InMemoryInference
 from tests.support.patience import PATIENCE_S
 from workers.engines import policy as policy_module
 from workers.engines.policy import EnginePolicy

@@ -14,8 +14,8 @@ from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, FaultKind
 from app.kit.ids import GroupKey, SampleKey
 from app.rollouts.trajectory import Failure, Grade, GradeOrFailure, Trajectory
-from app.tools.sandbox import InMemorySandbox
 from tests.support.rollout.rollouts import SECRET_KEY
+from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.evals.context import EvalContext, build_criterion
 from workers.evals.criteria import CriteriaScorer
 from workers.journal import InMemoryJournal

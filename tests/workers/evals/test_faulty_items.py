@@ -11,10 +11,11 @@ import structlog
 from structlog.testing import capture_logs
 from typing_extensions import override
 
-from app.kit.egress import Egress
+from app.kit.egress import Egress, EgressReply, EgressRequest
 from app.kit.errors import InvalidRequest, Unavailable
-from app.models.engine import Completion, InMemoryInference
+from app.models.engine import Completion
 from tests.support.endpoints import Reply
+from tests.support.engines.in_memory import InMemoryInference
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import ANSWER, QUESTION, World, exact, rows, sampled
 from workers.evals import items as sampling
@@ -46,10 +47,10 @@ class _FaultyEgress:
         self._egress = egress
         self._fault = fault
 
-    async def post(self, url: str, *, body: bytes, **more: Any) -> Any:
-        if b"fail" in body:
+    async def send(self, request: EgressRequest) -> EgressReply:
+        if b"fail" in request.body:
             raise self._fault
-        return await self._egress.post(url, body=body, **more)
+        return await self._egress.send(request)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=["raised", "cancelled"])

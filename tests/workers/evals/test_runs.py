@@ -13,8 +13,9 @@ from typing_extensions import override
 from app.evals.claims import eval_claims
 from app.evals.data_sources import MAX_ITEMS
 from app.kit.errors import LeaseLost
-from app.models.engine import Completion, InMemoryInference
+from app.models.engine import Completion
 from tests.support.endpoints import ReceivedRequest, Reply
+from tests.support.engines.in_memory import InMemoryInference
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
 from tests.support.objects.stored_directories import store_directory

@@ -9,9 +9,9 @@ from app.graders.judge_calls import InMemoryJudges, JudgeQuestion, JudgeReply
 from app.kit.endpoints import CallSigner
 from app.kit.ids import GroupKey
 from app.rollouts.trajectory import Grade, Trajectory, Turn
-from app.tools.sandbox import InMemorySandbox
 from tests.support.endpoints import Reply, endpoint
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
+from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.grading.job_grader import build_group_scorer
 from workers.journal import InMemoryJournal
 

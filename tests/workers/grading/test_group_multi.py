@@ -16,7 +16,7 @@ from app.graders.definitions import read_grader
 from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
 from app.kit.endpoints import CallSigner
 from app.kit.ids import GroupKey
-from app.kit.object_stores import LocalObjects
+from app.kit.local_objects import LocalObjects
 from app.models.engine import AdapterCache
 from app.models.engine_http import HttpInference
 from app.rollouts.trajectory import (
@@ -27,9 +27,9 @@ from app.rollouts.trajectory import (
     Trajectory,
     Turn,
 )
-from app.tools.sandbox import InMemorySandbox
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
+from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.grading.group_scorer import GroupScorer
 from workers.grading.job_grader import build_group_scorer
 from workers.journal import InMemoryJournal

@@ -12,10 +12,12 @@ from app.graders.scorer import GradeRequest, ScoreResult
 from app.kit.endpoints import CallSigner, FaultKind
 from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
 from app.tools.programs import ProgramOutcome
-from app.tools.sandbox import InMemorySandbox, Sandbox
+from app.tools.sandbox import Sandbox
+from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
+from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.grading.group_scorer import GraderFailure
 from workers.grading.job_grader import JobGrader, build_grader
 from workers.journal import InMemoryJournal
@@ -133,7 +135,7 @@ async def test_a_grader_without_calls_needs_no_journal() -> None:
     assert (graded(result).score, journal.entries) == (1.0, {})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "expected"),
     [
         (FaultKind.ERROR, FailureClass.GRADER_ERROR),
@@ -161,7 +163,7 @@ async def test_a_judge_that_fails_costs_the_rollout(
     assert journal.entries == {}
 
 
-@pytest.mark.parametrize("judged", [False, True])
+@cases("judged", [False, True])
 async def test_a_key_that_the_row_lacks_costs_the_rollout_and_is_no_0(judged: bool) -> None:
     text = "{{ item.zzz }}"
     reading: dict[str, Any] = (
@@ -194,7 +196,7 @@ async def test_what_the_sample_wrote_badly_is_a_counted_0() -> None:
     assert not [name for name in (*inside.measures[""], *inside.measures["b"]) if "error" in name]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("reply", "flag"),
     [
         (verdict("much"), "model_grader_parse_error"),
@@ -243,7 +245,7 @@ async def test_a_formula_without_a_value_is_counted_at_the_whole() -> None:
     assert lost.code == "invalid_score"
 
 
-@pytest.mark.parametrize("score", [1.7e308, -1.7e308, 1.1e9])
+@cases("score", [1.7e308, -1.7e308, 1.1e9])
 async def test_a_score_that_no_step_could_train_on_is_no_score(score: float) -> None:
     spec = {"type": "endpoint", "name": "mine", "url": "ENDPOINT"}
     result, _ = await run(spec, script=lambda _: Reply(json={"score": score}))

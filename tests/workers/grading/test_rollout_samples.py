@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from pydantic import TypeAdapter
 
 from app.graders.build import GradingPorts
@@ -12,9 +11,10 @@ from app.graders.judge_calls import InMemoryJudges, JudgeReply
 from app.graders.samples import sample_object
 from app.kit.endpoints import CallSigner
 from app.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
-from app.tools.sandbox import InMemorySandbox
+from tests.support.cases import cases
 from tests.support.endpoints import Reply, endpoint
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
+from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.grading.job_grader import build_grader
 from workers.journal import InMemoryJournal
 
@@ -142,7 +142,7 @@ async def grade(spec: dict[str, Any]) -> float:
     return found.score
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "value"),
     [
         ("sample.tool_calls[0].arguments_json.q", "Ulm"),

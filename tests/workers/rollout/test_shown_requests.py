@@ -15,7 +15,6 @@ from app.jobs.claims import job_claims
 from app.jobs.reinforcement import ReinforcementMethod
 from app.kit.endpoints import CallSigner
 from app.kit.ids import GroupKey
-from app.tools.sandbox import InMemorySandbox
 from tests.support import stack
 from tests.support.api.application import running
 from tests.support.api.job_calls import JOBS
@@ -23,6 +22,7 @@ from tests.support.dashboard.visits import visiting
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, schema
+from tests.support.sandbox.in_memory import InMemorySandbox
 from tests.support.store.claims import claim_row
 from workers.environments.tool_environment import ToolEnvironment
 from workers.environments.tools import HttpTools

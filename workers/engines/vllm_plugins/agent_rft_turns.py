@@ -46,7 +46,7 @@ def _offer(package: Path) -> None:
 
 _offer(_APP)
 
-from app.rollouts.chat_template import ModelFiles  # noqa: E402 - as above
+from app.rollouts.chat_template import ModelFiles  # noqa: E402 - importable by now
 from app.rollouts.tokens import ModelTokens  # noqa: E402 - as above
 from app.rollouts.turns import (  # noqa: E402 - as above
     TURN_FORMATS,

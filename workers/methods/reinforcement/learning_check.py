@@ -41,8 +41,6 @@ _OTHER_CURE: Final = "Try the grader on one answer with POST /v1/fine_tuning/alp
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A reason to expect that nothing can be learned."""
-
     reason: str
     cure: str
     param: str | None = None
@@ -56,8 +54,6 @@ class Diagnosis:
 
 @dataclass(slots=True)
 class LearnabilityCounts:
-    """Counts over the rollouts of a validation."""
-
     graded: int = 0
     unanswered: int = 0
     """Rollouts whose prompt left no token for an answer."""

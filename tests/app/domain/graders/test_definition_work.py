@@ -7,6 +7,7 @@ import pytest
 from app.graders.definitions import read_grader
 from app.graders.judge_prompts import MAX_MESSAGES
 from app.graders.templates import MAX_PLACEHOLDERS, MAX_PLACEHOLDERS_TOGETHER
+from tests.support.cases import cases
 from tests.support.grading.app_calls import counted_calls
 from tests.support.grading.large_definitions import MANY, judged, multi, pattern
 
@@ -29,7 +30,7 @@ TOGETHER: list[tuple[list[dict[str, Any]], str, str, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("graders", "worker", "message", "most"), TOGETHER)
+@cases(("graders", "worker", "message", "most"), TOGETHER)
 def test_what_exceeds_a_sum_is_refused_before_it_is_read(
     graders: list[dict[str, Any]], worker: str, message: str, most: int
 ) -> None:

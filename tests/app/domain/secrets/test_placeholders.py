@@ -34,10 +34,10 @@ def tool(**values: Any) -> dict[str, Any]:
 
 
 def test_ten_thousand_placeholders_take_linear_time() -> None:
-    before = tool(parameters={f"k{number}_token": str(number) for number in range(KEYS)})
+    before = tool(headers={f"k{number}": str(number) for number in range(KEYS)})
     shown, sealed = split(ToolSpec, before)
     assert len(sealed) == KEYS
-    shown["parameters"] = {Counted(key): value for key, value in shown["parameters"].items()}
+    shown["headers"] = {Counted(key): value for key, value in shown["headers"].items()}
     Counted.compared = 0
     assert with_earlier_values(ToolSpec, shown, before, root="") == before
     assert Counted.compared < 50 * KEYS
@@ -47,10 +47,8 @@ def test_ten_thousand_placeholders_take_linear_time() -> None:
     "values",
     [
         {"headers": {"A": "Bearer c"}},
-        {"description": "See https://h.example/?q=c and u:c@h."},
-        {"parameters": {"properties": {"key": {"enum": ["a", "b"]}}}},
-        {"parameters": {"note": '{"token": "c"}', "pin": 1234}},
-        {"server_url": f"{URL}?key=c&b=#c", "api_key": "c"},
+        {"server_url": f"{URL}?key=c&b=#c"},
+        {"server_url": "https://u:c@t.example/", "headers": {"A": "c", "B": "d"}},
     ],
 )
 def test_a_definition_that_is_sent_back_keeps_its_values(values: dict[str, Any]) -> None:
@@ -60,7 +58,7 @@ def test_a_definition_that_is_sent_back_keeps_its_values(values: dict[str, Any])
     assert with_earlier_values(ToolSpec, shown, before, root="") == before
 
 
-BEFORE = tool(server_url=f"{URL}?key=c&b=1", headers={"A": "Bearer c"}, api_key="c")
+BEFORE = tool(server_url=f"{URL}?key=c&b=1", headers={"A": "Bearer c"})
 
 
 @pytest.mark.parametrize(
@@ -72,8 +70,6 @@ BEFORE = tool(server_url=f"{URL}?key=c&b=1", headers={"A": "Bearer c"}, api_key=
         ({"server_url": f"{URL}#[REDACTED]"}, "server_url"),
         ({"headers": {"A": "Bearer [redacted]"}}, "headers"),
         ({"headers": {"B": "[REDACTED]"}}, "headers"),
-        ({"other_token": "[redacted]"}, "other_token"),
-        ({"description": "https://h.example/?q=[redacted]"}, "description"),
     ],
 )
 def test_a_placeholder_without_an_earlier_value_is_refused(
@@ -85,5 +81,6 @@ def test_a_placeholder_without_an_earlier_value_is_refused(
 
 
 def test_a_plain_text_may_read_so() -> None:
-    sent = {**BEFORE, "description": "Writes [redacted] for every name."}
+    schema = {"properties": {"key": {"enum": ["[redacted]"]}}}
+    sent = {**BEFORE, "description": "Writes [redacted] for every name.", "parameters": schema}
     assert with_earlier_values(ToolSpec, sent, BEFORE, root="") == sent

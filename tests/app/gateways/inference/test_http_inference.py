@@ -8,13 +8,9 @@ from pydantic import SecretStr
 
 from app.jobs.reproducibility import EngineMachine
 from app.kit.errors import InvalidRequest, Unavailable
-from app.models.engine import (
-    AdapterMissing,
-    Completion,
-    EngineUnavailable,
-    InMemoryInference,
-)
+from app.models.engine import AdapterMissing, Completion, EngineUnavailable
 from app.models.engine_http import HttpInference
+from tests.support.engines.in_memory import InMemoryInference
 from tests.support.engines.scripted_engine import REPLY, ScriptedEngine
 from tests.support.patience import PATIENCE_S
 from workers.processes.clients import open_inference

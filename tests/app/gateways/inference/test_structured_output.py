@@ -16,7 +16,7 @@ from app.graders.judge_calls import (
     RoutedJudges,
 )
 from app.kit.endpoints import CallSigner
-from app.kit.object_stores import LocalObjects
+from app.kit.local_objects import LocalObjects
 from app.models.engine import AdapterCache
 from app.models.engine_http import HttpInference
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint

@@ -17,7 +17,7 @@ from app.graders.kinds.ai_judge import GroupAiJudge, shown_order
 from app.graders.model_definitions import DEFAULT_RUBRIC, AiJudgeGrader
 from app.graders.scorer import ScoreFault, ScoreResult
 from app.kit.endpoints import CallSigner
-from app.kit.object_stores import LocalObjects
+from app.kit.local_objects import LocalObjects
 from app.models.engine import AdapterCache
 from app.models.engine_http import HttpInference
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint

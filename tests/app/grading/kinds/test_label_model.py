@@ -8,6 +8,7 @@ from app.graders.definitions import read_grader
 from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.graders.scorer import ScoreFault, TokenUsage
 from app.kit.endpoints import FaultKind
+from tests.support.cases import cases
 from tests.support.grading.scores import scored
 
 GRADER: dict[str, Any] = {
@@ -29,7 +30,7 @@ def answering(text: str, **more: Any) -> InMemoryJudges:
     return InMemoryJudges(lambda _: JudgeReply(text, **more))
 
 
-@pytest.mark.parametrize(("label", "score"), [("polite", 1.0), ("neutral", 1.0), ("rude", 0.0)])
+@cases(("label", "score"), [("polite", 1.0), ("neutral", 1.0), ("rude", 0.0)])
 async def test_a_passing_label_scores_1(label: str, score: float) -> None:
     steps = [{"description": "tone", "conclusion": "it greets"}]
     judges = answering(
@@ -46,9 +47,7 @@ async def test_a_passing_label_scores_1(label: str, score: float) -> None:
     assert result_of == {"type": "string"}, "a list has a server complete a quotation"
 
 
-@pytest.mark.parametrize(
-    ("label", "score"), [("Polite", 1.0), (" RUDE ", 0.0), ("Good", 0.0), ("good", 1.0)]
-)
+@cases(("label", "score"), [("Polite", 1.0), (" RUDE ", 0.0), ("Good", 0.0), ("good", 1.0)])
 async def test_a_label_counts_in_another_case(label: str, score: float) -> None:
     labels = {"labels": ["polite", "rude", "good", "Good"], "passing_labels": ["polite", "good"]}
     judges = answering(json.dumps({"result": label}))
@@ -62,7 +61,7 @@ async def test_a_label_in_a_case_of_two_labels_is_none() -> None:
         await scored({**GRADER, **labels}, "Hello", judges=answering('{"result": "GOOD"}'))
 
 
-@pytest.mark.parametrize("text", ['{"result": "kind"}', '{"result": ["polite"]}', "polite", ""])
+@cases("text", ['{"result": "kind"}', '{"result": ["polite"]}', "polite", ""])
 async def test_an_answer_without_a_label_is_a_fault_and_no_0(text: str) -> None:
     multi = {"type": "multi", "graders": {"a": GRADER}, "calculate_output": "a", "name": "m"}
     for grader in (GRADER, multi):
@@ -116,7 +115,7 @@ async def test_a_judge_that_is_unavailable_is_no_score() -> None:
     assert caught.value.kind == "unreachable"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "path"),
     [
         ({"labels": []}, ("labels",)),

@@ -9,6 +9,7 @@ from app.graders.kinds.score_model import ScoreModelScorer
 from app.graders.model_definitions import ScoreModelGrader
 from app.graders.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage
 from app.kit.endpoints import FaultKind
+from tests.support.cases import cases
 from tests.support.grading.scores import scored
 
 REQUEST = GradeRequest({"output_text": "Paris"}, {"q": "Capital?"}, "trace_1", "grade_1")
@@ -71,7 +72,7 @@ async def test_the_question_is_the_filled_prompt_and_the_fixed_format() -> None:
     assert schema["properties"]["steps"]["items"]["required"] == ["description", "conclusion"]
 
 
-@pytest.mark.parametrize(("text", "item"), [("x", "y" * 1_000_000), ("x" * 1_000_000, "y")])
+@cases(("text", "item"), [("x", "y" * 1_000_000), ("x" * 1_000_000, "y")])
 async def test_a_prompt_that_is_too_long_is_blamed_on_the_row_or_on_the_answer(
     text: str, item: str
 ) -> None:
@@ -92,7 +93,7 @@ async def test_a_prompt_without_a_system_message_gets_one() -> None:
     assert question.messages[1]["content"] == "x"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("result", "limits", "expected"),
     [
         (0.25, [0, 1], 0.25),
@@ -109,7 +110,7 @@ async def test_a_number_is_clamped(result: float, limits: list[float], expected:
     assert (scored.sampled_model_name, scored.execution_time_s) == ("judge-1", 0.5)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         *(answer("high"), answer(True), answer(None), '{"steps": []}', '{"result": NaN}'),
@@ -157,7 +158,7 @@ async def test_a_key_that_the_row_lacks_is_a_fault_and_calls_no_judge() -> None:
     assert judges.asked == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "reported"),
     [
         (FaultKind.ERROR, "error"),

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from re import _parser  # type: ignore[attr-defined]  # the only measure of a pattern
 from typing import cast
 
-import pytest
-
 from app.graders import answer_words as thinking
 from app.graders import coded_verdicts
 from app.graders import judge_answers as coded_lists
@@ -17,6 +15,7 @@ from app.graders import quoted_verdicts as quotable_verdicts
 from app.graders.answer_words import THINKING_MARK
 from app.graders.number_words import LABEL, SHARE
 from app.graders.texts import matches_in, replaced_in
+from tests.support.cases import cases
 
 WORDS = (
     *(
@@ -45,8 +44,8 @@ def places(found: Iterator[re.Match[str]]) -> list[tuple[int, int, str]]:
     return [(*each.span(), each[0]) for each in found]
 
 
-@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
-@pytest.mark.parametrize("seed", range(3))
+@cases("pattern", PATTERNS.values(), ids=PATTERNS)
+@cases("seed", range(3))
 def test_the_matches_are_those_of_one_search(pattern: re.Pattern[str], seed: int) -> None:
     draw = random.Random(seed)
     text = " ".join(draw.choices(WORDS, k=9_000))
@@ -55,7 +54,7 @@ def test_the_matches_are_those_of_one_search(pattern: re.Pattern[str], seed: int
     assert places(matches_in(pattern, text)) == whole
 
 
-@pytest.mark.parametrize("before", range(16_374, 16_394))
+@cases("before", range(16_374, 16_394))
 def test_a_match_across_two_pieces_is_found_once(before: int) -> None:
     text = f"{'-' * before}8/10{'-' * 20_000}8/10"
     found = list(matches_in(re.compile(r"\d+/\d+"), text))

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.graders import text_scorer as normal_forms
@@ -17,6 +17,7 @@ from app.graders.text_scorer import (
     plain_text,
     words,
 )
+from tests.support.cases import cases
 
 # Letters, marks of several classes, syllables and their parts, vowel signs, and ligatures.
 ALPHABET = (
@@ -25,7 +26,6 @@ ALPHABET = (
 )
 
 
-@settings(max_examples=500, deadline=None)
 @given(
     text=st.text(st.sampled_from(ALPHABET) | st.characters(exclude_categories=["Cs"]), max_size=40),
     size=st.integers(1, 6),
@@ -39,9 +39,9 @@ def test_pieces_have_the_normal_form_of_the_text(text: str, size: int, form: Nor
         assert joined == unicodedata.normalize(form, text)
 
 
-@pytest.mark.parametrize("first", ["", "\u09be", "\u1100", "\u1100\u1161\u11a8"])
-@pytest.mark.parametrize("text", ["\u09c7\u09be", "\u1100\u1161\u11a8", "\u1161\u11a8"])
-@pytest.mark.parametrize("size", range(1, 9))
+@cases("first", ["", "\u09be", "\u1100", "\u1100\u1161\u11a8"])
+@cases("text", ["\u09c7\u09be", "\u1100\u1161\u11a8", "\u1161\u11a8"])
+@cases("size", range(1, 9))
 def test_letters_that_join_are_not_cut_apart(first: str, text: str, size: int) -> None:
     long = first + text * 2 * MAX_MARKS
     for form in get_args(NormalForm):
@@ -101,7 +101,7 @@ def test_escapes_of_html_and_json_are_taken_out() -> None:
     assert plain_text("&amp;quot;result\\u0022: \uff11\uff10") == '"result": 10'
 
 
-@pytest.mark.parametrize("at", [0, 1, PIECE - MAX_MARKS - 1, PIECE - MAX_MARKS, PIECE - 1, PIECE])
+@cases("at", [0, 1, PIECE - MAX_MARKS - 1, PIECE - MAX_MARKS, PIECE - 1, PIECE])
 def test_a_long_run_of_marks_is_found_wherever_pieces_meet(at: int) -> None:
     before = "\u6f22" * at
     assert has_long_run_of_marks(f"{before}{(MAX_MARKS + 1) * chr(0x301)}")
@@ -115,7 +115,7 @@ def test_a_plain_text_is_never_many_times_longer() -> None:
     assert plain_text("a\ufdfa\u3316b" * 2) == "a ba b"
 
 
-@pytest.mark.parametrize("prefix", ["&#", "&#x", "&amp;#"])
+@cases("prefix", ["&#", "&#x", "&amp;#"])
 def test_a_reference_without_a_character_is_no_fault(prefix: str) -> None:
     """More than 4,300 digits are no number for Python."""
     assert plain_text(f"a {prefix}{'1' * 5_000}; b") == "a \ufffd b"

@@ -6,27 +6,27 @@ from typing import Any
 
 import pytest
 
-from app.files.hub_data_sets import HubLocation
-from app.files.table_formats import SourceFile
-from app.jobs.supervised import MethodType
-from app.kit.egress_guard import EgressPolicy
-from app.teaching.curricula.curricula import (
+from app.curricula.curricula import (
     Columns,
     CurriculumOptions,
     CurriculumSplit,
     HubSource,
     SplitOptions,
 )
-from app.teaching.curricula.reports import CollectedRows, SourceFinding
-from app.teaching.curricula.rollout_rows import RolloutFiles
-from app.teaching.curricula.source_rows import (
+from app.curricula.reports import CollectedRows, SourceFinding
+from app.curricula.rollout_rows import RolloutFiles
+from app.curricula.source_rows import (
     CollectedSource,
     HubFiles,
     PlayedRollouts,
     TableFile,
     collect_rows,
 )
-from app.teaching.curricula.split_files import split_path
+from app.curricula.split_files import split_path
+from app.files.hub_data_sets import HubLocation
+from app.files.table_formats import SourceFile
+from app.jobs.supervised import MethodType
+from app.kit.egress_guard import EgressPolicy
 from tests.support.registry.long_prompts import long_pairs
 
 NAME = "own/trivia"
@@ -216,7 +216,7 @@ def test_rows_are_made_of_rollouts_first(tmp_path: Path) -> None:
 def test_one_row_more_than_a_curriculum_has_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.teaching.curricula.source_rows.MAX_ROWS", 12)
+    monkeypatch.setattr("app.curricula.source_rows.MAX_ROWS", 12)
     exact = gathered(tmp_path, table(tmp_path, [row(n) for n in range(12)]))
     assert (exact.rows, exact.findings.error) == (12, None)
     found = gathered(tmp_path, table(tmp_path, [row(n) for n in range(14)]))

@@ -11,7 +11,8 @@ from typing_extensions import override
 from app.jobs.jobs import Usage
 from app.kit.errors import InvalidRequest, RunFailed
 from app.models.directories import ManifestMismatch, commit_directory
-from app.models.engine import Completion, InMemoryInference
+from app.models.engine import Completion
+from tests.support.engines.in_memory import InMemoryInference
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.world import BASE, World
 from workers.engines.policy import EnginePolicy

@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.graders.formula import MAX_LENGTH, FormulaError, parse_formula
+from tests.support.cases import cases
 
 VALUES = {"a": 0.5, "b": -2.0, "long_name_1": 3.0, "min": 7.0}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("1", 1.0),
@@ -48,7 +49,7 @@ def test_names_are_those_that_need_a_value() -> None:
     assert parse_formula("max(a, b) + a * exp(c) + min").names == {"a", "b", "c", "min"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "part"),
     [
         ("", "cannot be read"),
@@ -85,7 +86,7 @@ def test_an_invalid_formula_is_refused_with_the_reason(text: str, part: str) -> 
     assert part in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         *("1 / 0", "1 / (a - 0.5)", "log(0)", "log(b)", "sqrt(b)", "b ^ 0.5", "0 ^ -1"),
@@ -121,7 +122,7 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "fault"),
     [
         ("a / 0", "division by zero"),

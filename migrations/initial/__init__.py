@@ -1,0 +1,1 @@
+"""The parts of the first migration. Released: changes are migrations of their own."""

@@ -1,1 +1,0 @@
-"""The nouns over blocking calls: generated from `agent_rft.asynchronous`."""
