@@ -80,28 +80,31 @@ def _registry(noun: str, one: str, *, is_tested: bool = True) -> typer.Typer:
         remote.out.fields(found, _named(found))
 
     if is_tested:
-        sentence, example = _TEST_BODIES.get(noun), f"{one}_…"
-        does = f"Test a {one}; exit code 24 if it has a fault."
-        if sentence is not None:
-            does, example = f"{does}\n\n{sentence}", f"{example} --body body.json"
-
-        @named("test", does, example)
-        def test(
-            remote: Remote, *, object_id: Annotated[str, id_of], body: BodyOption = None
-        ) -> int:
-            if noun == "graders" and body is None:
-                raise typer.BadParameter(
-                    f"a {one} is tested on an answer: pass a FILE, or - for standard input, with "
-                    '{"model_sample": "the answer", "item": {}}',
-                    param_hint="--body",
-                )
-            sent = None if body is None else read_body(body)
-            path = f"{noun}/{path_of(object_id)}/test"
-            with remote.service() as service:
-                reply = service.post(path, sent, timeout_s=_TEST_TIMEOUT_S)
-            return (_print_grade if noun == "graders" else _print_test)(remote, reply)
-
+        _add_test(named, noun, one, id_of)
     return commands
+
+
+def _add_test(
+    named: Callable[[str, str, str], Callable[[Run], Run]], noun: str, one: str, id_of: Any
+) -> None:
+    sentence, example = _TEST_BODIES.get(noun), f"{one}_…"
+    does = f"Test a {one}; exit code 24 if it has a fault."
+    if sentence is not None:
+        does, example = f"{does}\n\n{sentence}", f"{example} --body body.json"
+
+    @named("test", does, example)
+    def test(remote: Remote, *, object_id: Annotated[str, id_of], body: BodyOption = None) -> int:
+        if noun == "graders" and body is None:
+            raise typer.BadParameter(
+                f"a {one} is tested on an answer: pass a FILE, or - for standard input, with "
+                '{"model_sample": "the answer", "item": {}}',
+                param_hint="--body",
+            )
+        sent = None if body is None else read_body(body)
+        path = f"{noun}/{path_of(object_id)}/test"
+        with remote.service() as service:
+            reply = service.post(path, sent, timeout_s=_TEST_TIMEOUT_S)
+        return (_print_grade if noun == "graders" else _print_test)(remote, reply)
 
 
 def _cells(one: Reply) -> tuple[object, ...]:

@@ -40,9 +40,8 @@ class Remote:
 
     @contextmanager
     def service(self) -> "Iterator[Service]":
-        # Imported with the first call: httpx takes as long as all else of a command's help.
-        from app.cli.client import service  # noqa: PLC0415
-        from app.cli.profiles import address_of  # noqa: PLC0415
+        from app.cli.client import service  # noqa: PLC0415 - httpx takes as long as all of --help
+        from app.cli.profiles import address_of  # noqa: PLC0415 - as above
 
         address = address_of(self.named)
         with service(address.base_url, address.api_key) as running:

@@ -60,15 +60,23 @@ def check_schema(schema: dict[str, Any]) -> None:
 
 
 def matches(pattern: str, text: str, *, whole: bool, ignore_case: bool) -> bool:
-    """Raises `TooMuchWork`."""
+    """Raises `TooMuchWork`, and `JsonSchemaFault` for a pattern that `check_pattern` refuses."""
     question = {"pattern": pattern, "whole": whole, "ignore_case": ignore_case, "value": text}
-    return _answer(question, within_s=LIMIT_S)["fault"] is None
+    return _compared(question) is None
 
 
 def schema_fault(schema: dict[str, Any], value: Any) -> tuple[tuple[str | int, ...], str] | None:
     """Returns where and why a value is not valid by the schema. Raises `TooMuchWork`."""
-    fault = _answer({"schema": schema, "value": value}, within_s=LIMIT_S)["fault"]
+    fault = _compared({"schema": schema, "value": value})
     return None if fault is None else (tuple(fault[1:]), fault[0])
+
+
+def _compared(question: Question) -> list[Any] | None:
+    answer = _answer(question, within_s=LIMIT_S)
+    if answer["refused"] is not None:
+        raise JsonSchemaFault(answer["refused"])
+    fault: list[Any] | None = answer["fault"]
+    return fault
 
 
 def _checked(question: Question) -> None:
@@ -153,7 +161,7 @@ def _serve() -> None:
         value = question.pop("value", None)
         validator, refused = _compiled(json.dumps(question))
         if validator is None:
-            answer: dict[str, Any] = {"refused": refused, "fault": [refused]}
+            answer: dict[str, Any] = {"refused": refused, "fault": None}
         else:
             answer = {"refused": None, "fault": _fault(validator, value)}
         sys.stdout.write(f"{json.dumps(answer)}\n")

@@ -182,6 +182,14 @@ class TextSimilarityGrader(UnitGrader):
     evaluation_metric: Annotated[SimilarityMetric, EmbeddingMark(COSINE)]
     """The measure of similarity; `cosine` needs the operator's embedding endpoint."""
 
+    @field_validator("reference")
+    @classmethod
+    def _is_a_text(cls, reference: str) -> str:
+        if not reference.strip():
+            fault = "it is blank, so that there is nothing to compare with"
+            raise PydanticCustomError("grader_error", "{fault}", {"fault": fault})
+        return reference
+
     @field_validator("evaluation_metric")
     @classmethod
     def _is_installed(cls, metric: SimilarityMetric) -> SimilarityMetric:
@@ -191,14 +199,6 @@ class TextSimilarityGrader(UnitGrader):
                 "pip install 'agent-rft[texts]'"
             )
         return metric
-
-    @field_validator("reference")
-    @classmethod
-    def _is_a_text(cls, reference: str) -> str:
-        if not reference.strip():
-            fault = "it is blank, so that there is nothing to compare with"
-            raise PydanticCustomError("grader_error", "{fault}", {"fault": fault})
-        return reference
 
     @property
     def longest_answer(self) -> int:

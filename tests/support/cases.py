@@ -79,4 +79,4 @@ def _as_one(plain: Test, rows: list[Row], arguments: set[str]) -> Test:
     asked = [each.replace(kind=kind) for each in fixtures]
     one.__signature__ = inspect.Signature([*asked, inspect.Parameter("subtests", kind)])
     one.table = plain, rows
-    return one  # type: ignore[no-any-return]
+    return one  # type: ignore[no-any-return]  # a decorated function

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from app.graders.json_schemas import TooMuchWork, schema_fault
-from app.graders.scorer import ScoreResult
+from app.graders.json_schemas import JsonSchemaFault, TooMuchWork, schema_fault
+from app.graders.scorer import ScoreResult, unusable_grader
 from app.graders.text_definitions import JsonValidGrader
 from app.graders.text_scorer import TextScorer, unreadable
 from app.graders.texts import FENCE, check_fences, fenced_blocks
@@ -38,6 +38,8 @@ class JsonValidScorer(TextScorer):
             fault = schema_fault(self._schema, value)
         except RecursionError:
             fault = (), "it is nested too deeply to be compared with the schema"
+        except JsonSchemaFault as refused:
+            raise unusable_grader(str(refused), source=self._source) from None
         except TooMuchWork as much:
             return unreadable(str(much))
         reason = "it is valid" if fault is None else f"at '{pointer(fault[0])}': {fault[1]}"

@@ -2,8 +2,8 @@
 
 from typing_extensions import override
 
-from app.graders.json_schemas import TooMuchWork, matches
-from app.graders.scorer import ScoreResult
+from app.graders.json_schemas import JsonSchemaFault, TooMuchWork, matches
+from app.graders.scorer import ScoreResult, unusable_grader
 from app.graders.text_definitions import RegexGrader
 from app.graders.text_scorer import TextScorer, unreadable
 
@@ -22,6 +22,8 @@ class RegexScorer(TextScorer):
             found = matches(spec.pattern, text, whole=spec.whole, ignore_case=spec.ignore_case)
         except UnicodeEncodeError:
             return unreadable("the text has half of a surrogate pair")
+        except JsonSchemaFault as fault:
+            raise unusable_grader(str(fault), source=self._source) from None
         except TooMuchWork as fault:
             return unreadable(str(fault))
         return ScoreResult(

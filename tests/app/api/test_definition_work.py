@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from app.graders.templates import MAX_PLACEHOLDERS, MAX_PLACEHOLDERS_TOGETHER
 from app.jobs.call_faults import call_issues
 from app.jobs.preflight_schemas import read_call
@@ -45,7 +43,7 @@ def run_of(texts: list[Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("graders", "param"),
     [
         ([{"type": "contains", "needles": [MANY] * 11}], "graders.g0.needles[10]"),
