@@ -26,7 +26,7 @@ from bootstrap import CONSTRAINTS, as_pip_is_set_up
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 EXTRAS: Final[dict[str, tuple[str, ...]]] = {
-    "service": ("train", "s3", "telemetry", "texts", "charts"),
+    "service": ("train", "s3", "telemetry", "texts"),
     "docs": ("docs",),
     "development": ("embedded", "demo", "sdk", "test", "check"),
     "peers": ("peers",),

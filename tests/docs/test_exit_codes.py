@@ -8,7 +8,7 @@ from app.kit import processes as exit_codes
 CODES = {
     name: value
     for name, value in vars(exit_codes).items()
-    if name.isupper() and isinstance(value, int)
+    if name[0].isupper() and name.isupper() and isinstance(value, int)
 }
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 

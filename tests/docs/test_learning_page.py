@@ -19,6 +19,7 @@ OPTIONS = sorted(
         for room in ROOMS
         for model in vars(room).values()
         if isinstance(model, type) and issubclass(model, BaseModel) and model.model_fields
+        if model.__module__ == room.__name__
     },
     key=lambda model: model.__name__,
 )

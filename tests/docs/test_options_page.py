@@ -1,7 +1,5 @@
 """The page of options: it has every field of a job, and every setting by its variable."""
 
-import importlib
-import pkgutil
 import re
 from collections.abc import Iterator
 from typing import Any, Final, get_args, get_origin
@@ -45,8 +43,6 @@ def variables_of(model: type[BaseModel], prefix: str) -> Iterator[str]:
 
 def subclasses(base: type[Any]) -> set[type[Any]]:
     """Returns the classes of the room of settings that are made of a base."""
-    for module in pkgutil.iter_modules(room.__path__):
-        importlib.import_module(f"{room.__name__}.{module.name}")
     direct = set(base.__subclasses__())
     every = direct | {one for each in direct for one in subclasses(each)}
     return {one for one in every if one.__module__.startswith(room.__name__)}
