@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -85,7 +85,7 @@ def _registry(noun: str, one: str, *, is_tested: bool = True) -> typer.Typer:
 
 
 def _add_test(
-    named: Callable[[str, str, str], Callable[[Run], Run]], noun: str, one: str, id_of: Any
+    named: Callable[[str, str, str], Callable[[Any], Any]], noun: str, one: str, id_of: Any
 ) -> None:
     sentence, example = _TEST_BODIES.get(noun), f"{one}_…"
     does = f"Test a {one}; exit code 24 if it has a fault."

@@ -25,6 +25,7 @@ def application(settings: Settings) -> FastAPI:
     app = copy(_first())
     app.state, app.middleware_stack = State(dict(app.state._state)), None
     app.router = copy(app.router)
+    app.router.middleware_stack = app.router.app  # a bound method of the first
     app.router.lifespan_context = lifespan_of(settings)
     return app
 
