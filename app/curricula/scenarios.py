@@ -10,8 +10,7 @@ from typing import Any, Final, Self
 
 from pydantic import ConfigDict, model_validator
 
-from app.graders.judge_prompts import JudgeSampling
-from app.graders.model_definitions import JudgeBaseUrl, check_headers
+from app.graders.judge_prompts import JudgeBaseUrl, JudgeSampling, check_headers
 from app.kit.fields import DescribedModel, JudgeName, SecretHeaders
 
 EASIEST, HARDEST = 1, 5

@@ -1,59 +1,26 @@
-"""Graders that score one rollout by themselves: the union of their types, and its parser."""
+"""The union of all graders, and its reader."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, get_args
+import time
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
     WrapValidator,
-    field_validator,
-    model_validator,
 )
-from pydantic_core import PydanticCustomError
-from typing_extensions import override
 
-from app.graders.endpoint_definitions import (
-    CodeExecutionGrader,
-    EndpointGrader,
-    EnvironmentGrader,
-    ToolCallGrader,
-)
-from app.graders.formula import FormulaError, parse_formula
-from app.graders.grader_model import GraderModel, fault_at
-from app.graders.model_definitions import (
-    AiJudgeGrader,
-    LabelModelGrader,
-    LlmJudgeGrader,
-    ScoreModelGrader,
-)
-from app.graders.program_definitions import PythonGrader
+from app.graders.grader_model import AUTO, GraderModel, graders_in, models_of, read_of
+from app.graders.json_schemas import CHECK_LIMIT_S, JsonSchemaFault
+from app.graders.kinds import SingleGrader
+from app.graders.kinds.multi import MultiGrader
 from app.graders.templates import DefinitionWork
-from app.graders.text_definitions import (
-    ContainsGrader,
-    ExactMatchGrader,
-    FormatGrader,
-    JsonValidGrader,
-    LengthBoundsGrader,
-    RegexGrader,
-    StringCheckGrader,
-    TextSimilarityGrader,
-)
-from app.kit.faults import GRADER_NOT_AVAILABLE
-from app.kit.fields import JudgeName, Path
-from app.kit.texts import FORMULA_NAME
+from app.kit.errors import InvalidRequest, refused_value
+from app.kit.fields import JudgeName, Path, parameter
 from app.kit.walk import value_of
-
-AUTO: Final = "auto"
-NEEDS_ROWS: Final = (
-    "'auto' chooses a grader from rows: send it as the grader of a job, or with an 'item' to "
-    "graders/run, and use the grader that it returns"
-)
 
 
 class AutoGrader(GraderModel):
@@ -69,177 +36,25 @@ class AutoGrader(GraderModel):
     """Name of a judge, for rows without a reference."""
 
 
-Models = MappingProxyType[str, type[GraderModel]]
-LocalGrader = (
-    StringCheckGrader
-    | TextSimilarityGrader
-    | ExactMatchGrader
-    | ContainsGrader
-    | JsonValidGrader
-    | RegexGrader
-    | FormatGrader
-    | LengthBoundsGrader
-    | ToolCallGrader
-)
-"""Graders without external calls, except `text_similarity` with `cosine`."""
-SandboxedGrader = PythonGrader | CodeExecutionGrader
-"""Graders that run code in the sandbox."""
-JudgingGrader = ScoreModelGrader | LabelModelGrader | LlmJudgeGrader
-"""Graders that call a judge about one rollout."""
-RolloutGrader = LocalGrader | SandboxedGrader | JudgingGrader | EndpointGrader | EnvironmentGrader
-"""Graders that score each rollout without its siblings."""
-SingleGrader = (
-    LocalGrader
-    | SandboxedGrader
-    | ScoreModelGrader
-    | LabelModelGrader
-    | LlmJudgeGrader
-    | AiJudgeGrader
-    | EndpointGrader
-    | EnvironmentGrader
-)
-
-
-def models_of(union: object) -> Models:
-    """Returns the models of a union of graders by their `type`."""
-    return MappingProxyType({_type_of(model): model for model in get_args(union)})
-
-
-def _type_of(model: type[GraderModel]) -> str:
-    (name,) = get_args(model.model_fields["type"].annotation)
-    return str(name)
-
-
-SINGLE_MODELS: Final = models_of(SingleGrader)
-
-
-def read_of(
-    models: Models, sent: Any, *, work: DefinitionWork | None = None, beside: Sequence[str] = ()
-) -> Any:
-    """Reads a grader of one of `models` from JSON or an instance, as a part of a definition if its
-    `work` is passed. Raises `ValidationError`, which also lists the types in `beside`.
-
-    Parses by hand, so that an error has the path in the client's body, without a union's tags.
+def pattern_faults(definitions: Sequence[tuple[str, BaseModel]]) -> Iterator[InvalidRequest]:
+    """Yields the fault of each expression and each JSON Schema at or below the definitions that
+    cannot be compiled. For a thread: it asks another process.
     """
-    if isinstance(sent, GraderModel):
-        return sent
-    if not isinstance(sent, dict):
-        raise PydanticCustomError("grader_type", "a grader must be an object")
-    kind = sent.get("type")
-    model = models.get(kind) if isinstance(kind, str) else None
-    if model is not None:
-        return model.model_validate(sent, context=work or DefinitionWork())
-    if kind == "multi":
-        raise fault_at("type", "a multi grader cannot hold another one")
-    if kind == AUTO:
-        raise fault_at("type", NEEDS_ROWS)
-    if kind is None:
-        raise ValidationError.from_exception_data(
-            "Grader", [{"type": "missing", "loc": ("type",), "input": sent}]
-        )
-    known = f"there is no grader type {kind!r:.80}; there are {', '.join([*models, *beside])}"
-    raise fault_at("type", known, kind=GRADER_NOT_AVAILABLE)
-
-
-def _read_child(sent: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
-    return read_of(SINGLE_MODELS, sent, work=DefinitionWork.of(info))
-
-
-ChildGrader = Annotated[SingleGrader, Field(discriminator="type"), WrapValidator(_read_child)]
-
-
-MAX_CHILDREN: Final = 64
-AGREEMENT: Final = "agreement"
-"""Name of the part with the agreement of several group judges."""
-ChildName = Annotated[str, Field(pattern=f"^{FORMULA_NAME}$")]
-
-
-class MultiGrader(GraderModel):
-    """Several graders and the formula that combines their scores. Not nestable."""
-
-    type: Literal["multi"]
-    name: str = Field(default="multi", min_length=1, max_length=256)
-    graders: dict[ChildName, ChildGrader] = Field(min_length=1, max_length=MAX_CHILDREN)
-    """The parts by name."""
-    calculate_output: str
-    """Formula of the reward over the names of the parts, such as `0.5 * exact + judge`."""
-    invalid_grade: float | None = Field(
-        default=None, strict=True, exclude_if=lambda value: value is None
-    )
-    """The score when the formula has no finite value; without it the rollout leaves the batch."""
-
-    @field_validator("graders", mode="before")
-    @classmethod
-    def _is_a_map(cls, sent: Any) -> Any:
-        if isinstance(sent, list) or (isinstance(sent, dict) and isinstance(sent.get("type"), str)):
-            raise PydanticCustomError(
-                "graders_map",
-                'it must be a map of name to grader, such as {"accuracy": {…}}; '
-                "'calculate_output' uses the names",
-            )
-        return sent
-
-    @field_validator("calculate_output")
-    @classmethod
-    def _is_a_formula(cls, text: str) -> str:
-        try:
-            parse_formula(text)
-        except FormulaError as error:
-            raise PydanticCustomError("formula_error", "{fault}", {"fault": str(error)}) from None
-        return text
-
-    @property
-    @override
-    def parts(self) -> Mapping[str, SingleGrader]:
-        """The graders that the formula names; only these are run."""
-        unused = self.unused_parts
-        return {name: child for name, child in self.graders.items() if name not in unused}
-
-    @property
-    @override
-    def unused_parts(self) -> tuple[str, ...]:
-        used = parse_formula(self.calculate_output).names
-        return tuple(name for name in self.graders if name not in used)
-
-    @property
-    @override
-    def repeats_its_scores(self) -> bool:
-        return all(child.repeats_its_scores for child in self.parts.values())
-
-    @model_validator(mode="after")
-    def _no_part_takes_the_name_of_the_agreement(self) -> "MultiGrader":
-        """Refuses a part whose name is reserved for the agreement of several judges."""
-        judges = sum(child.compares_rollouts for child in self.graders.values())
-        if judges > 1 and AGREEMENT in self.graders:
-            taken = (
-                f"'{AGREEMENT}' is the part that several 'ai_judge' graders add: give this one "
-                "another name"
-            )
-            raise fault_at("graders", taken)
-        return self
-
-    @model_validator(mode="after")
-    def _the_formula_has_a_value(self) -> "MultiGrader":
-        unknown = sorted(parse_formula(self.calculate_output).names - self.graders.keys())
-        if unknown:
-            known = f"'{unknown[0]}' is not one of the graders: {', '.join(self.graders)}"
-            raise fault_at("calculate_output", known)
-        never = parse_formula(self.calculate_output).fault()
-        if never is not None:
-            raise fault_at("calculate_output", f"the formula never has a value ({never})")
-        return self
-
-    @field_validator("invalid_grade")
-    @classmethod
-    def _is_a_usable_score(cls, score: float | None) -> float | None:
-        if score is not None and not abs(score) <= LARGEST_SCORE:
-            limit = f"a score must be between -{LARGEST_SCORE:g} and {LARGEST_SCORE:g}"
-            raise PydanticCustomError("grader_error", "{fault}", {"fault": limit})
-        return score
-
-
-LARGEST_SCORE: Final = 1e9
-"""Absolute limit of a score: the fp32 gradient of a larger one is not finite."""
+    ends = time.monotonic() + CHECK_LIMIT_S
+    for root, definition in definitions:
+        for path, grader in graders_in(definition):
+            field = grader.compiled_field
+            if field is None:
+                continue
+            param = parameter(root, (*path, field))
+            if time.monotonic() > ends:
+                late = "those before it take too long together; make them simpler"
+                yield refused_value(param, late)
+                continue
+            try:
+                grader.check_compiled()
+            except JsonSchemaFault as fault:
+                yield refused_value(param, str(fault))
 
 
 AnyGrader = SingleGrader | MultiGrader

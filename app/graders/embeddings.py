@@ -1,38 +1,25 @@
-"""Scores the cosine of the embeddings of two texts, 0…1; a negative one scores 0.
-
-A blank text scores 0 without a request.
-"""
+"""Embeddings of texts, in batches, from the operator's server."""
 
 import asyncio
 import base64
 import hashlib
 import json
 import math
-import time
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from operator import mul
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from app.graders.scorer import (
-    GradeRequest,
-    ScoreResult,
-    TokenUsage,
-    run_on_scoring_thread,
-    server_fault,
-)
-from app.graders.templating import Unrenderable
-from app.graders.text_definitions import TextSimilarityGrader
-from app.graders.text_scorer import TextPair
 from app.kit.egress import EgressReply
-from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault, EndpointRequest, FaultKind
 from app.kit.http import is_success
 from app.models.chat import reported_tokens
-from app.settings import EmbeddingSettings
+
+if TYPE_CHECKING:  # definitions of graders read this module, and the settings load much
+    from app.kit.endpoint_pool import EndpointPool
+    from app.settings import EmbeddingSettings
 
 REFUSED_TEXTS: Final = frozenset({400, 413, 422})
 """Statuses which mean that a text of the request cannot be embedded."""
@@ -110,16 +97,6 @@ def _decoded(text: str) -> "array[float]":
     return array("d", memoryview(raw).cast("f"))
 
 
-__all__ = [
-    "NOT_CONFIGURED",
-    "BatchedEmbeddings",
-    "Embedding",
-    "EmbeddingFault",
-    "Embeddings",
-    "NoEmbeddings",
-    "build_embeddings",
-]
-
 NOT_CONFIGURED: Final = (
     "'cosine' needs embeddings, and this installation has none: its operator sets "
     "AGENT_RFT_EMBEDDINGS__BASE_URL and AGENT_RFT_EMBEDDINGS__MODEL to an OpenAI-compatible server"
@@ -179,7 +156,7 @@ class BatchedEmbeddings:
     """Implements `Embeddings` for one event loop."""
 
     def __init__(
-        self, settings: EmbeddingSettings, endpoints: EndpointPool, signer: CallSigner
+        self, settings: "EmbeddingSettings", endpoints: "EndpointPool", signer: CallSigner
     ) -> None:
         """`endpoints` is the pool for the operator's own addresses."""
         self._settings = settings
@@ -285,7 +262,7 @@ class BatchedEmbeddings:
 
 
 def build_embeddings(
-    settings: EmbeddingSettings | None, endpoints: EndpointPool, signer: CallSigner
+    settings: "EmbeddingSettings | None", endpoints: "EndpointPool", signer: CallSigner
 ) -> Embeddings:
     return NoEmbeddings() if settings is None else BatchedEmbeddings(settings, endpoints, signer)
 
@@ -293,37 +270,3 @@ def build_embeddings(
 def _bytes(text: str) -> bytes:
     """Returns UTF-8, with a replacement mark for half of a surrogate pair."""
     return text.encode(errors="replace")
-
-
-class CosineScorer:
-    """Implements `Scorer`."""
-
-    def __init__(self, spec: TextSimilarityGrader, embeddings: Embeddings, *, source: str) -> None:
-        self._source = source
-        self._embeddings = embeddings
-        self._pair = TextPair(spec, source=source)
-
-    async def score(self, request: GradeRequest) -> ScoreResult:
-        started = time.perf_counter()
-        try:
-            text, reference = await run_on_scoring_thread(partial(self._pair.render, request))
-        except Unrenderable as fault:
-            return fault.result
-        if not text.strip() or not reference.strip():
-            return ScoreResult(0.0, reason="a text is blank")
-        try:
-            left, right = await self._embeddings.embed([text, reference])
-        except EmbeddingFault as fault:
-            message = f"embeddings: {fault.message}"
-            raise server_fault(fault.kind, message, source=self._source) from fault
-        cosine = left.cosine(right)
-        if cosine is None:
-            message = "the embeddings have different lengths"
-            raise server_fault(FaultKind.BAD_REPLY, message, source=self._source)
-        tokens = left.tokens + right.tokens
-        model = self._embeddings.model
-        return ScoreResult(
-            max(0.0, cosine),
-            execution_time_s=time.perf_counter() - started,
-            token_usage={model: TokenUsage(tokens, calls=1)} if tokens else {},
-        )

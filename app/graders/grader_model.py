@@ -3,15 +3,50 @@
 An unknown key may hold one value, which is dropped with a warning.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, get_args
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.kit.fields import DescribedModel, OpenKeys
+from app.graders.templates import DefinitionWork, TemplateError, parse_template
+from app.kit.faults import GRADER_NOT_AVAILABLE
+from app.kit.fields import DescribedModel, OpenKeys, Path, TemplateMark
+
+if TYPE_CHECKING:  # scorers read definitions
+    from app.graders.group_judge import GroupJudge
+    from app.graders.scorer import GradingPorts, Scorer
+
+
+@dataclass(frozen=True, slots=True)
+class RowRule:
+    """What a text of the row must be."""
+
+    noun: str
+    """The text in words, such as "expected calls"."""
+    fault: Callable[[str], str | None]
+    """Returns why a text cannot be used."""
+
+
+def fault_of(parse: Callable[[str], object], faults: type[Exception], text: str) -> str | None:
+    """Returns the fault of a text that is parsed."""
+    try:
+        parse(text)
+    except faults as fault:
+        return str(fault)
+    return None
+
 
 Number = Annotated[float, Field(strict=True)]
 """A number; texts and booleans are refused."""
@@ -19,6 +54,11 @@ Flag = Annotated[bool, Field(strict=True)]
 """A boolean; texts and numbers are refused."""
 ANSWER: Final = "{{sample.output_text}}"
 """The template that graders of one text read by default: the last answer."""
+AUTO: Final = "auto"
+NEEDS_ROWS: Final = (
+    "'auto' chooses a grader from rows: send it as the grader of a job, or with an 'item' to "
+    "graders/run, and use the grader that it returns"
+)
 MAX_PARTS: Final = 256
 """Largest number of entries of a list in a grader."""
 
@@ -31,6 +71,19 @@ def fault_at(
     return ValidationError.from_exception_data(
         "Grader", [{"type": fault, "loc": (field,), "input": sent}]
     )
+
+
+def checked_template(text: str, info: ValidationInfo) -> str:
+    """Counts and parses a template. Raises an error of pydantic."""
+    try:
+        DefinitionWork.of(info).count(text)
+        parse_template(text)
+    except TemplateError as fault:
+        raise PydanticCustomError("template_error", "{fault}", {"fault": str(fault)}) from None
+    return text
+
+
+TemplateText = Annotated[str, AfterValidator(checked_template), TemplateMark()]
 
 
 class GraderModel(OpenKeys, DescribedModel):
@@ -121,6 +174,28 @@ class GraderModel(OpenKeys, DescribedModel):
         return ()
 
     @property
+    def row_rules(self) -> "Mapping[str, RowRule]":
+        """The templates, by field, whose text of the row it cannot always read."""
+        return {}
+
+    @property
+    def compiled_field(self) -> str | None:
+        """The field with an expression or a JSON Schema, if it is sent."""
+        return None
+
+    def check_compiled(self) -> None:
+        """Raises `JsonSchemaFault` for one that cannot be compiled. Asks another process."""
+
+    def scorer(self, ports: "GradingPorts", *, source: str) -> "Scorer":
+        """Builds the scorer of a definition with its real headers; `source` names it in faults."""
+        raise NotImplementedError
+
+    def group_judge(self, ports: "GradingPorts", *, source: str) -> "GroupJudge | None":
+        """Builds the judge of whole groups, `None` for a grader that scores each rollout apart."""
+        del ports, source
+        return None
+
+    @property
     def repeats_its_scores(self) -> bool:
         """True if the same rollout always gets the same score, so that no score needs to be
         journalled. Scores of a grader that calls an address or a judge are journalled anyway.
@@ -140,3 +215,62 @@ class UnitGrader(GraderModel):
     @override
     def lowest(self) -> float:
         return 0.0
+
+
+def graders_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, GraderModel]]:
+    """Yields each grader in a model, and in its lists and maps; free-form JSON contains none."""
+    if isinstance(value, GraderModel):
+        yield path, value
+    below: Iterable[tuple[str | int, Any]] = ()
+    match value:
+        case BaseModel():
+            below = value.__dict__.items()
+        case dict():
+            below = ((name, inner) for name, inner in value.items() if isinstance(inner, BaseModel))
+        case list() | tuple():
+            below = ((at, inner) for at, inner in enumerate(value) if isinstance(inner, BaseModel))
+        case _:
+            pass
+    for name, inner in below:
+        yield from graders_in(inner, (*path, name))
+
+
+Models = MappingProxyType[str, type[GraderModel]]
+
+
+def models_of(union: object) -> Models:
+    """Returns the models of a union of graders by their `type`."""
+    return MappingProxyType({_type_of(model): model for model in get_args(union)})
+
+
+def _type_of(model: type[GraderModel]) -> str:
+    (name,) = get_args(model.model_fields["type"].annotation)
+    return str(name)
+
+
+def read_of(
+    models: Models, sent: Any, *, work: DefinitionWork | None = None, beside: Sequence[str] = ()
+) -> Any:
+    """Reads a grader of one of `models` from JSON or an instance, as a part of a definition if its
+    `work` is passed. Raises `ValidationError`, which also lists the types in `beside`.
+
+    Parses by hand, so that an error has the path in the client's body, without a union's tags.
+    """
+    if isinstance(sent, GraderModel):
+        return sent
+    if not isinstance(sent, dict):
+        raise PydanticCustomError("grader_type", "a grader must be an object")
+    kind = sent.get("type")
+    model = models.get(kind) if isinstance(kind, str) else None
+    if model is not None:
+        return model.model_validate(sent, context=work or DefinitionWork())
+    if kind == "multi":
+        raise fault_at("type", "a multi grader cannot hold another one")
+    if kind == AUTO:
+        raise fault_at("type", NEEDS_ROWS)
+    if kind is None:
+        raise ValidationError.from_exception_data(
+            "Grader", [{"type": "missing", "loc": ("type",), "input": sent}]
+        )
+    known = f"there is no grader type {kind!r:.80}; there are {', '.join([*models, *beside])}"
+    raise fault_at("type", known, kind=GRADER_NOT_AVAILABLE)

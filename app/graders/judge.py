@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from app.graders.judge_prompts import JudgeSampling
-from app.graders.model_definitions import JudgedGrader
+from app.graders.judge_prompts import JudgedGrader, JudgeSampling
 from app.graders.scorer import (
     GradeRequest,
     GraderErrors,

@@ -4,7 +4,7 @@ Source: the SDK's `ScoreModelGrader`.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -15,35 +15,32 @@ from pydantic import (
     ValidationInfo,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
+from app.graders.grader_model import UnitGrader, checked_template, fault_at
+from app.graders.scorer import GradeRequest
 from app.graders.templates import (
-    DefinitionWork,
     RenderBudget,
     RenderedTooLong,
     Template,
-    TemplateError,
     parse_template,
 )
-from app.kit.fields import DescribedModel, TemplateMark
+from app.graders.templating import as_grader_errors, unreadable_item
+from app.kit.fields import (
+    CustomerBaseUrl,
+    DescribedModel,
+    JudgeName,
+    SecretHeaders,
+    TemplateMark,
+)
 
 MAX_MESSAGES: Final = 256
 _TEXT_PARTS: Final = ("text", "input_text", "output_text")
 _MEDIA_PARTS: Final = ("input_image", "input_audio", "image_url", "audio")
 
 
-def _template(text: str, info: ValidationInfo) -> str:
-    """Counts and parses a template. Raises an error of pydantic."""
-    try:
-        DefinitionWork.of(info).count(text)
-        parse_template(text)
-    except TemplateError as fault:
-        raise PydanticCustomError("template_error", "{fault}", {"fault": str(fault)}) from None
-    return text
-
-
-TemplateText = Annotated[str, AfterValidator(_template), TemplateMark()]
 MessageText = Annotated[str, TemplateMark()]
 """A template of a message, which `_text_only` has parsed: a union would parse it for each member.
 """
@@ -73,7 +70,7 @@ def _text_only(content: Any, handler: ValidatorFunctionWrapHandler, info: Valida
             )
         text = part.get("text") if isinstance(part, dict) else part
         if isinstance(text, str):
-            _template(text, info)
+            checked_template(text, info)
     try:
         return handler(content)
     except ValidationError:
@@ -136,6 +133,38 @@ class JudgeSampling(DescribedModel):
     """Reasoning effort of the judge, if its model supports it."""
 
 
+def _takes_a_path(url: str) -> str:
+    if "?" in url or "#" in url:
+        raise PydanticCustomError("base_url_error", "a base URL has no '?' and no '#'")
+    return url
+
+
+JudgeBaseUrl = Annotated[CustomerBaseUrl, AfterValidator(_takes_a_path)]
+"""Address of the customer's own OpenAI-compatible server, which gets paths appended."""
+
+
+def check_headers(headers: SecretHeaders | None, base_url: str | None) -> None:
+    """Raises a `ValidationError` for `headers` that would never be sent."""
+    if headers and base_url is None:
+        raise fault_at("headers", "they are sent to 'base_url', which is missing")
+
+
+class JudgedGrader(UnitGrader):
+    model: JudgeName
+    """Name of the judge: a model of this service, or of the server at `base_url`."""
+    sampling_params: JudgeSampling | None = None
+    """Sampling of the judge."""
+    base_url: JudgeBaseUrl | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an extension)."""
+    headers: SecretHeaders | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Headers for `base_url` alone (an extension)."""
+
+    @model_validator(mode="after")
+    def _headers_have_an_address(self) -> Self:
+        check_headers(self.headers, self.base_url)
+        return self
+
+
 class Prompt:
     """Messages whose templates are parsed once and filled for each sample."""
 
@@ -165,3 +194,16 @@ class Prompt:
         except RenderedTooLong:
             return False
         return True
+
+
+def fill(prompt: Prompt, request: GradeRequest, *, source: str) -> list[dict[str, Any]]:
+    """Renders a judge prompt of the grader `source` for a sample. Raises `Unrenderable` or
+    `ScoreFault`.
+    """
+    with as_grader_errors(source):
+        try:
+            return prompt.fill(sample=request.sample, item=request.item)
+        except RenderedTooLong as error:
+            if prompt.row_fits(request.item):
+                raise
+            raise unreadable_item(str(error), source=source) from None

@@ -6,8 +6,8 @@ rollouts, errors over all rollouts that reached the grader. Pure.
 
 from typing import Any, Final
 
-from app.graders.definitions import SINGLE_MODELS
-from app.graders.model_definitions import JudgedGrader
+from app.graders.judge_prompts import JudgedGrader
+from app.graders.kinds import SINGLE_MODELS
 from app.rollouts import metrics as names
 
 Values = dict[str, float]

@@ -6,12 +6,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from app.graders.definitions import LARGEST_SCORE
+from app.graders.embeddings import Embeddings, NoEmbeddings
 from app.graders.samples import flat_call, object_or_list, one_turn_keys
 from app.kit.endpoints import FaultKind
 from app.kit.slots import SharedSlots
+
+if TYPE_CHECKING:  # definitions read this module
+    from app.graders.definitions import AnyGrader
+    from app.graders.judge import Judges
+    from app.kit.endpoint_pool import EndpointPool
+    from app.kit.endpoints import CallSigner
+    from app.tools.sandbox import Sandbox
 
 
 def text_sample(text: str, more: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -43,6 +50,8 @@ def _with_json(call: Any) -> Any:
     return {**call, "arguments_json": object_or_list(arguments)}
 
 
+LARGEST_SCORE: Final = 1e9
+"""Absolute limit of a score: the fp32 gradient of a larger one is not finite."""
 Value = TypeVar("Value")
 _AT_ONCE: Final = 2
 LONG_TEXT: Final = 16_384
@@ -256,6 +265,22 @@ class Scorer(Protocol):
     async def score(self, request: GradeRequest) -> ScoreResult:
         """Scores one sample. Raises `ScoreFault`."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class GradingPorts:
+    """Clients of graders; all graders of one pool share the limits of its endpoints."""
+
+    endpoints: "EndpointPool"
+    signer: "CallSigner"
+    judges: "Judges"
+    sandbox: "Sandbox"
+    embeddings: Embeddings = field(default_factory=NoEmbeddings)
+
+
+def build_scorer(spec: "AnyGrader", ports: GradingPorts) -> Scorer:
+    """Builds the scorer of a definition, which must contain its real headers."""
+    return BoundedScorer(spec.scorer(ports, source=spec.name), source=spec.name)
 
 
 BEYOND: Final = "the score "

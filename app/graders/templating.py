@@ -8,9 +8,7 @@ removes the rollout, never a 0. Faults of the row take precedence over those of 
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
-from app.graders.judge_prompts import Prompt
 from app.graders.scorer import (
     ITEM_MISSING,
     ITEM_UNREADABLE,
@@ -50,7 +48,7 @@ def render_all(templates: Sequence[Template], request: GradeRequest, *, source: 
     """Renders templates as `render` does. The limit of one text applies to all of them together."""
     budget, texts = RenderBudget(sample=request.sample, item=request.item), dict[int, str]()
     for number, template in sorted(enumerate(templates), key=lambda one: one[1].reads_sample):
-        with _as_grader_errors(source):
+        with as_grader_errors(source):
             try:
                 texts[number] = budget.render(template)
             except RenderedTooLong as error:
@@ -77,21 +75,8 @@ def unreadable_item(message: str, *, source: str) -> ScoreFault:
     return ScoreFault(ITEM_UNREADABLE, message, source=source, errors=errors)
 
 
-def fill(prompt: Prompt, request: GradeRequest, *, source: str) -> list[dict[str, Any]]:
-    """Renders a judge prompt of the grader `source` for a sample. Raises `Unrenderable` or
-    `ScoreFault`.
-    """
-    with _as_grader_errors(source):
-        try:
-            return prompt.fill(sample=request.sample, item=request.item)
-        except RenderedTooLong as error:
-            if prompt.row_fits(request.item):
-                raise
-            raise unreadable_item(str(error), source=source) from None
-
-
 @contextmanager
-def _as_grader_errors(source: str) -> Iterator[None]:
+def as_grader_errors(source: str) -> Iterator[None]:
     try:
         yield
     except MissingVariable as missing:

@@ -14,9 +14,8 @@ from typing_extensions import override
 
 from app.graders.answer_words import pieces
 from app.graders.scorer import GradeRequest, GraderErrors, ScoreResult, run_on_scoring_thread
-from app.graders.templates import parse_template, too_long
-from app.graders.templating import Unrenderable, render_all, unusable_text_fault
-from app.graders.text_definitions import TextSimilarityGrader
+from app.graders.templates import parse_template
+from app.graders.templating import Unrenderable, render_all
 
 NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
@@ -91,31 +90,6 @@ def _runs(points: Iterable[int]) -> Iterator[tuple[int, int]]:
         last = point
     if last >= 0:
         yield first, last
-
-
-class TextPair:
-    def __init__(self, spec: TextSimilarityGrader, *, source: str) -> None:
-        self._templates = [parse_template(text) for text in (spec.input, spec.reference)]
-        self._limits = [
-            spec.longest_answer if template.reads_sample else spec.longest_reference
-            for template in self._templates
-        ]
-        self._source = source
-
-    def render(self, request: GradeRequest) -> list[str]:
-        """Returns the text and its reference. Raises `Unrenderable` or `ScoreFault`."""
-        texts = render_all(self._templates, request, source=self._source)
-        over = [
-            (template, limit)
-            for template, text, limit in zip(self._templates, texts, self._limits, strict=True)
-            if len(text) > limit
-        ]
-        if over:
-            templates = [template for template, _ in over]
-            longest = next((n for each, n in over if not each.reads_sample), over[0][1])
-            errors = GraderErrors(other_error=True, details=too_long(longest))
-            raise unusable_text_fault(templates, errors, source=self._source)
-        return texts
 
 
 class LocalScorer(ABC):

@@ -11,8 +11,8 @@ from typing import Any, Final, assert_never
 
 from pydantic import ValidationError
 
-from app.graders.definitions import is_used, unused_paths
-from app.graders.program_definitions import pattern_faults, python_graders, source_faults
+from app.graders.definitions import is_used, pattern_faults, unused_paths
+from app.graders.kinds.python import python_graders, source_faults
 from app.jobs.call_checks import model_fault
 from app.jobs.definition_checks import MAX_UNKNOWN_KEYS, Definition, definition_faults
 from app.jobs.grader_choice import GRADER_PARAM, auto_of

@@ -12,7 +12,8 @@ from typing import Any, Final, assert_never
 
 from pydantic import BaseModel
 
-from app.graders.program_definitions import pattern_faults, source_faults
+from app.graders.definitions import pattern_faults
+from app.graders.kinds.python import source_faults
 from app.graders.template_faults import template_fault
 from app.kit.addresses import read_url
 from app.kit.egress import check_headers

@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from app.files.rows import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, DatasetError, is_blank, load_line
 from app.graders.choice import GraderChoice, NoGraderFits, RowFacts, choose_grader, row_facts
-from app.graders.definitions import AUTO, AutoGrader
+from app.graders.definitions import AutoGrader
+from app.graders.grader_model import AUTO
 from app.jobs.file_checks import lines_of
 from app.jobs.method_parts import method_of, reinforcement_of
 from app.jobs.response_formats import answer_schema

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from app.files.datasets import grader_item
 from app.graders.definitions import is_used, unused_paths
-from app.graders.kinds.python import RETURNED, PythonScorer
-from app.graders.program_definitions import PythonGrader, python_graders
+from app.graders.kinds.python import RETURNED, PythonGrader, PythonScorer, python_graders
 from app.graders.scorer import (
     BAD_SCORE,
     BEYOND,

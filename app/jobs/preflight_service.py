@@ -13,7 +13,7 @@ from app.accounts.accounts import Tenant
 from app.database import Database
 from app.files.files import NOT_READY, not_ready
 from app.files.row_files import Inspections
-from app.graders.definitions import MAX_CHILDREN
+from app.graders.kinds.multi import MAX_CHILDREN
 from app.jobs.call_checks import Pace, base_model, estimate_of, inspection_request, pace_of
 from app.jobs.call_faults import call_issues, called_models, readable_method
 from app.jobs.creation import JobCreationService

@@ -146,7 +146,7 @@ class RowFaults:
             if rows.count:
                 shown = ItemField(reading.param, reading.template.placeholders[0]).shown
                 message = (
-                    f"{shown} is read as {reading.rule.value}, and {rows.count} of {self._rows} "
+                    f"{shown} is read as {reading.rule.noun}, and {rows.count} of {self._rows} "
                     f"rows of the {label} file have none that can be used ({rows.listed}): "
                     f"{rows.reason}. No answer to such a row can be graded. Correct these rows, or "
                     "use another grader."

@@ -8,9 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
-from app.settings import Settings
 from app.tools.programs import (
     MAX_PROGRAM,
     MAX_REPLY,
@@ -18,6 +17,9 @@ from app.tools.programs import (
     ProgramOutcome,
     ProtectionLevel,
 )
+
+if TYPE_CHECKING:  # graders read this module, and the settings load much
+    from app.settings import Settings
 
 
 class SandboxUnavailable(Exception):
@@ -223,6 +225,6 @@ class UnixSandbox:
 
 
 def build_sandbox(
-    settings: Settings, *, patience_s: float = PATIENCE_S, wait_s: float | None = None
+    settings: "Settings", *, patience_s: float = PATIENCE_S, wait_s: float | None = None
 ) -> SharedSandbox:
     return UnixSandbox(settings.sandbox_socket, patience_s=patience_s, wait_s=wait_s)

@@ -14,16 +14,17 @@ from typing import Any, Final
 from app.curricula.scenario_service import PARAM as SCENARIO_PARAM
 from app.curricula.scenario_service import ScenarioWriter, check_tools
 from app.curricula.scenarios import ScenarioPlan, ScenarioSet
-from app.graders.build import GradingPorts, build_scorer
 from app.graders.definitions import AnyGrader
 from app.graders.embeddings import build_embeddings
 from app.graders.judge_calls import EngineModels, RoutedJudges
 from app.graders.scorer import (
     GradeRequest,
     GraderErrors,
+    GradingPorts,
     ScoreFault,
     Scorer,
     ScoreResult,
+    build_scorer,
     run_on_scoring_thread,
     text_sample,
 )

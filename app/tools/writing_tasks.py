@@ -6,9 +6,9 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.graders.judge_prompts import JudgeSampling
-from app.graders.model_definitions import LLM_JUDGE_DEFAULT_RUBRIC as DEFAULT_RUBRIC
-from app.graders.model_definitions import JudgeBaseUrl, Rubric, check_headers
+from app.graders.judge_prompts import JudgeBaseUrl, JudgeSampling, check_headers
+from app.graders.kinds.llm_judge import LLM_JUDGE_DEFAULT_RUBRIC as DEFAULT_RUBRIC
+from app.graders.kinds.llm_judge import Rubric
 from app.kit.fields import JudgeName, SecretHeaders
 from app.tools.environment_options import EnvironmentOptions, task_digits
 

@@ -18,9 +18,9 @@ from typer.main import get_command
 
 from app.cli.main import app
 from app.graders.kinds.endpoint import encode, read_score
+from app.graders.kinds.string_check import StringCheckGrader
 from app.graders.samples import CALL_KEYS, TURN_KEYS
 from app.graders.scorer import GradeRequest, text_sample
-from app.graders.text_definitions import StringCheckGrader
 from app.jobs.methods import METHOD_MODELS
 from app.kit.egress import EgressReply
 from app.kit.endpoints import CallSigner

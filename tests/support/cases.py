@@ -52,7 +52,11 @@ def _rows(mark: pytest.Mark) -> list[Row]:
 
 
 def _short(value: object) -> str:
-    return (value if isinstance(value, str) else repr(value))[:60]
+    try:
+        said = value if isinstance(value, str) else repr(value)
+    except RecursionError:
+        said = type(value).__name__
+    return said[:60].encode(errors="backslashreplace").decode()
 
 
 def _as_one(plain: Test, rows: list[Row], arguments: set[str]) -> Test:

@@ -12,20 +12,19 @@ from app.evals.data_source_faults import CriterionNeeds, needs_of
 from app.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
 from app.evals.evals import Eval, EvalCriterion, EvalRun, Tally, result_names
 from app.files.datasets import DatasetRow
-from app.graders.build import GradingPorts, build_group_multi, build_scorer
-from app.graders.definitions import GRADER_MODELS, AnyGrader, Grader, MultiGrader
+from app.graders.definitions import GRADER_MODELS, AnyGrader, Grader
 from app.graders.embeddings import build_embeddings
 from app.graders.group_judge import GroupGradeRequest, GroupJudge
 from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
-from app.graders.kinds.ai_judge import GroupAiJudge
-from app.graders.model_definitions import AiJudgeGrader
 from app.graders.scorer import (
     GradeRequest,
+    GradingPorts,
     JudgeUsage,
     ScoreFault,
     Scorer,
     ScoreResult,
     TokenUsage,
+    build_scorer,
     sum_of_usages,
     within_bound,
 )
@@ -130,24 +129,11 @@ def build_criterion(spec: AnyGrader, ports: GradingPorts, *, compares: bool) -> 
     """Builds a criterion from a definition with its real headers. `compares` is false where an item
     has one sample that came with it: then there is nothing to compare, nor a prompt.
     """
-    if not compares:
-        return _single(spec, ports)
-    match spec:
-        case AiJudgeGrader():
-            judge = GroupAiJudge(spec, ports.judges, source=spec.name)
-            return GroupedCriterion(spec.name, judge, frozenset({""}))
-        case MultiGrader():
-            joined = build_group_multi(spec, ports)
-            if joined is None:
-                return _single(spec, ports)
-            judges = (name for name, part in spec.parts.items() if part.compares_rollouts)
-            return GroupedCriterion(spec.name, joined, frozenset(judges))
-        case _:
-            return _single(spec, ports)
-
-
-def _single(spec: AnyGrader, ports: GradingPorts) -> SingleCriterion:
-    return SingleCriterion(build_scorer(spec, ports))
+    judge = spec.group_judge(ports, source=spec.name) if compares else None
+    if judge is None:
+        return SingleCriterion(build_scorer(spec, ports))
+    parts = [name for name, part in spec.parts.items() if part.compares_rollouts]
+    return GroupedCriterion(spec.name, judge, frozenset(parts or [""]))
 
 
 def _used(answer: ScoreResult | ScoreFault) -> Mapping[str, Mapping[str, TokenUsage]]:

@@ -8,12 +8,9 @@ from typing import Final, assert_never
 from pydantic import TypeAdapter
 
 from app.files.datasets import DatasetRow, grader_item
-from app.graders.build import GradingPorts, build_group_multi, build_scorer
-from app.graders.definitions import AnyGrader, MultiGrader
+from app.graders.definitions import AnyGrader
 from app.graders.group_judge import GroupGradeRequest, GroupJudge
-from app.graders.kinds.ai_judge import GroupAiJudge
 from app.graders.kinds.endpoint import encode
-from app.graders.model_definitions import AiJudgeGrader
 from app.graders.samples import sample_object
 from app.graders.scorer import (
     BAD_SCORE,
@@ -21,11 +18,13 @@ from app.graders.scorer import (
     ITEM_UNREADABLE,
     NO_REWARD,
     GradeRequest,
+    GradingPorts,
     JudgeUsage,
     ScoreFault,
     Scorer,
     ScoreResult,
     TokenUsage,
+    build_scorer,
     is_usable,
     within_bound,
 )
@@ -277,16 +276,12 @@ _CALL_FIELDS: Final = (FieldKind.ADDRESS, FieldKind.JUDGE, FieldKind.EMBEDDING)
 
 def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:
     """Builds the group scorer of `spec`, which must contain its real headers."""
-    match spec:
-        case AiJudgeGrader():
-            return GroupGrader(spec.name, GroupAiJudge(spec, ports.judges, source=spec.name))
-        case MultiGrader():
-            judge = build_group_multi(spec, ports)
-            if judge is not None:
-                return GroupGrader(spec.name, judge)
-            return PerSampleScorer(build_grader(spec, ports))
-        case _:
-            return PerSampleScorer(build_grader(spec, ports))
+    judge = spec.group_judge(ports, source=spec.name)
+    return (
+        PerSampleScorer(build_grader(spec, ports))
+        if judge is None
+        else GroupGrader(spec.name, judge)
+    )
 
 
 def build_grader(spec: AnyGrader, ports: GradingPorts) -> SampleGrader:

@@ -13,7 +13,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 from statistics import fmean
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import (
+    Field,
+)
+from typing_extensions import override
 
 from app.graders.calibration import mean_agreement
 from app.graders.group_judge import (
@@ -31,18 +36,68 @@ from app.graders.judge import (
     question_of,
     shares_verdict,
 )
-from app.graders.model_definitions import AiJudgeGrader
+from app.graders.judge_prompts import (
+    JudgedGrader,
+)
 from app.graders.scorer import (
     GradeRequest,
     GraderErrors,
+    GradingPorts,
     ScoreFault,
+    Scorer,
     ScoreResult,
     TokenUsage,
     run_on_scoring_thread,
 )
+from app.graders.templates import StandardsText
 from app.graders.templating import unreadable_item
 from app.graders.text_scorer import unreadable
 from app.kit.endpoints import FaultKind
+
+DEFAULT_RUBRIC: Final = """\
+- A rollout that reaches the goal scores clearly higher than one that does not.
+- Among rollouts that reach it, the more direct one scores higher: fewer wasted steps and calls.
+- A difference of scores is as large as the difference of quality: nearly equal rollouts score \
+nearly the same.
+- A rollout that makes real progress without reaching the goal scores more than one without any."""
+
+
+class AiJudgeGrader(JudgedGrader):
+    """A judge that scores the rollouts of a group against each other, 0…1, also as a part of a
+    `multi` grader of a job. In an eval or a trial run it scores a single rollout.
+    """
+
+    compares_rollouts: ClassVar[bool] = True
+
+    type: Literal["ai_judge"]
+    name: str = Field(default="ai_judge", min_length=1, max_length=256)
+    rubric: StandardsText = Field(default=DEFAULT_RUBRIC, min_length=1, max_length=20_000)
+    """Criteria of the judge. Not a template."""
+    repeats: int = Field(default=1, ge=1, le=8, strict=True)
+    """Number of calls for each group, each with the rollouts in another order; the score is the
+    mean.
+    """
+    shuffle_seed: int = Field(default=0, ge=0, lt=2**63, strict=True)
+    """Seed of these orders."""
+
+    @property
+    @override
+    def reads_beside_templates(self) -> bool:
+        return True
+
+    @property
+    @override
+    def parts_read_by_nature(self) -> tuple[str, ...]:
+        return ("choices",)
+
+    @override
+    def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
+        return AiJudgeScorer(self, ports.judges, source=source)
+
+    @override
+    def group_judge(self, ports: GradingPorts, *, source: str) -> "GroupAiJudge":
+        return GroupAiJudge(self, ports.judges, source=source)
+
 
 MAX_CHARACTERS: Final = 2_097_152
 """Largest number of characters of a group."""

@@ -8,12 +8,24 @@ test, which counts in the score; a row without tests, or an unavailable sandbox,
 import math
 import re
 import unicodedata
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final, assert_never
+from typing import Any, Final, Literal, assert_never
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+from typing_extensions import override
 
 from app.graders.answer_words import after_thinking
-from app.graders.endpoint_definitions import CodeExecutionGrader
+from app.graders.grader_model import (
+    ANSWER,
+    RowRule,
+    TemplateText,
+    UnitGrader,
+    fault_at,
+    fault_of,
+)
 from app.graders.program_runs import ArgumentsTooLarge, ProgramFailed, run_program
 from app.graders.python_source import (
     NO_FUNCTION,
@@ -27,16 +39,84 @@ from app.graders.python_source import (
 from app.graders.scorer import (
     GradeRequest,
     GraderErrors,
+    GradingPorts,
     ScoreFault,
+    Scorer,
     ScoreResult,
     run_on_scoring_thread,
 )
-from app.graders.templates import Template, parse_template
+from app.graders.templates import Placeholder, Template, parse_template
 from app.graders.templating import Unrenderable, render, unusable_text_fault
 from app.graders.text_scorer import unreadable
 from app.graders.texts import TooManyFences, check_fences, fenced_blocks
 from app.tools.programs import FunctionCall, Program, Script
 from app.tools.sandbox import Sandbox
+
+_TESTS = "{{item.tests}}"
+
+
+class CodeExecutionGrader(UnitGrader):
+    """The share of tests that the model's Python code passes; it runs in the sandbox."""
+
+    type: Literal["code_execution"]
+    name: str = Field(default="code_execution", min_length=1, max_length=256)
+    input: TemplateText = ANSWER
+    """Template of the code: the last Markdown block labelled as Python in it, else the last one
+    without a label, else the whole text.
+    """
+    function: TemplateText | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Template of the name of the function that tests call; without it they run the whole program.
+    """
+    tests: TemplateText = _TESTS
+    """Template of the tests as JSON: a list of `{"arguments", "expected"}` for a function, of
+    `{"stdin", "stdout"}` for a program.
+    """
+
+    @field_validator("function")
+    @classmethod
+    def _is_a_name(cls, function: str | None) -> str | None:
+        if function is not None and _is_literal(function) and not is_function_name(function):
+            raise PydanticCustomError(
+                "function_error", "it must be the name of a function, and no keyword"
+            )
+        return function
+
+    @model_validator(mode="after")
+    def _literal_tests_are_tests(self) -> "CodeExecutionGrader":
+        if _is_literal(self.tests):
+            try:
+                code_tests(self.tests, with_function=self.function is not None)
+            except TestsFault as fault:
+                raise fault_at("tests", str(fault)) from None
+        return self
+
+    @property
+    @override
+    def repeats_its_scores(self) -> bool:
+        return False
+
+    @property
+    @override
+    def row_rules(self) -> Mapping[str, RowRule]:
+        of = "a program" if self.function is None else "a function"
+        tests = partial(code_tests, with_function=self.function is not None)
+        rules = {"tests": RowRule(f"tests of {of}", partial(fault_of, tests, TestsFault))}
+        if self.function is not None:
+            rules["function"] = RowRule("the name of a function", _name_fault)
+        return rules
+
+    @override
+    def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
+        return CodeExecutionScorer(self, ports.sandbox, source=source)
+
+
+def _name_fault(text: str) -> str | None:
+    return None if is_function_name(text) else NO_FUNCTION
+
+
+def _is_literal(template: str) -> bool:
+    return not any(isinstance(part, Placeholder) for part in parse_template(template).parts)
+
 
 MAX_CODE: Final = 262_144
 """Largest number of characters of the code."""

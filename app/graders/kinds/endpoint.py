@@ -5,36 +5,65 @@ Numbers in the reply's `metrics` become sub-scores, unless their name repeats a 
 
 import json
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
-from app.graders.endpoint_definitions import EndpointGrader
+from pydantic import Field
+from typing_extensions import override
+
+from app.graders.grader_model import (
+    GraderModel,
+)
 from app.graders.scorer import (
     GradeRequest,
     GraderErrors,
+    GradingPorts,
     ScoreFault,
+    Scorer,
     ScoreResult,
     finite,
     run_on_scoring_thread,
 )
 from app.kit.egress import EgressReply
-from app.kit.endpoint_pool import EndpointPool
-from app.kit.endpoints import CallSigner, EndpointFault, EndpointRequest, FaultKind
+from app.kit.endpoints import EndpointFault, EndpointRequest, FaultKind
+from app.kit.fields import CustomerUrl, SecretHeaders
 from app.kit.http import is_error, is_success
 from app.kit.secret_echoes import Echoes
 from app.rollouts.trajectory import MAX_COMPONENTS, is_component_name
+from app.tools.tools import RateLimit
+
+
+class EndpointGrader(GraderModel):
+    """The customer's own HTTP grader: POST `{sample, item, trace_id}`, reply `{"score": …}`."""
+
+    type: Literal["endpoint"]
+    url: CustomerUrl
+    """Address that samples are sent to."""
+    name: str = Field(default="endpoint", min_length=1, max_length=256)
+    headers: SecretHeaders | None = None
+    """Headers sent with every request; stored encrypted, shown as `[redacted]`."""
+    rate_limit: RateLimit | None = None
+    """Requests per second this job may send to it."""
+    pass_threshold: float | None = Field(default=None, strict=True)
+
+    @property
+    @override
+    def reads_beside_templates(self) -> bool:
+        return True
+
+    @override
+    def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
+        return EndpointScorer(self, ports, source=source)
 
 
 class EndpointScorer:
     """Implements `Scorer`."""
 
-    def __init__(
-        self, spec: EndpointGrader, endpoints: EndpointPool, signer: CallSigner, *, source: str
-    ) -> None:
+    def __init__(self, spec: EndpointGrader, ports: GradingPorts, *, source: str) -> None:
         self._source = source
         self._headers = spec.headers or {}
         self._url = spec.url
-        self._endpoint = endpoints.endpoint(spec.url, rate_limit=spec.rate_limit)
-        self._signer = signer
+        self._endpoint = ports.endpoints.endpoint(spec.url, rate_limit=spec.rate_limit)
+        self._signer = ports.signer
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         call = EndpointRequest(

@@ -1,12 +1,40 @@
 """Scores with the rewards of the job's HTTP environment, as `sample.environment` has them."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar, Literal
 
+from pydantic import Field
 from typing_extensions import override
 
-from app.graders.scorer import NO_REWARD, GradeRequest, GraderErrors, ScoreFault, ScoreResult
+from app.graders.grader_model import GraderModel
+from app.graders.scorer import (
+    NO_REWARD,
+    GradeRequest,
+    GraderErrors,
+    GradingPorts,
+    ScoreFault,
+    Scorer,
+    ScoreResult,
+)
 from app.graders.text_scorer import LocalScorer
+
+
+class EnvironmentGrader(GraderModel):
+    """The sum of the rewards that the job's HTTP environment gave in a rollout's steps."""
+
+    needs_environment: ClassVar[bool] = True
+
+    type: Literal["environment"]
+    name: str = Field(default="environment", min_length=1, max_length=256)
+
+    @property
+    @override
+    def reads_beside_templates(self) -> bool:
+        return True
+
+    @override
+    def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
+        return EnvironmentScorer(source=source)
 
 
 class EnvironmentScorer(LocalScorer):

@@ -1,15 +1,56 @@
 """Scores the equality of two texts with 1 or 0."""
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
 
+from pydantic import Field
 from typing_extensions import override
 
 from app.graders.answer_words import LONG_RUN, has_long_run_of_marks, number_of
-from app.graders.scorer import GraderErrors, ScoreResult
+from app.graders.grader_model import (
+    ANSWER,
+    Flag,
+    RowRule,
+    TemplateText,
+    UnitGrader,
+)
+from app.graders.scorer import GraderErrors, GradingPorts, Scorer, ScoreResult
 from app.graders.templating import unusable_text_fault
-from app.graders.text_definitions import ExactMatchGrader, Normalisation
 from app.graders.text_scorer import TextScorer, length_normalised, normalised_text
+
+Normalisation = Literal["none", "NFC", "NFD", "NFKC", "NFKD"]
+
+
+class ExactMatchGrader(UnitGrader):
+    """1 when two texts are equal, else 0."""
+
+    type: Literal["exact_match"]
+    name: str = Field(default="exact_match", min_length=1, max_length=256)
+    input: TemplateText = ANSWER
+    """Template of the text that is compared."""
+    reference: TemplateText
+    """Template of the text that it must equal."""
+    strip: Flag = True
+    """True ignores white space at both ends."""
+    ignore_case: Flag = False
+    """True ignores case, by Unicode case folding."""
+    unicode: Normalisation = "NFC"
+    """Unicode normal form in which texts are compared."""
+    numbers: Flag = False
+    """True compares two numbers by their values, so that `$1,000` equals `1e3`."""
+
+    @property
+    @override
+    def row_rules(self) -> Mapping[str, RowRule]:
+        if self.unicode == "none":
+            return {}
+        rule = RowRule("a text to normalise", _marks_fault)
+        return {"input": rule, "reference": rule}
+
+    @override
+    def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
+        return ExactMatchScorer(self, source=source)
+
 
 _MAX_NUMBER: Final = 1_000
 """Largest number of characters of a text that is parsed as a number."""
@@ -18,6 +59,10 @@ MAX_NORMALISED: Final = 4_000_000
 _TOO_LONG: Final = f"a text has more than {MAX_NORMALISED} characters when normalised"
 _LONGEST: Final = 18
 """Largest number of characters into which one character is normalised."""
+
+
+def _marks_fault(text: str) -> str | None:
+    return LONG_RUN if has_long_run_of_marks(text) else None
 
 
 class ExactMatchScorer(TextScorer):

@@ -1,16 +1,47 @@
 """Scores a text that is JSON, and valid by a schema, with 1, and any other with 0."""
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+from pydantic import Field
 from typing_extensions import override
 
-from app.graders.json_schemas import JsonSchemaFault, TooMuchWork, schema_fault
-from app.graders.scorer import ScoreResult, unusable_grader
-from app.graders.text_definitions import JsonValidGrader
+from app.graders.grader_model import ANSWER, Flag, TemplateText, UnitGrader
+from app.graders.json_schemas import JsonSchemaFault, TooMuchWork, check_schema, schema_fault
+from app.graders.scorer import GradingPorts, Scorer, ScoreResult, unusable_grader
 from app.graders.text_scorer import TextScorer, unreadable
 from app.graders.texts import FENCE, check_fences, fenced_blocks
 from app.kit.fields import pointer
 from app.kit.strict_json import TooManyValues, strict_loads
+
+
+class JsonValidGrader(UnitGrader):
+    """1 when the text is JSON, and valid by the schema if there is one, else 0."""
+
+    type: Literal["json_valid"]
+    name: str = Field(default="json_valid", min_length=1, max_length=256)
+    input: TemplateText = ANSWER
+    """Template of the text."""
+    json_schema: dict[str, Any] | None = None
+    """JSON Schema (2020-12) of the value; its `$ref` must refer to parts of itself, because nothing
+    is fetched.
+    """
+    fenced: Flag = False
+    """True: the JSON may be in the only Markdown block of the text instead."""
+
+    @property
+    @override
+    def compiled_field(self) -> str | None:
+        return None if self.json_schema is None else "json_schema"
+
+    @override
+    def check_compiled(self) -> None:
+        if self.json_schema is not None:
+            check_schema(self.json_schema)
+
+    @override
+    def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
+        return JsonValidScorer(self, source=source)
+
 
 _SHOWN: Final = 200
 

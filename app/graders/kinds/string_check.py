@@ -1,10 +1,37 @@
 """Scores the comparison of two texts with 1 or 0."""
 
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
 from typing_extensions import override
 
-from app.graders.scorer import ScoreResult
-from app.graders.text_definitions import StringCheckGrader
+from app.graders.grader_model import TemplateText, UnitGrader, fault_at
+from app.graders.scorer import GradingPorts, Scorer, ScoreResult
 from app.graders.text_scorer import TextScorer
+
+
+class StringCheckGrader(UnitGrader):
+    """A comparison of two texts: 1 when it holds, else 0."""
+
+    passing_score: ClassVar[float | None] = 1.0
+    type: Literal["string_check"]
+    name: str = Field(default="string_check", min_length=1, max_length=256)
+    input: TemplateText
+    """Template of the text that is checked, such as `{{sample.output_text}}`."""
+    reference: TemplateText
+    """Template of the text that it is compared with."""
+    operation: Literal["eq", "ne", "neq", "like", "ilike"]
+    """`like`: input contains reference; `ilike` ignores case; `neq` is `ne`."""
+
+    @model_validator(mode="after")
+    def _compares_with_a_text(self) -> Self:
+        if not self.reference and self.operation in ("like", "ilike"):
+            raise fault_at("reference", "it is empty, and every text contains an empty one")
+        return self
+
+    @override
+    def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
+        return StringCheckScorer(self, source=source)
 
 
 class StringCheckScorer(TextScorer):

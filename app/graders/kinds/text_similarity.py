@@ -1,25 +1,146 @@
 """Similarity of two texts, 0…1, by the metrics of the hosted grader.
 
-The hosted guide leaves these choices open (`cosine`, which calls a server, is in
-`app.graders.embeddings`):
+The hosted guide leaves these choices open:
 - `fuzzy_match`: rapidfuzz `ratio` (normalised indel similarity of characters, case-sensitive).
 - `bleu`: sentence BLEU as sacrebleu computes it by default (exponential smoothing, effective order:
   a text of three words has no 4-grams to miss), words split at white space.
 - `gleu`: NLTK sentence GLEU, 1- to 4-grams, words split at white space.
 - `meteor`: NLTK METEOR with its exact and stem stages; the synonym stage has no synonyms, because
   the WordNet corpus is not shipped. Texts that match by synonyms only score lower than hosted.
+- `cosine`: of the embeddings of both texts; a negative one scores 0, and so does a blank text.
 - `rouge_1` … `rouge_5`, `rouge_l`: F1 as of rouge-score without stemming, over words of any script.
 """
 
+import math
+import time
 from collections import Counter
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.util import find_spec
+from typing import Annotated, Any, ClassVar, Final, Literal, assert_never
 
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.graders.scorer import GradeRequest, GraderErrors, ScoreResult
-from app.graders.text_definitions import MAX_PRODUCT, TextSimilarityGrader
-from app.graders.text_scorer import LocalScorer, TextPair, words
+from app.graders.embeddings import EmbeddingFault, Embeddings
+from app.graders.grader_model import (
+    RowRule,
+    TemplateText,
+    UnitGrader,
+)
+from app.graders.scorer import (
+    GradeRequest,
+    GraderErrors,
+    GradingPorts,
+    Scorer,
+    ScoreResult,
+    TokenUsage,
+    run_on_scoring_thread,
+    server_fault,
+)
+from app.graders.templates import parse_template, too_long
+from app.graders.templating import Unrenderable, render_all, unusable_text_fault
+from app.graders.text_scorer import LocalScorer, words
+from app.kit.endpoints import FaultKind
+from app.kit.fields import EmbeddingMark
+
+COSINE: Final = "cosine"
+
+MAX_COMPARED: Final = 262_144
+"""Largest number of characters of each text, which bounds the time of a score."""
+
+MAX_PRODUCT: Final = 2**33
+"""Product of the lengths of both texts for `fuzzy_match`, whose time it bounds: about a second."""
+
+MAX_FUZZY: Final = math.isqrt(MAX_PRODUCT)
+
+MAX_EMBEDDED: Final = 32_768
+"""Largest number of characters of each text for `cosine`, about the context of embedding models."""
+
+# fmt: off
+SimilarityMetric = Literal[
+    "fuzzy_match", "bleu", "gleu", "meteor", "cosine",
+    "rouge_1", "rouge_2", "rouge_3", "rouge_4", "rouge_5", "rouge_l",
+]
+
+_OF_NLTK: Final = frozenset({"bleu", "gleu", "meteor"})
+
+
+class TextSimilarityGrader(UnitGrader):
+    """The similarity of two texts, from 0 to 1."""
+
+    required_in_evals: ClassVar[tuple[str, ...]] = ("pass_threshold",)
+
+    type: Literal["text_similarity"]
+    name: str = Field(default="text_similarity", min_length=1, max_length=256)
+    input: TemplateText
+    """Template of the text that is compared, such as `{{sample.output_text}}`."""
+    reference: TemplateText
+    """Template of the text that it is compared with."""
+    evaluation_metric: Annotated[SimilarityMetric, EmbeddingMark(COSINE)]
+    """The measure of similarity; `cosine` needs the operator's embedding endpoint."""
+
+    @field_validator("reference")
+    @classmethod
+    def _is_a_text(cls, reference: str) -> str:
+        if not reference.strip():
+            fault = "it is blank, so that there is nothing to compare with"
+            raise PydanticCustomError("grader_error", "{fault}", {"fault": fault})
+        return reference
+
+    @field_validator("evaluation_metric")
+    @classmethod
+    def _is_installed(cls, metric: SimilarityMetric) -> SimilarityMetric:
+        if metric in _OF_NLTK and find_spec("nltk") is None:
+            raise ValueError(
+                f"'{metric}' is not installed here: the operator adds it with "
+                "pip install 'agent-rft[texts]'"
+            )
+        return metric
+
+    @property
+    def longest_answer(self) -> int:
+        """Largest number of characters of the answer's text. A longer one scores 0."""
+        return self._longest[0]
+
+    @property
+    def longest_reference(self) -> int:
+        """Largest number of characters of the row's text, such that an answer of this length can be
+        compared with it. A row with a longer text cannot be graded.
+        """
+        return self._longest[1]
+
+    def _length_fault(self, text: str) -> str | None:
+        longest = self.longest_reference
+        return too_long(longest) if len(text) > longest else None
+
+    @property
+    def _longest(self) -> tuple[int, int]:
+        match self.evaluation_metric:
+            case "cosine":
+                return MAX_EMBEDDED, MAX_EMBEDDED
+            case "fuzzy_match":
+                return MAX_COMPARED, MAX_FUZZY
+            case "bleu" | "gleu" | "meteor":
+                return MAX_COMPARED, MAX_COMPARED
+            case "rouge_1" | "rouge_2" | "rouge_3" | "rouge_4" | "rouge_5" | "rouge_l":
+                return MAX_COMPARED, MAX_COMPARED
+            case _:
+                assert_never(self.evaluation_metric)
+
+    @property
+    @override
+    def row_rules(self) -> Mapping[str, RowRule]:
+        rule = RowRule("a text to compare with", self._length_fault)
+        return {"input": rule, "reference": rule}
+
+    @override
+    def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
+        if self.evaluation_metric == COSINE:
+            return CosineScorer(self, ports.embeddings, source=source)
+        return TextSimilarityScorer(self, source=source)
+
 
 _BLEU_ORDER: Final = 4
 """The longest n-grams that are counted."""
@@ -134,3 +255,62 @@ _METRICS: Final[dict[str, Callable[[str, str], float]]] = {
     "gleu": _gleu,
     "meteor": _meteor,
 }
+
+
+class TextPair:
+    def __init__(self, spec: TextSimilarityGrader, *, source: str) -> None:
+        self._templates = [parse_template(text) for text in (spec.input, spec.reference)]
+        self._limits = [
+            spec.longest_answer if template.reads_sample else spec.longest_reference
+            for template in self._templates
+        ]
+        self._source = source
+
+    def render(self, request: GradeRequest) -> list[str]:
+        """Returns the text and its reference. Raises `Unrenderable` or `ScoreFault`."""
+        texts = render_all(self._templates, request, source=self._source)
+        over = [
+            (template, limit)
+            for template, text, limit in zip(self._templates, texts, self._limits, strict=True)
+            if len(text) > limit
+        ]
+        if over:
+            templates = [template for template, _ in over]
+            longest = next((n for each, n in over if not each.reads_sample), over[0][1])
+            errors = GraderErrors(other_error=True, details=too_long(longest))
+            raise unusable_text_fault(templates, errors, source=self._source)
+        return texts
+
+
+class CosineScorer:
+    """Implements `Scorer`."""
+
+    def __init__(self, spec: TextSimilarityGrader, embeddings: Embeddings, *, source: str) -> None:
+        self._source = source
+        self._embeddings = embeddings
+        self._pair = TextPair(spec, source=source)
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        started = time.perf_counter()
+        try:
+            text, reference = await run_on_scoring_thread(partial(self._pair.render, request))
+        except Unrenderable as fault:
+            return fault.result
+        if not text.strip() or not reference.strip():
+            return ScoreResult(0.0, reason="a text is blank")
+        try:
+            left, right = await self._embeddings.embed([text, reference])
+        except EmbeddingFault as fault:
+            message = f"embeddings: {fault.message}"
+            raise server_fault(fault.kind, message, source=self._source) from fault
+        cosine = left.cosine(right)
+        if cosine is None:
+            message = "the embeddings have different lengths"
+            raise server_fault(FaultKind.BAD_REPLY, message, source=self._source)
+        tokens = left.tokens + right.tokens
+        model = self._embeddings.model
+        return ScoreResult(
+            max(0.0, cosine),
+            execution_time_s=time.perf_counter() - started,
+            token_usage={model: TokenUsage(tokens, calls=1)} if tokens else {},
+        )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.graders.definitions import SINGLE_MODELS
+from app.graders.kinds import SINGLE_MODELS
 from app.settings import EmbeddingSettings
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.grading.judges import judged_reply

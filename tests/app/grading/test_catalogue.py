@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from app.graders.definitions import read_grader
-from app.graders.program_definitions import pattern_faults
+from app.graders.definitions import pattern_faults, read_grader
 from app.graders.scorer import ITEM_MISSING, ScoreFault
 from tests.support.cases import cases
 from tests.support.grading.scores import scored

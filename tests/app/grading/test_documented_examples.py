@@ -7,7 +7,8 @@ from typing import Any, get_args
 import pytest
 
 from app.graders.choice import choose_by_item
-from app.graders.definitions import AUTO, GRADER_MODELS, AutoGrader
+from app.graders.definitions import GRADER_MODELS, AutoGrader
+from app.graders.grader_model import AUTO
 from tests.support.grading.in_memory_embeddings import InMemoryEmbeddings
 from tests.support.grading.judges import CODED, judge_that_says
 from tests.support.grading.scores import scored

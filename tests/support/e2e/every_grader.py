@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from app.graders.definitions import SINGLE_MODELS
+from app.graders.kinds import SINGLE_MODELS
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.grading.judge_server import KEY, judges, score_of
 from tests.support.grading.judges import CODED, judged_reply

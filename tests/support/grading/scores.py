@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from app.graders.build import GradingPorts, build_scorer
 from app.graders.definitions import read_grader
 from app.graders.embeddings import Embeddings, NoEmbeddings
 from app.graders.judge import JudgeReply
-from app.graders.scorer import GradeRequest, ScoreResult, text_sample
+from app.graders.scorer import GradeRequest, GradingPorts, ScoreResult, build_scorer, text_sample
 from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoint_pool import EndpointPool
@@ -29,16 +28,26 @@ async def scored(
 ) -> ScoreResult:
     """Raises `ScoreFault`. A grader that calls an endpoint is refused by the egress guard."""
     egress = EgressClient(EgressPolicy(), max_body_bytes=1)
-    ports = GradingPorts(
-        EndpointPool(egress, timeout_s=1.0, max_retries=0),
-        CallSigner(SECRET_KEY, project_id="proj_a"),
-        judges or InMemoryJudges(lambda _: JudgeReply("")),
-        sandbox or InMemorySandbox(),
-        embeddings or NoEmbeddings(),
-    )
+    ports = ports_of(judges, egress, sandbox, embeddings)
     scorer = build_scorer(read_grader(grader), ports)
     request = GradeRequest(text_sample(text, sample), item or {}, "trace_1", "grade_1")
     try:
         return await scorer.score(request)
     finally:
         await egress.aclose()
+
+
+def ports_of(
+    judges: InMemoryJudges | None = None,
+    egress: EgressClient | None = None,
+    sandbox: Sandbox | None = None,
+    embeddings: Embeddings | None = None,
+) -> GradingPorts:
+    egress = egress or EgressClient(EgressPolicy(), max_body_bytes=1)
+    return GradingPorts(
+        EndpointPool(egress, timeout_s=1.0, max_retries=0),
+        CallSigner(SECRET_KEY, project_id="proj_a"),
+        judges or InMemoryJudges(lambda _: JudgeReply("")),
+        sandbox or InMemorySandbox(),
+        embeddings or NoEmbeddings(),
+    )

@@ -1,13 +1,14 @@
 """A rollout whose tool fails once and whose grader answers, over real sockets, to be traced."""
 
-from app.graders.endpoint_definitions import EndpointGrader
-from app.graders.kinds.endpoint import EndpointScorer
+from dataclasses import replace
+
+from app.graders.kinds.endpoint import EndpointGrader
 from app.kit.endpoint_pool import EndpointPool
-from app.kit.endpoints import CallSigner
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply
+from tests.support.grading.scores import ports_of
 from tests.support.rollout.plays import LIMITS, search
 from tests.support.rollout.policies import ScriptedPolicy, Writer
-from tests.support.rollout.rollouts import KEY, SECRET_KEY, caller, egress_to, pool, row
+from tests.support.rollout.rollouts import KEY, caller, egress_to, pool, row
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.group_scorer import PerSampleScorer
 from workers.grading.job_grader import JobGrader
@@ -38,8 +39,8 @@ def setup_of(server: EndpointServer, endpoints: EndpointPool, writer: Writer) ->
     spec = EndpointGrader(
         type="endpoint", name="g", url=server.url("/grade"), headers={"X-Key": SECRETS[3]}
     )
-    signer = CallSigner(SECRET_KEY, project_id="proj_a")
-    grader = JobGrader("g", EndpointScorer(spec, endpoints, signer, source="g"), journalled=True)
+    ports = replace(ports_of(), endpoints=endpoints)
+    grader = JobGrader("g", spec.scorer(ports, source="g"), journalled=True)
     urls = {"search": server.url("/tool")}
     return RolloutSetup(
         renderer=writer.renderer,

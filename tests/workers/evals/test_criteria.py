@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from app.evals.evals import INVOCATIONS, Eval, Tally, result_names, token_usage
 from app.files.datasets import DatasetRow
-from app.graders.build import GradingPorts
 from app.graders.definitions import read_grader
 from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.scorer import GradingPorts
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, FaultKind
 from app.kit.ids import GroupKey, SampleKey

@@ -3,9 +3,9 @@
 import json
 import re
 
-from app.graders.build import GradingPorts
 from app.graders.definitions import read_grader
 from app.graders.judge import JudgeQuestion, JudgeReply
+from app.graders.scorer import GradingPorts
 from app.kit.endpoints import CallSigner
 from app.kit.ids import GroupKey
 from app.rollouts.trajectory import Grade, Trajectory, Turn

@@ -3,9 +3,9 @@ from typing import Any
 
 from standardwebhooks import Webhook
 
-from app.graders.build import GradingPorts
-from app.graders.endpoint_definitions import EndpointGrader
 from app.graders.judge import JudgeReply
+from app.graders.kinds.endpoint import EndpointGrader
+from app.graders.scorer import GradingPorts
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, signing_secret
 from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from app.graders.build import GradingPorts
 from app.graders.calibration import kendall
 from app.graders.definitions import read_grader
 from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
+from app.graders.scorer import GradingPorts
 from app.kit.endpoints import CallSigner
 from app.kit.ids import GroupKey
 from app.kit.local_objects import LocalObjects

@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from app.graders.build import GradingPorts
 from app.graders.definitions import Grader as GraderUnion
 from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
-from app.graders.scorer import GradeRequest, ScoreResult
+from app.graders.scorer import GradeRequest, GradingPorts, ScoreResult
 from app.kit.endpoints import CallSigner, FaultKind
 from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
 from app.tools.programs import ProgramOutcome

@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from app.graders.build import GradingPorts
 from app.graders.definitions import Grader
 from app.graders.judge import JudgeReply
 from app.graders.samples import sample_object
+from app.graders.scorer import GradingPorts
 from app.kit.endpoints import CallSigner
 from app.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
 from tests.support.cases import cases

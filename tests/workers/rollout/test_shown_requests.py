@@ -9,8 +9,8 @@ from typing import Any
 
 from app.database import Database
 from app.files.datasets import parse_rows
-from app.graders.build import GradingPorts
 from app.graders.judge import JudgeReply
+from app.graders.scorer import GradingPorts
 from app.jobs.claims import job_claims
 from app.jobs.reinforcement import ReinforcementMethod
 from app.kit.endpoints import CallSigner

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import assert_never
 
 from app.database import RunUnitOfWork
-from app.graders.build import GradingPorts
 from app.graders.embeddings import build_embeddings
 from app.graders.judge import Judges
 from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
+from app.graders.scorer import GradingPorts
 from app.jobs.learning import AUTO, Learning, ObjectiveOptions, resolved_learning
 from app.jobs.modes import (
     AnyMode,

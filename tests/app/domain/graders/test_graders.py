@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from app.graders import text_definitions
 from app.graders.definitions import Grader
+from app.graders.kinds import text_similarity
 from tests.support.cases import cases
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
@@ -57,7 +57,7 @@ def test_a_metric_whose_library_is_missing_is_refused(
 ) -> None:
     near = {**NEAR, "evaluation_metric": metric}
     GRADERS.validate_python(near)
-    monkeypatch.setattr(text_definitions, "find_spec", lambda _: None)
+    monkeypatch.setattr(text_similarity, "find_spec", lambda _: None)
     if metric == "rouge_l":
         GRADERS.validate_python(near)
         return

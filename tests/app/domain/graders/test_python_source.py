@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from app.graders.program_definitions import PythonGrader
+from app.graders.kinds.python import PythonGrader
 from app.graders.python_source import MAX_READ, MAX_SOURCE, SourceFault, check_source
 from tests.support.cases import cases
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from app.graders.endpoint_definitions import EndpointGrader
+from app.graders.kinds.endpoint import EndpointGrader
 from app.tools.environment_options import HttpEnvironmentSpec
 from app.tools.environment_schemas import CreateEnvironment
 from app.tools.mcp_servers import McpServerSpec

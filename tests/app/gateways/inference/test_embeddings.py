@@ -12,12 +12,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from app.graders.embeddings import (
-    BatchedEmbeddings,
-    EmbeddingFault,
-    NoEmbeddings,
-    build_embeddings,
-)
+from app.graders.embeddings import BatchedEmbeddings, EmbeddingFault, NoEmbeddings, build_embeddings
 from app.graders.judge_calls import build_judge_egress
 from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.graders.definitions import MultiGrader
-from app.graders.kinds.multi import CONCURRENT_CHILDREN, MultiScorer
+from app.graders.kinds.multi import CONCURRENT_CHILDREN, MultiGrader, MultiScorer
 from app.graders.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S

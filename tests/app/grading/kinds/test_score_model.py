@@ -5,13 +5,12 @@ from typing import Any
 import pytest
 
 from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
-from app.graders.kinds.score_model import score_model_scorer
-from app.graders.model_definitions import ScoreModelGrader
+from app.graders.kinds.score_model import ScoreModelGrader
 from app.graders.scorer import GradeRequest, ScoreFault, Scorer, ScoreResult, TokenUsage
 from app.kit.endpoints import FaultKind
 from tests.support.cases import cases
 from tests.support.grading.judges import CODED, InMemoryJudges
-from tests.support.grading.scores import scored
+from tests.support.grading.scores import ports_of, scored
 
 REQUEST = GradeRequest({"output_text": "Paris"}, {"q": "Capital?"}, "trace_1", "grade_1")
 SPEC: dict[str, Any] = {
@@ -38,9 +37,8 @@ async def run(reply: JudgeReply | JudgeFault, **spec: Any) -> tuple[ScoreResult,
         return reply
 
     judges = InMemoryJudges(script)
-    scorer = score_model_scorer(
-        ScoreModelGrader.model_validate({**SPEC, **spec}), judges, source="j"
-    )
+    grader = ScoreModelGrader.model_validate({**SPEC, **spec})
+    scorer = grader.scorer(ports_of(judges), source="j")
     return await scorer.score(REQUEST), judges.asked[0]
 
 
@@ -130,7 +128,7 @@ async def test_a_refusal_is_a_fault_and_no_0() -> None:
 def _reading(path: str) -> tuple[Scorer, InMemoryJudges]:
     judges = InMemoryJudges(lambda _: JudgeReply(answer(1)))
     spec = {**SPEC, "input": [{"role": "user", "content": f"{{{{ {path} }}}}"}]}
-    return score_model_scorer(ScoreModelGrader.model_validate(spec), judges, source="j"), judges
+    return ScoreModelGrader.model_validate(spec).scorer(ports_of(judges), source="j"), judges
 
 
 async def test_a_missing_variable_calls_no_judge() -> None:
@@ -174,8 +172,8 @@ async def test_a_prompt_is_bounded_as_a_whole() -> None:
     spec = ScoreModelGrader.model_validate({**SPEC, "input": [{"role": "user", "content": parts}]})
     request = replace(REQUEST, item={"long": "x" * 200_000})
     with pytest.raises(ScoreFault) as caught:
-        await score_model_scorer(spec, judges, source="j").score(request)
+        await spec.scorer(ports_of(judges), source="j").score(request)
     assert caught.value.kind == "item_unreadable"
     assert judges.asked == []
     fits = replace(REQUEST, item={"long": "x" * 400})
-    assert (await score_model_scorer(spec, judges, source="j").score(fits)).score == 1.0
+    assert (await spec.scorer(ports_of(judges), source="j").score(fits)).score == 1.0

@@ -1,8 +1,7 @@
 import pytest
 
-from app.graders.kinds.string_check import StringCheckScorer
+from app.graders.kinds.string_check import StringCheckGrader, StringCheckScorer
 from app.graders.scorer import ITEM_MISSING, GradeRequest, ScoreFault
-from app.graders.text_definitions import StringCheckGrader
 from tests.support.cases import cases
 
 

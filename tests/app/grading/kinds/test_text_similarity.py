@@ -10,16 +10,14 @@ from rapidfuzz.fuzz import ratio
 from rouge_score.rouge_scorer import RougeScorer
 
 from app.graders.kinds.text_similarity import (
-    TextSimilarityScorer,
-    similarity,
-)
-from app.graders.scorer import GradeRequest, ScoreFault, ScoreResult
-from app.graders.text_definitions import (
     MAX_COMPARED,
     MAX_FUZZY,
     MAX_PRODUCT,
     TextSimilarityGrader,
+    TextSimilarityScorer,
+    similarity,
 )
+from app.graders.scorer import GradeRequest, ScoreFault, ScoreResult
 from tests.support.cases import cases
 
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from app.graders.kinds.exact_match import MAX_NORMALISED, ExactMatchScorer
+from app.graders.kinds.exact_match import MAX_NORMALISED, ExactMatchGrader, ExactMatchScorer
 from app.graders.scorer import ScoreFault
 from app.graders.templating import Unrenderable
-from app.graders.text_definitions import ExactMatchGrader
 from tests.support.cases import cases
 
 LIGATURE = "\ufdfa"
